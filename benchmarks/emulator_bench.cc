@@ -1,0 +1,116 @@
+// How fast the emulator is: kernels of tests/emulator/ptx on one host thread, in processor time of
+// that thread, so that a busy machine does not matter. Run from the repository's root.
+#include <ctime>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/emulator/emulator.h"
+#include "engine/emulator/op.h"
+
+namespace assay::emulator {
+namespace {
+
+double cpu_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+std::shared_ptr<const Module> load(const std::string& name) {
+  std::ifstream file("tests/emulator/ptx/" + name + ".ptx");
+  std::ostringstream text;
+  text << file.rdbuf();
+  const double begin = cpu_seconds();
+  auto m = Module::parse(text.str());
+  const double seconds = cpu_seconds() - begin;
+  if (const auto* e = std::get_if<ParseError>(&m)) {
+    std::fprintf(stderr, "%s:%d: %s\n", name.c_str(), e->ptx_line, e->message.c_str());
+    return nullptr;
+  }
+  auto module = std::get<std::shared_ptr<const Module>>(std::move(m));
+  std::printf("%-12s parsed in %.3f ms, %zu kernels\n", name.c_str(), seconds * 1e3,
+              module->kernels().size());
+  return module;
+}
+
+struct Case {
+  std::string kernel{};
+  Dim3 grid{};
+  Dim3 block{};
+  std::vector<std::size_t> buffers{};  // floats in each, parameters in this order
+  std::vector<std::uint32_t> scalars{};
+  std::size_t shared_bytes = 0;
+};
+
+void run(Device& device, const Case& c) {
+  std::vector<std::vector<float>> memory;
+  std::vector<Buffer> buffers;
+  Launch launch{.kernel = c.kernel, .grid = c.grid, .block = c.block};
+  launch.dynamic_shared_bytes = c.shared_bytes;
+  std::uint64_t address = 0x7F00'0000'0000;
+  for (const std::size_t n : c.buffers) {
+    memory.emplace_back(n, 0.5F);
+    buffers.push_back({.address = address,
+                       .bytes = std::as_writable_bytes(std::span(memory.back())),
+                       .name = "b" + std::to_string(buffers.size())});
+    const auto* const p = reinterpret_cast<const std::byte*>(&address);
+    launch.parameters.insert(launch.parameters.end(), p, p + 8);
+    address += (n * sizeof(float) + 0x1FFFF) & ~std::uint64_t{0xFFFF};
+  }
+  for (const std::uint32_t s : c.scalars) {
+    const auto* const p = reinterpret_cast<const std::byte*>(&s);
+    launch.parameters.insert(launch.parameters.end(), p, p + 4);
+  }
+  double best = 1e9;
+  Outcome o;
+  for (int i = 0; i < 4; ++i) {
+    const double begin = cpu_seconds();
+    o = device.launch(launch, buffers, {.threads = 1}, {});
+    best = std::min(best, cpu_seconds() - begin);
+  }
+  if (o.ending != Ending::completed) {
+    std::printf("%-12s %s\n", c.kernel.c_str(), o.message.c_str());
+    return;
+  }
+  std::printf("%-12s %10.3f ms  %7.1f M thread instructions  %5.2f G/s  %5.1f ns per warp's\n",
+              c.kernel.c_str(), best * 1e3,
+              static_cast<double>(o.counters.thread_instructions) / 1e6,
+              static_cast<double>(o.counters.thread_instructions) / best / 1e9,
+              best * 1e9 / static_cast<double>(o.counters.warp_instructions));
+}
+
+void run_all(std::string_view set) {
+  if (!use_instruction_set(set)) return;
+  std::printf("instruction set: %s\n", std::string(set).c_str());
+  const auto elementwise = load("elementwise");
+  const auto cooperative = load("cooperative");
+  if (!elementwise || !cooperative) return;
+  constexpr std::uint32_t kMany = 1U << 24;
+  constexpr std::uint32_t kSide = 512;
+  Device a(elementwise);
+  run(a, {"vadd", {kMany / 256}, {256}, {kMany, kMany, kMany}, {kMany}});
+  run(a, {"vadd", {4}, {256}, {1000, 1000, 1000}, {1000}});
+  run(a, {"float_math", {4096}, {256}, {1U << 20, 1U << 20}, {1U << 20}});
+  run(a, {"half_axpy", {4096}, {256}, {1U << 20, 1U << 20}, {1U << 20}});
+  Device b(cooperative);
+  constexpr std::size_t kMatrix = std::size_t{kSide} * kSide;
+  run(b, {"sgemm", {kSide / 16, kSide / 16}, {16, 16}, {kMatrix, kMatrix, kMatrix}, {kSide}});
+  run(b, {"block_sum", {1024}, {256}, {kMany, 1}, {kMany}, 1024});
+  run(b, {"warp_sum", {1024}, {256}, {kMany, 1}, {kMany}});
+  run(b, {"softmax", {1024}, {256}, {1U << 20, 1U << 20}, {1024}});
+}
+
+}  // namespace
+}  // namespace assay::emulator
+
+int main() {
+  assay::emulator::run_all("avx2");
+  assay::emulator::run_all("portable");
+}

@@ -1,0 +1,135 @@
+# shellcheck shell=bash
+# What building needs, and how it gets here. Sourced by ./dev. Each need_* checks first and is cheap
+# when nothing is missing; there are no stamp files: the thing itself is looked at.
+
+build_packages=(ca-certificates catch2 cmake g++ libcli11-dev libfmt-dev libseccomp-dev libspdlog-dev
+  libsqlite3-dev libssl-dev ninja-build nlohmann-json3-dev python3 zlib1g-dev)
+lint_packages=(clang-tidy shellcheck)
+
+help_needs() {
+  cat <<'TEXT'
+usage: ./dev needs
+
+Installs what is missing for building: Debian packages, simdjson's source (.deps/simdjson) and, unless
+a complete CUDA toolkit with NVRTC is here already, NVIDIA's compiler wheels (.deps/cuda, 160 MB).
+A toolkit is looked for in $CUDA_HOME, /usr/local/cuda*, and the wheels of the active Python.
+The choice is recorded in .deps/toolkit.env.
+TEXT
+}
+
+command_needs() {
+  need_everything
+  say "nothing is missing; CUDA compiler: $(sed -n 's/^ASSAY_CUDA_LIB=//p' .deps/toolkit.env)"
+}
+
+need_everything() {
+  need_packages "${build_packages[@]}"
+  need_simdjson
+  need_toolkit
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    die "neither root nor sudo here; run this as root, then again: $*"
+  fi
+}
+
+missing_packages() {
+  local installed
+  installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null |
+    sed -n 's/ installed$//p' || true)
+  comm -23 <(printf '%s\n' "$@" | sort -u) <(printf '%s\n' "$installed" | sort -u)
+}
+
+need_packages() {
+  if ! command -v dpkg-query >/dev/null; then
+    # Not a Debian: what is there is taken, and CMake names what is not.
+    if ! command -v cmake >/dev/null || ! command -v ninja >/dev/null; then
+      die "this is no Debian or Ubuntu; install what these packages hold, then again: $*"
+    fi
+    return 0
+  fi
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  [ ${#missing[@]} -gt 0 ] || return 0
+  say "installing Debian packages: ${missing[*]}"
+  local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends
+    "${missing[@]}")
+  # The package lists of a fresh machine are empty or old: only then are they fetched.
+  as_root "${install[@]}" </dev/null >/dev/null 2>&1 && return 0
+  as_root apt-get update -q </dev/null >/dev/null
+  as_root "${install[@]}" </dev/null >/dev/null || die "apt-get could not install: ${missing[*]}"
+}
+
+# Sets pip_python to an interpreter that has pip; downloads only, so PEP 668 does not stand in the way.
+find_pip() {
+  local python
+  for python in python3 /usr/bin/python3; do
+    if "$python" -m pip --version >/dev/null 2>&1; then
+      pip_python=$python
+      return 0
+    fi
+  done
+  need_packages python3-pip
+  pip_python=/usr/bin/python3
+}
+
+simdjson_is_here() {
+  (cd .deps/simdjson 2>/dev/null && sha256sum --check --quiet --status "$root/dev.d/simdjson.sha256")
+}
+
+need_simdjson() {
+  simdjson_is_here && return 0
+  find_pip
+  say "fetching simdjson's source (in PyPI's pysimdjson) into .deps/simdjson"
+  "$pip_python" dev.d/simdjson.py .deps/simdjson
+  simdjson_is_here || die "the simdjson that was fetched is not the one in dev.d/simdjson.sha256"
+}
+
+need_toolkit() {
+  local answer=0
+  python3 dev.d/toolkit.py find || answer=$?
+  [ "$answer" -ne 0 ] || return 0
+  [ "$answer" -eq 3 ] || die "looking for the CUDA compiler failed"
+  find_pip
+  say "fetching NVIDIA's compiler wheels (NVRTC and headers) into .deps/cuda"
+  "$pip_python" dev.d/toolkit.py install
+}
+
+# clang-format's taste changes with its version: 14 decides, from the distribution or from PyPI's wheel.
+need_lint_tools() {
+  need_packages "${lint_packages[@]}"
+  if command -v clang-format-14 >/dev/null; then
+    CLANG_FORMAT=clang-format-14
+  elif clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
+    CLANG_FORMAT=clang-format
+  else
+    need_clang_format_wheel
+  fi
+  export CLANG_FORMAT
+}
+
+need_clang_format_wheel() {
+  CLANG_FORMAT=$root/.deps/clang-format-14/clang_format/data/bin/clang-format
+  [ ! -x "$CLANG_FORMAT" ] || return 0
+  find_pip
+  say "fetching clang-format 14 (a PyPI wheel) into .deps/clang-format-14"
+  rm -rf .deps/clang-format-14.new
+  "$pip_python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+    -d .deps/clang-format-14.new clang-format==14.0.6 </dev/null
+  (cd .deps/clang-format-14.new && python3 -m zipfile -e ./*.whl . && rm ./*.whl)
+  chmod +x .deps/clang-format-14.new/clang_format/data/bin/clang-format
+  mv .deps/clang-format-14.new .deps/clang-format-14
+}
+
+# The fuzzers need clang and its runtime, which Debian packs apart and names by version.
+need_clang() {
+  local major
+  need_packages clang
+  major=$(clang --version | sed -n 's/.*version \([0-9]*\).*/\1/p;q')
+  need_packages "libclang-rt-$major-dev"
+}

@@ -1,0 +1,67 @@
+#include "cli/assembly.h"
+
+#include <spdlog/spdlog.h>
+
+#include <cstdlib>
+
+#include "cli/commands.h"
+#include "engine/job/kind.h"
+
+namespace assay::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kArtifactBytes = 1ULL << 30;
+
+fs::path state_directory(const std::string& wanted) {
+  if (!wanted.empty()) return fs::absolute(wanted);
+  if (const char* state = std::getenv("ASSAY_STATE"); state != nullptr && *state != '\0')
+    return state;
+  if (const char* xdg = std::getenv("XDG_STATE_HOME"); xdg != nullptr && *xdg != '\0') {
+    return fs::path(xdg) / "assay";
+  }
+  const char* home = std::getenv("HOME");
+  return fs::path(home != nullptr && *home != '\0' ? home : "/tmp") / ".local/state/assay";
+}
+
+void warn(const std::string& text) { spdlog::warn("{}", text); }
+
+node::EngineCommand engine_command(const AssemblyOptions& options) {
+  node::EngineCommand command{.executable = executable_folder() / "assay",
+                              .arguments = {"engine", "--min-isolation", options.min_isolation}};
+  if (options.allow_unsandboxed) command.arguments.emplace_back("--allow-unsandboxed");
+  if (options.slots > 0) {
+    command.arguments.emplace_back("--slots");
+    command.arguments.push_back(std::to_string(options.slots));
+  }
+  if (!options.runner.empty()) {
+    command.arguments.emplace_back("--runner");
+    command.arguments.push_back(options.runner);
+  }
+  return command;
+}
+
+}  // namespace
+
+void add_assembly_options(CLI::App& command, AssemblyOptions& options) {
+  command.add_option("--state", options.state_dir, "Directory for jobs and artifacts");
+  command
+      .add_option("--min-isolation", options.min_isolation,
+                  "Refuse to run anything if runners are confined less than this")
+      ->check(CLI::IsMember({"L1", "L1u", "L1n", "L2", "L3"}));
+  command.add_flag("--allow-unsandboxed", options.allow_unsandboxed,
+                   "Run user code even where no confinement is possible");
+  command.add_option("--slots", options.slots, "Jobs that run side by side")
+      ->check(CLI::Range(1U, 1024U));
+  command.add_option("--runner", options.runner)->group("");
+}
+
+Assembly::Assembly(const AssemblyOptions& options)
+    : state_dir_(state_directory(options.state_dir)),
+      journal_(state_dir_, {.kinds = {job::kernel_kind()}, .log = warn}),
+      artifacts_(state_dir_ / "artifacts", kArtifactBytes, warn),
+      engine_(engine_command(options), warn),
+      jobs_(journal_, artifacts_, engine_, warn) {}
+
+}  // namespace assay::cli

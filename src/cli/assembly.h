@@ -1,0 +1,45 @@
+// The parts of a server, wired: state directory, journal, artifacts, engine, jobs. `serve` and
+// `call` own one each. Construction order is dependency order; destruction ends jobs, then the
+// engine.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "engine/journal/artifacts.h"
+#include "engine/journal/journal.h"
+#include "engine/node/engine_process.h"
+#include "tools/jobs.h"
+
+namespace assay::cli {
+
+struct AssemblyOptions {
+  std::string
+      state_dir{};  // "": $ASSAY_STATE, else $XDG_STATE_HOME/assay, else ~/.local/state/assay
+  std::string min_isolation = "L1";
+  bool allow_unsandboxed = false;
+  unsigned slots = 0;
+  std::string runner{};  // tests put a misbehaving one here
+};
+
+// Declares --state, --min-isolation, --allow-unsandboxed, --slots on a command.
+void add_assembly_options(CLI::App& command, AssemblyOptions& options);
+
+class Assembly {
+ public:
+  explicit Assembly(const AssemblyOptions& options);
+  Assembly(const Assembly&) = delete;
+  Assembly& operator=(const Assembly&) = delete;
+
+  [[nodiscard]] tools::Jobs& jobs() { return jobs_; }
+  [[nodiscard]] journal::Journal& journal() { return journal_; }
+
+ private:
+  std::filesystem::path state_dir_;
+  journal::Journal journal_;
+  journal::ArtifactStore artifacts_;
+  node::EngineProcess engine_;
+  tools::Jobs jobs_;
+};
+
+}  // namespace assay::cli

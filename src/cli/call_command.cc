@@ -1,0 +1,175 @@
+// `assay call TOOL ARGS.json|-`: one tool, called in this process; prints the structured result. On
+// a terminal the stages are shown on standard error as they pass.
+//
+// Exit code 0 if a report was produced. With --check: 0 passed, 1 any other verdict, 2 usage, 3
+// refused, 4 engine fault, 5 cancelled or interrupted. `-` with several lines: JSON lines in, JSON
+// lines out.
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+
+#include "cli/assembly.h"
+#include "cli/commands.h"
+#include "engine/confinement/isolation.h"
+#include "mcp/codec.h"
+#include "mcp/json_text.h"
+#include "mcp/schema.h"
+#include "tools/tools.h"
+
+namespace assay::cli {
+namespace {
+
+using mcp::Json;
+using mcp::ToolResult;
+
+enum ExitCode {
+  kOk = 0,
+  kNotPassed = 1,
+  kUsage = 2,
+  kRefused = 3,
+  kEngineFault = 4,
+  kCancelled = 5
+};
+
+struct CallOptions {
+  AssemblyOptions assembly{};
+  std::string tool{};
+  std::string arguments = "{}";
+  bool check = false;
+};
+
+int exit_code(const ToolResult& result, bool check) {
+  const auto& structured = result.structured;
+  const std::string status = structured.value("status", "");
+  if (status == "client_error") return kRefused;
+  if (!check) return result.is_error ? kEngineFault : kOk;
+  const std::string state = structured.value("state", "");
+  const auto verdict = structured.find("verdict");
+  const std::string word =
+      verdict != structured.end() && verdict->is_string() ? verdict->get<std::string>() : "";
+  if (state == "interrupted" || word == "cancelled") return kCancelled;
+  if (result.is_error || word == "engine_fault") return kEngineFault;
+  return word.empty() || word == "passed" ? kOk : kNotPassed;
+}
+
+class Caller {
+ public:
+  Caller(mcp::Tool tool, bool check)
+      : tool_(std::move(tool)), schema_(Json(tool_.input_schema)), check_(check) {}
+
+  int call(Json arguments) {
+    auto violations = mcp::expand_json_text(schema_, arguments);
+    if (violations.empty()) violations = schema_.check(arguments);
+    if (!violations.empty()) {
+      print({{"status", "client_error"}, {"error", {{"violations", mcp::to_json(violations)}}}});
+      std::cerr << mcp::describe(violations) << '\n';
+      return kRefused;
+    }
+    mcp::CallContext context;
+    if (::isatty(STDERR_FILENO) != 0) {
+      context.progress_sink = [](const mcp::Progress& progress) {
+        std::cerr << "  " << progress.message << '\n';
+      };
+    }
+    const ToolResult result = tool_.run(arguments, context);
+    print(result.structured);
+    return exit_code(result, check_);
+  }
+
+ private:
+  static void print(const mcp::OrderedJson& value) {
+    std::cout << value.dump(::isatty(STDOUT_FILENO) != 0 ? 2 : -1, ' ', false,
+                            mcp::OrderedJson::error_handler_t::replace)
+              << std::endl;
+  }
+
+  mcp::Tool tool_;
+  mcp::Schema schema_;
+  bool check_;
+};
+
+int call_text(Caller& caller, const std::string& text) {
+  mcp::Decoder decoder;
+  auto parsed = decoder.decode_json(text);
+  if (const auto* fault = std::get_if<mcp::JsonFault>(&parsed)) {
+    std::cerr << "the arguments are not JSON: " << fault->message << '\n';
+    return kUsage;
+  }
+  return caller.call(std::move(std::get<Json>(parsed)));
+}
+
+// One object over several lines, or one object a line: what parses as a whole is one.
+int call_stream(Caller& caller, std::istream& in) {
+  std::string first;
+  while (std::getline(in, first) && first.find_first_not_of(" \t\r") == std::string::npos) {
+  }
+  mcp::Decoder decoder;
+  if (std::holds_alternative<mcp::JsonFault>(decoder.decode_json(first))) {
+    const std::string rest{std::istreambuf_iterator<char>(in), {}};
+    return call_text(caller, first + "\n" + rest);
+  }
+  int worst = call_text(caller, first);
+  for (std::string line; std::getline(in, line);) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    worst = std::max(worst, call_text(caller, line));
+  }
+  return worst;
+}
+
+int run_call(const CallOptions& options) {
+  confinement::harden_supervisor();
+  ::signal(SIGPIPE, SIG_IGN);
+  Assembly assembly(options.assembly);
+  auto tools = tools::all(assembly.jobs());
+  const auto found = std::find_if(tools.begin(), tools.end(),
+                                  [&](const mcp::Tool& tool) { return tool.name == options.tool; });
+  if (found == tools.end()) {
+    std::cerr << "no tool named '" << options.tool << "'; there are:";
+    for (const auto& tool : tools) std::cerr << ' ' << tool.name;
+    std::cerr << '\n';
+    return kUsage;
+  }
+  Caller caller(*found, options.check);
+  if (options.arguments == "-") return call_stream(caller, std::cin);
+  if (options.arguments.find_first_of("{") == 0) return call_text(caller, options.arguments);
+  std::ifstream file(options.arguments);
+  if (!file) {
+    std::cerr << "cannot read " << options.arguments << '\n';
+    return kUsage;
+  }
+  return call_stream(caller, file);
+}
+
+}  // namespace
+
+void add_call(CLI::App& app, int& code) {
+  auto options = std::make_shared<CallOptions>();
+  CLI::App* command = app.add_subcommand("call", "Call one tool and print its structured result");
+  command->add_option("tool", options->tool, "Tool name")->required();
+  command->add_option(
+      "arguments", options->arguments,
+      "A file with the arguments as JSON, the JSON itself, or - for standard input");
+  command->add_flag(
+      "--check", options->check,
+      "Exit code by verdict: 0 passed, 1 not, 3 refused, 4 engine fault, 5 cancelled");
+  add_assembly_options(*command, options->assembly);
+  command->callback([options, &code] { code = run_call(*options); });
+}
+
+void add_capabilities(CLI::App& app, int& code) {
+  auto options = std::make_shared<CallOptions>();
+  options->tool = "check_capabilities";
+  CLI::App* command =
+      app.add_subcommand("capabilities", "Print devices, toolkit and the isolation seen in force");
+  add_assembly_options(*command, options->assembly);
+  command->callback([options, &code] { code = run_call(*options); });
+}
+
+}  // namespace assay::cli

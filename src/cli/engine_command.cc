@@ -1,0 +1,96 @@
+// `assay engine`: the per-node engine on descriptor 3. Started by a server, not by people.
+#include <spdlog/spdlog.h>
+
+#include <fcntl.h>
+#include <csignal>
+#include <future>
+#include <memory>
+#include <thread>
+
+#include "cli/commands.h"
+#include "engine/confinement/isolation.h"
+#include "engine/node/capabilities.h"
+#include "engine/node/kernel_job.h"
+#include "engine/node/link.h"
+#include "engine/node/node.h"
+
+namespace assay::cli {
+namespace {
+
+using confinement::Isolation;
+
+struct EngineOptions {
+  std::string runner{};
+  std::string min_isolation = "L1";
+  bool allow_unsandboxed = false;
+  unsigned slots = 0;
+};
+
+unsigned default_slots() { return std::max(2U, std::thread::hardware_concurrency() / 2); }
+
+Isolation test_isolation(const EngineOptions& options, const std::string& runner,
+                         const node::Toolkit& toolkit) {
+  const confinement::SelfTest test{
+      .runner = runner,
+      .required =
+          confinement::level_from_text(options.min_isolation).value_or(confinement::Level::L1),
+      .profile = confinement::Profile::compile,
+      .readable = node::readable_paths(toolkit)};
+  Isolation isolation = confinement::best_available(test);
+  if (!isolation.sufficient() && options.allow_unsandboxed) {
+    isolation.layers = {
+        .level = confinement::Level::L0, .user_namespace = false, .landlock = false};
+    isolation.required = confinement::Level::L0;
+    isolation.failure.clear();
+  }
+  return isolation;
+}
+
+int run_engine(const EngineOptions& options) {
+  constexpr int kChannel = 3;
+  if (::fcntl(kChannel, F_GETFD) < 0) {
+    spdlog::error("assay engine is started by `assay serve`: descriptor 3 must be its channel");
+    return 64;
+  }
+  confinement::harden_supervisor();
+  std::signal(SIGPIPE, SIG_IGN);
+  const std::string runner =
+      options.runner.empty() ? (executable_folder() / "assay-runner").string() : options.runner;
+  const node::Toolkit toolkit = node::find_toolkit(executable_folder());
+  // The self-test runs beside the start: answering and compiling questions need not wait for it.
+  const std::shared_future<Isolation> isolation = std::async(std::launch::async, [&] {
+                                                    return test_isolation(options, runner, toolkit);
+                                                  }).share();
+
+  node::NodeConfig config{.slots = options.slots > 0 ? options.slots : default_slots()};
+  config.kinds["kernel"] = [&](const node::Order& order, node::Reporter& reporter,
+                               const std::stop_token& stop) -> node::Conclusion {
+    const Isolation& seen = isolation.get();
+    if (!seen.sufficient() && seen.required != confinement::Level::L0) {
+      return node::refused_isolation(seen);
+    }
+    const node::Runners runners(runner, seen.layers, toolkit);
+    return node::KernelJob(runners, node::decode_kernel_task(order.request), reporter, stop).run();
+  };
+  config.capabilities = [&] { return node::capabilities(isolation.get(), toolkit, config.slots); };
+
+  frames::Channel channel(posix::Descriptor(kChannel), node::link::kCaps, false);
+  node::Node engine(config);
+  engine.serve(channel);
+  return 0;
+}
+
+}  // namespace
+
+void add_engine(CLI::App& app, int& code) {
+  auto options = std::make_shared<EngineOptions>();
+  CLI::App* command = app.add_subcommand("engine", "Run jobs for a server (started by it)");
+  command->group("");
+  command->add_option("--runner", options->runner);
+  command->add_option("--min-isolation", options->min_isolation);
+  command->add_flag("--allow-unsandboxed", options->allow_unsandboxed);
+  command->add_option("--slots", options->slots);
+  command->callback([options, &code] { code = run_engine(*options); });
+}
+
+}  // namespace assay::cli

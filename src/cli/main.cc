@@ -1,0 +1,30 @@
+// assay: one executable, one command each. What is written to standard output is what the command
+// is for; everything else goes to standard error.
+#include <spdlog/spdlog.h>
+
+#include <exception>
+
+#include "cli/commands.h"
+#include "cli/log.h"
+
+int main(int argc, char** argv) {
+  if (!assay::cli::install_log("warning")) return 70;
+  CLI::App app{"Assay: an MCP server on which AI agents try GPU kernels"};
+  app.set_version_flag("--version", ASSAY_VERSION);
+  app.require_subcommand(1);
+  int code = 0;
+  assay::cli::add_serve(app, code);
+  assay::cli::add_call(app, code);
+  assay::cli::add_capabilities(app, code);
+  assay::cli::add_engine(app, code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int wrong = app.exit(error);
+    return wrong == 0 ? 0 : 2;
+  } catch (const std::exception& error) {
+    spdlog::error("{}", error.what());
+    return 70;
+  }
+  return code;
+}

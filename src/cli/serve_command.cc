@@ -1,0 +1,118 @@
+// `assay serve`: the MCP server. Standard input and output are the protocol; it ends when its input
+// ends and everything accepted has been answered, or on SIGTERM and SIGINT.
+#include <poll.h>
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <sys/signalfd.h>
+
+#include <memory>
+#include <thread>
+
+#include "cli/assembly.h"
+#include "cli/commands.h"
+#include "cli/log.h"
+#include "engine/confinement/isolation.h"
+#include "engine/posix/descriptor.h"
+#include "mcp/server.h"
+#include "tools/tools.h"
+
+namespace assay::cli {
+namespace {
+
+struct ServeOptions {
+  AssemblyOptions assembly{};
+  bool stdio = false;
+  std::string log_level = "warning";
+  std::string device = "auto";
+};
+
+// Turns SIGTERM and SIGINT into a stop request. The signals are blocked in every thread made after
+// it.
+class TerminationSignals {
+ public:
+  TerminationSignals() {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    signals_ = posix::Descriptor(::signalfd(-1, &set, SFD_CLOEXEC));
+    thread_ = std::thread([this] { watch(); });
+  }
+  ~TerminationSignals() {
+    posix::signal_event(done_);
+    thread_.join();
+  }
+  TerminationSignals(const TerminationSignals&) = delete;
+  TerminationSignals& operator=(const TerminationSignals&) = delete;
+
+  [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  void watch();
+
+  posix::Descriptor signals_{};
+  posix::Descriptor done_ = posix::make_event();
+  std::stop_source source_{};
+  std::thread thread_{};
+};
+
+void log_mcp(mcp::Level level, std::string_view text) {
+  switch (level) {
+    case mcp::Level::debug:
+      return spdlog::debug("{}", text);
+    case mcp::Level::info:
+      return spdlog::info("{}", text);
+    case mcp::Level::warning:
+      return spdlog::warn("{}", text);
+    case mcp::Level::error:
+      return spdlog::error("{}", text);
+  }
+}
+
+int run_serve(const ServeOptions& options) {
+  if (!install_log(options.log_level)) {
+    spdlog::error("unknown log level '{}'", options.log_level);
+    return 2;
+  }
+  if (options.device != "auto" && options.device != "emulator") {
+    spdlog::error("--device {}: this machine offers the emulator only", options.device);
+    return 2;
+  }
+  auto streams = mcp::StdioStreams::take();
+  confinement::harden_supervisor();
+  ::signal(SIGPIPE, SIG_IGN);
+  const TerminationSignals signals;
+  Assembly assembly(options.assembly);
+  mcp::StdioServer server({.version = ASSAY_VERSION,
+                           .instructions = tools::instructions(),
+                           .tools = tools::all(assembly.jobs()),
+                           .log = log_mcp},
+                          std::move(streams));
+  const mcp::Outcome outcome = server.run(signals.token());
+  // A tool that ignored its stop still uses what this function owns: end without destroying it.
+  if (outcome.abandoned_calls > 0) std::_Exit(1);
+  return 0;
+}
+
+}  // namespace
+
+void TerminationSignals::watch() {
+  pollfd entries[] = {{signals_.get(), POLLIN, 0}, {done_.get(), POLLIN, 0}};
+  while (::poll(entries, 2, -1) < 0 && errno == EINTR) {
+  }
+  if (entries[0].revents != 0) source_.request_stop();
+}
+
+void add_serve(CLI::App& app, int& code) {
+  auto options = std::make_shared<ServeOptions>();
+  CLI::App* command = app.add_subcommand("serve", "Serve MCP on standard input and output");
+  command->add_flag("--stdio", options->stdio, "Standard input and output (the default)");
+  command->add_option("--device", options->device, "auto, emulator or gpu:N");
+  command->add_option("--log-level", options->log_level,
+                      "trace, debug, info, warning, error, critical or off; to standard error");
+  add_assembly_options(*command, options->assembly);
+  command->callback([options, &code] { code = run_serve(*options); });
+}
+
+}  // namespace assay::cli

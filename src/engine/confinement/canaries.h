@@ -1,0 +1,33 @@
+// What the self-test puts up to be attacked: a secret file, listeners, shared memory. All of it is
+// gone when the object is. Made and used by one thread. Throws std::system_error.
+#pragma once
+
+#include <string>
+
+#include "engine/confinement/targets.h"
+#include "engine/posix/descriptor.h"
+
+namespace assay::confinement {
+
+class Canaries {
+ public:
+  explicit Canaries(const std::string& folder);
+  Canaries(const Canaries&) = delete;
+  Canaries& operator=(const Canaries&) = delete;
+  ~Canaries();
+
+  [[nodiscard]] const Targets& targets() const { return targets_; }
+  // A socket made by the probe is seen where other processes would look for it.
+  [[nodiscard]] bool socket_was_planted() const;
+
+ private:
+  void listen_everywhere();
+
+  Targets targets_{};
+  posix::Descriptor tcp_{};
+  posix::Descriptor udp_{};
+  posix::Descriptor path_{};
+  posix::Descriptor abstract_{};
+};
+
+}  // namespace assay::confinement

@@ -1,0 +1,343 @@
+#include "engine/emulator/atomic_ops.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "engine/emulator/block.h"
+#include "engine/emulator/warp.h"
+
+namespace assay::emulator {
+namespace {
+
+using U16 = std::uint16_t;
+using U32 = std::uint32_t;
+using U64 = std::uint64_t;
+
+template <class T>
+T* row(Warp& w, std::uint32_t offset) {
+  return reinterpret_cast<T*>(w.rows + offset);
+}
+
+// The bytes of one lane, or a fault.
+std::byte* locate(Warp& w, const Op& op, unsigned lane, unsigned bytes) {
+  const U64 address = row<U64>(w, op.a)[lane] + static_cast<U64>(op.imm);
+  const auto space = static_cast<Space>(memory_space(op.aux));
+  std::byte* const p = host_address(w, space, lane, address, bytes, true);
+  const bool misaligned = address % bytes != 0;
+  if (p != nullptr && !misaligned) return p;
+  fault_access(w, op,
+               {.kind = p != nullptr ? FaultKind::misaligned : FaultKind::out_of_bounds,
+                .space = space,
+                .is_write = true,
+                .is_atomic = true,
+                .lane = lane,
+                .address = address,
+                .bytes = bytes});
+  return nullptr;
+}
+
+// T is the word in memory, F::of(old, b, c) the new value.
+template <class T, class F, bool HasSecond>
+void atomic(Warp& w, const Op& op) {
+  w.turns += 64;  // a loop around an atomic is likely to wait for another lane
+  for (U32 m = w.active; m != 0; m &= m - 1) {
+    const auto k = static_cast<unsigned>(__builtin_ctz(m));
+    std::byte* const p = locate(w, op, k, sizeof(T));
+    if (p == nullptr) return;
+    auto* const word = reinterpret_cast<T*>(p);
+    const T b = row<T>(w, op.b)[k];
+    const T c = HasSecond ? row<T>(w, op.c)[k] : T{};
+    T old = __atomic_load_n(word, __ATOMIC_RELAXED);
+    T wanted = F::of(old, b, c);
+    while (!__atomic_compare_exchange_n(word, &old, wanted, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_RELAXED)) {
+      wanted = F::of(old, b, c);
+    }
+    if (op.d != kNowhere) row<T>(w, op.d)[k] = old;
+  }
+}
+
+struct Add {
+  template <class T>
+  static T of(T a, T b, T) {
+    return static_cast<T>(a + b);
+  }
+};
+struct And {
+  template <class T>
+  static T of(T a, T b, T) {
+    return a & b;
+  }
+};
+struct Or {
+  template <class T>
+  static T of(T a, T b, T) {
+    return a | b;
+  }
+};
+struct Xor {
+  template <class T>
+  static T of(T a, T b, T) {
+    return a ^ b;
+  }
+};
+struct Exch {
+  template <class T>
+  static T of(T, T b, T) {
+    return b;
+  }
+};
+struct Cas {
+  template <class T>
+  static T of(T a, T b, T c) {
+    return a == b ? c : a;
+  }
+};
+struct Inc {
+  static U32 of(U32 a, U32 b, U32) { return a >= b ? 0 : a + 1; }
+};
+struct Dec {
+  static U32 of(U32 a, U32 b, U32) { return a == 0 || a > b ? b : a - 1; }
+};
+template <class S>
+struct Min {
+  template <class T>
+  static T of(T a, T b, T) {
+    return static_cast<S>(b) < static_cast<S>(a) ? b : a;
+  }
+};
+template <class S>
+struct Max {
+  template <class T>
+  static T of(T a, T b, T) {
+    return static_cast<S>(a) < static_cast<S>(b) ? b : a;
+  }
+};
+template <class S>
+struct AddFloat {
+  template <class T>
+  static T of(T a, T b, T) {
+    const S sum = std::bit_cast<S>(a) + std::bit_cast<S>(b);
+    if constexpr (sizeof(T) == 4) {
+      if (sum != sum) return 0x7FFFFFFF;
+    }
+    return std::bit_cast<T>(sum);
+  }
+};
+// 16-bit floats in software: this file is compiled once, for any processor.
+float widen_half(U16 h) {
+  const U32 sign = static_cast<U32>(h & 0x8000U) << 16;
+  const U32 rest = h & 0x7FFFU;
+  if (rest >= 0x7C00U) return std::bit_cast<float>(sign | 0x7F800000U | (rest & 0x3FFU) << 13);
+  if (rest >= 0x400U) return std::bit_cast<float>(sign | ((rest << 13) + 0x38000000U));
+  const float v = static_cast<float>(rest) * 0x1p-24F;
+  return sign != 0 ? -v : v;
+}
+U16 narrow_half(float v) {
+  if (v != v) return 0x7FFF;
+  const auto bits = std::bit_cast<U32>(v);
+  const U16 sign = static_cast<U16>(bits >> 16 & 0x8000U);
+  const U32 rest = bits & 0x7FFFFFFFU;
+  if (rest >= 0x47800000U) return static_cast<U16>(sign | 0x7C00U);
+  if (rest < 0x38800000U) {
+    // Subnormal: the scaled magnitude, rounded by the addition itself.
+    const float scaled = std::bit_cast<float>(rest) + 0.5F;
+    return static_cast<U16>(sign | (std::bit_cast<U32>(scaled) - 0x3F000000U));
+  }
+  const U32 rounded = rest + 0xFFFU + (rest >> 13 & 1U) - 0x38000000U;
+  return static_cast<U16>(sign | rounded >> 13);
+}
+struct AddHalf {
+  static U16 of(U16 a, U16 b, U16) { return narrow_half(widen_half(a) + widen_half(b)); }
+};
+struct AddHalf2 {
+  static U32 of(U32 a, U32 b, U32) {
+    const U16 low = AddHalf::of(static_cast<U16>(a), static_cast<U16>(b), 0);
+    const U16 high = AddHalf::of(static_cast<U16>(a >> 16), static_cast<U16>(b >> 16), 0);
+    return static_cast<U32>(high) << 16 | low;
+  }
+};
+struct AddBfloat {
+  static U16 of(U16 a, U16 b, U16) {
+    const float sum = std::bit_cast<float>(static_cast<U32>(a) << 16) +
+                      std::bit_cast<float>(static_cast<U32>(b) << 16);
+    if (sum != sum) return 0x7FFF;
+    const auto bits = std::bit_cast<U32>(sum);
+    return static_cast<U16>((bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16);
+  }
+};
+struct AddBfloat2 {
+  static U32 of(U32 a, U32 b, U32) {
+    const U16 low = AddBfloat::of(static_cast<U16>(a), static_cast<U16>(b), 0);
+    const U16 high = AddBfloat::of(static_cast<U16>(a >> 16), static_cast<U16>(b >> 16), 0);
+    return static_cast<U32>(high) << 16 | low;
+  }
+};
+
+template <class F>
+Handler on_width(Type t, bool with16 = false) {
+  switch (bits_of(t)) {
+    case 16:
+      return with16 ? &atomic<U16, F, false> : nullptr;
+    case 32:
+      return &atomic<U32, F, false>;
+    case 64:
+      return &atomic<U64, F, false>;
+    default:
+      return nullptr;
+  }
+}
+
+Handler add_handler(Type t) {
+  switch (t) {
+    case Type::u32:
+    case Type::s32:
+      return &atomic<U32, Add, false>;
+    case Type::u64:
+    case Type::s64:
+      return &atomic<U64, Add, false>;
+    case Type::f32:
+      return &atomic<U32, AddFloat<float>, false>;
+    case Type::f64:
+      return &atomic<U64, AddFloat<double>, false>;
+    case Type::f16:
+      return &atomic<U16, AddHalf, false>;
+    case Type::f16x2:
+      return &atomic<U32, AddHalf2, false>;
+    case Type::bf16:
+      return &atomic<U16, AddBfloat, false>;
+    case Type::bf16x2:
+      return &atomic<U32, AddBfloat2, false>;
+    default:
+      return nullptr;
+  }
+}
+
+template <template <class> class F>
+Handler order_handler(Type t) {
+  switch (t) {
+    case Type::u32:
+      return &atomic<U32, F<U32>, false>;
+    case Type::s32:
+      return &atomic<U32, F<std::int32_t>, false>;
+    case Type::u64:
+      return &atomic<U64, F<U64>, false>;
+    case Type::s64:
+      return &atomic<U64, F<std::int64_t>, false>;
+    default:
+      return nullptr;
+  }
+}
+
+Handler cas_handler(Type t) {
+  switch (bits_of(t)) {
+    case 16:
+      return &atomic<U16, Cas, true>;
+    case 32:
+      return &atomic<U32, Cas, true>;
+    case 64:
+      return &atomic<U64, Cas, true>;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+bool select_atomic(Form& form, AtomicForm& out) {
+  constexpr std::string_view kOperations[] = {"add", "min",  "max", "and", "or",
+                                              "xor", "exch", "cas", "inc", "dec"};
+  std::string_view operation;
+  for (const std::string_view o : kOperations) {
+    if (operation.empty() && form.take(o)) operation = o;
+  }
+  form.take("noftz");
+  const Type t = form.take_type();
+  out.type = t;
+  if (operation == "add") out.handler = add_handler(t);
+  if (operation == "min") out.handler = order_handler<Min>(t);
+  if (operation == "max") out.handler = order_handler<Max>(t);
+  if (operation == "and" && is_bits(t)) out.handler = on_width<And>(t);
+  if (operation == "or" && is_bits(t)) out.handler = on_width<Or>(t);
+  if (operation == "xor" && is_bits(t)) out.handler = on_width<Xor>(t);
+  if (operation == "exch" && is_bits(t)) out.handler = on_width<Exch>(t);
+  if (operation == "cas" && is_bits(t)) {
+    out.handler = cas_handler(t);
+    out.has_second = true;
+  }
+  if (operation == "inc" && t == Type::u32) out.handler = &atomic<U32, Inc, false>;
+  if (operation == "dec" && t == Type::u32) out.handler = &atomic<U32, Dec, false>;
+  return out.handler != nullptr;
+}
+
+void op_async_copy(Warp& w, const Op& op) {
+  const U64* const to = row<U64>(w, op.d);
+  const U64* const to_offset = row<U64>(w, op.b);
+  const U64* const from = row<U64>(w, op.a);
+  const unsigned bytes = op.aux;
+  for (U32 m = w.active; m != 0; m &= m - 1) {
+    const auto k = static_cast<unsigned>(__builtin_ctz(m));
+    const unsigned wanted = op.c == kNowhere ? bytes : row<U32>(w, op.c)[k];
+    const unsigned read = wanted < bytes ? wanted : bytes;
+    const U64 source = from[k] + static_cast<U64>(op.imm);
+    const U64 target = to[k] + to_offset[k];
+    std::byte* const d = host_address(w, Space::shared, k, target, bytes, true);
+    const std::byte* const s =
+        read == 0 ? nullptr : host_address(w, Space::global, k, source, read, false);
+    BadAccess bad{.lane = k, .bytes = bytes};
+    if (d == nullptr || target % bytes != 0) {
+      bad.kind = d == nullptr ? FaultKind::out_of_bounds : FaultKind::misaligned;
+      bad.space = Space::shared;
+      bad.is_write = true;
+      bad.address = target;
+      fault_access(w, op, bad);
+      return;
+    }
+    if (read != 0 && (s == nullptr || source % bytes != 0)) {
+      bad.kind = s == nullptr ? FaultKind::out_of_bounds : FaultKind::misaligned;
+      bad.address = source;
+      fault_access(w, op, bad);
+      return;
+    }
+    if (read != 0) std::memcpy(d, s, read);
+    std::memset(d + read, 0, bytes - read);
+  }
+}
+
+void op_pack(Warp& w, const Op& op) {
+  const std::array<std::uint32_t, 4> parts{op.a, op.b, op.c, op.e};
+  const unsigned n = op.aux & 0xFFU;
+  const unsigned part = op.aux >> 8 & 0xFFU;
+  const unsigned whole = op.aux >> 16;
+  const unsigned row_bytes = part < 2 ? 2 : part;
+  for (U32 m = w.active; m != 0; m &= m - 1) {
+    const auto k = static_cast<unsigned>(__builtin_ctz(m));
+    U64 value = 0;
+    for (unsigned i = 0; i < n; ++i) {
+      std::memcpy(reinterpret_cast<std::byte*>(&value) + i * part,
+                  w.rows + parts[i] + k * row_bytes, part);
+    }
+    std::memcpy(w.rows + op.d + k * whole, &value, whole);
+  }
+}
+
+void op_unpack(Warp& w, const Op& op) {
+  const std::array<std::uint32_t, 4> parts{op.a, op.b, op.c, op.e};
+  const unsigned n = op.aux & 0xFFU;
+  const unsigned part = op.aux >> 8 & 0xFFU;
+  const unsigned whole = op.aux >> 16;
+  const unsigned row_bytes = part < 2 ? 2 : part;
+  for (U32 m = w.active; m != 0; m &= m - 1) {
+    const auto k = static_cast<unsigned>(__builtin_ctz(m));
+    U64 value = 0;
+    std::memcpy(&value, w.rows + op.d + k * whole, whole);
+    for (unsigned i = 0; i < n; ++i) {
+      U32 element = 0;
+      std::memcpy(&element, reinterpret_cast<const std::byte*>(&value) + i * part, part);
+      std::memcpy(w.rows + parts[i] + k * row_bytes, &element, row_bytes);
+    }
+  }
+}
+
+}  // namespace assay::emulator

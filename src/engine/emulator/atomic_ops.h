@@ -1,0 +1,23 @@
+// atom, red and cp.async: lane by lane, with real atomics on memory that other host threads see.
+#pragma once
+
+#include "engine/emulator/op.h"
+
+namespace assay::emulator {
+
+struct AtomicForm {
+  Handler handler = nullptr;
+  Type type = Type::none;
+  bool has_second = false;  // cas
+};
+// Op: d result or kNowhere, a 64-bit address row + imm, b and c operands, aux as memory_aux.
+[[nodiscard]] bool select_atomic(Form& form, AtomicForm& out);
+
+// d: shared address row + b, a: global address row + imm, c: bytes to read or kNowhere, aux: bytes
+void op_async_copy(Warp& w, const Op& op);
+
+// aux: elements | bytes of one << 8 | bytes of the whole << 16; parts in a, b, c, e
+void op_pack(Warp& w, const Op& op);
+void op_unpack(Warp& w, const Op& op);
+
+}  // namespace assay::emulator

@@ -1,0 +1,128 @@
+// Barriers of a block. As on a device since compute capability 7.0 every thread counts for itself,
+// and a thread that has exited is not waited for.
+#include <algorithm>
+#include <utility>
+
+#include "engine/emulator/block.h"
+#include "engine/emulator/control_ops.h"
+
+namespace assay::emulator {
+
+std::uint32_t Block::arrived_whole_warps(const Barrier& b) const {
+  std::uint32_t n = 0;
+  for (std::size_t i = 0; i < warps_.size(); ++i) {
+    const std::uint32_t lanes = b.lanes[i];
+    const bool whole = lanes != 0 && (warps_[i]->live & ~lanes) == 0;
+    n += whole ? 32 : static_cast<std::uint32_t>(__builtin_popcount(lanes));
+  }
+  return n;
+}
+
+bool Block::complete(const Barrier& b) const {
+  if (b.arrived == 0) return false;
+  if (b.expected == 0) return b.arrived >= live_;
+  return arrived_whole_warps(b) >= b.expected;
+}
+
+void Block::arrive(Warp& w, const Op& op, const Arrival& arrival) {
+  if (arrival.id >= kBarriers) {
+    fault_simple(w, op, FaultKind::barrier_divergence,
+                 static_cast<unsigned>(__builtin_ctz(w.active)),
+                 "Barrier " + std::to_string(arrival.id) + " does not exist (0 to 15)");
+    return;
+  }
+  Barrier& b = barriers_[arrival.id];
+  b.arrived += static_cast<std::uint32_t>(__builtin_popcount(w.active));
+  b.lanes[w.index] |= w.active;
+  b.expected = arrival.threads;
+  b.true_count += static_cast<std::uint32_t>(__builtin_popcount(arrival.values & w.active));
+  if (!arrival.waits) {
+    if (complete(b)) release(arrival.id);
+    return;
+  }
+  park(w, {.pc = w.pc,
+           .state = GroupState::at_barrier,
+           .members = op_pc(w, op),
+           .barrier = static_cast<std::uint8_t>(arrival.id)});
+  if (complete(b)) release(arrival.id);
+}
+
+// A group's own instruction says whether it wants the result, and where.
+void Block::deliver(const Barrier& b, const Group& g) {
+  const Op& op = launch_.text.code[g.members];
+  const auto kind = static_cast<BarrierKind>(op.aux & 0xFF);
+  if (kind == BarrierKind::sync || op.d == kNowhere) return;
+  if (kind == BarrierKind::popc) {
+    auto* const d = reinterpret_cast<std::uint32_t*>(g.frame->rows + op.d);
+    for (std::uint32_t m = g.mask; m != 0; m &= m - 1) d[__builtin_ctz(m)] = b.true_count;
+    return;
+  }
+  const bool value =
+      kind == BarrierKind::conjunction ? b.true_count == b.arrived : b.true_count != 0;
+  auto& p = *reinterpret_cast<std::uint32_t*>(g.frame->rows + op.d);
+  p = value ? p | g.mask : p & ~g.mask;
+}
+
+void Block::release(std::uint32_t id) {
+  Barrier& b = barriers_[id];
+  for (const auto& w : warps_) {
+    for (unsigned i = 0; i < w->group_count; ++i) {
+      Group& g = w->groups[i];
+      if (g.state != GroupState::at_barrier || g.barrier != id) continue;
+      deliver(b, g);
+      g.state = GroupState::ready;
+    }
+  }
+  b.arrived = 0;
+  b.expected = 0;
+  b.true_count = 0;
+  std::fill(b.lanes.begin(), b.lanes.end(), 0U);
+}
+
+void Block::lanes_exited(Warp&, std::uint32_t mask) {
+  live_ -= static_cast<std::uint32_t>(__builtin_popcount(mask));
+  for (std::uint32_t id = 0; id < kBarriers; ++id) {
+    if (complete(barriers_[id])) release(id);
+  }
+}
+
+std::string Block::stuck_message(const Group& waiting) const {
+  if (waiting.state != GroupState::at_barrier) {
+    return "Deadlock: a warp-wide operation waits for lanes that never arrive; waiting";
+  }
+  const Barrier& b = barriers_[waiting.barrier];
+  const std::uint32_t expected = b.expected != 0 ? b.expected : live_;
+  return "Barrier error: barrier " + std::to_string(waiting.barrier) + " was reached by " +
+         std::to_string(b.arrived) + " of " + std::to_string(expected) +
+         " threads and the others can never reach it; waiting";
+}
+
+// Nothing can run: a barrier is blamed before a warp-wide operation, as it is usually the cause.
+void Block::stuck() {
+  Warp* blamed_warp = nullptr;
+  const Group* blamed = nullptr;
+  for (const auto& w : warps_) {
+    for (unsigned i = 0; i < w->group_count; ++i) {
+      const Group& g = w->groups[i];
+      const bool better = blamed == nullptr || (g.state == GroupState::at_barrier &&
+                                                blamed->state != GroupState::at_barrier);
+      if (better) {
+        blamed = &g;
+        blamed_warp = w.get();
+      }
+    }
+  }
+  if (blamed == nullptr) {
+    launch_.end(Ending::faulted, "Deadlock", {.kind = FaultKind::deadlock, .message = "Deadlock"});
+    return;
+  }
+  const bool at_barrier = blamed->state == GroupState::at_barrier;
+  std::uint32_t pc = blamed->pc;
+  if (at_barrier) pc = blamed->members;
+  if (blamed->state == GroupState::at_warp_sync && blamed->is_fence && pc > 0) --pc;
+  fault_simple(*blamed_warp, launch_.text.code[pc],
+               at_barrier ? FaultKind::barrier_divergence : FaultKind::deadlock,
+               static_cast<unsigned>(__builtin_ctz(blamed->mask)), stuck_message(*blamed));
+}
+
+}  // namespace assay::emulator

@@ -1,0 +1,188 @@
+#include "engine/emulator/block.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace assay::emulator {
+namespace {
+
+// Well under a millisecond of simple instructions, a few of the slowest.
+constexpr std::int64_t kWarpSlice = 8192;
+constexpr std::uint64_t kPollInterval = 4096;
+
+}  // namespace
+
+Block::Block(LaunchState& launch) : launch_(launch) {
+  const Dim3& b = launch.launch.block;
+  threads_ = b.x * b.y * b.z;
+}
+
+bool Block::prepare() {
+  const std::size_t warps = (threads_ + 31) / 32;
+  const std::size_t shared = (launch_.shared_bytes + 63) & ~std::size_t{63};
+  if (!launch_.reserve_memory(shared + warps * sizeof(Warp))) {
+    launch_.end(Ending::out_of_memory, "Shared memory exceeds the memory budget", {});
+    return false;
+  }
+  shared_ = std::make_unique<std::byte[]>(shared + 64);
+  for (std::size_t i = 0; i < warps; ++i) {
+    auto w = std::make_unique<Warp>();
+    w->index = static_cast<std::uint32_t>(i);
+    w->code = launch_.text.code.data();
+    w->block = this;
+    w->table = &launch_.memory;
+    w->objects = launch_.memory.objects().data();
+    w->object_count = launch_.memory.objects().size();
+    w->shared = shared_.get();
+    w->shared_bytes = launch_.shared_bytes;
+    w->parameters = launch_.launch.parameters.data();
+    w->parameter_bytes = launch_.launch.parameters.size();
+    if (!make_entry_frame(*w, *launch_.entry)) {
+      launch_.end(Ending::out_of_memory, "Registers and local memory exceed the memory budget", {});
+      return false;
+    }
+    warps_.push_back(std::move(w));
+  }
+  for (Barrier& b : barriers_) b.lanes.resize(warps);
+  return true;
+}
+
+void Block::start(Dim3 index, std::uint32_t smid) {
+  index_ = index;
+  smid_ = smid;
+  live_ = threads_;
+  if (launch_.shared_bytes != 0) std::memset(shared_.get(), 0, launch_.shared_bytes);
+  for (std::size_t i = 0; i < warps_.size(); ++i) {
+    const std::uint32_t n =
+        std::min<std::uint32_t>(threads_ - static_cast<std::uint32_t>(i) * 32, 32);
+    start_warp(*warps_[i], n == 32 ? kAllLanes : (1U << n) - 1);
+  }
+}
+
+bool Block::run(std::int64_t warp_instructions) {
+  while (!launch_.ended()) {
+    bool progress = false;
+    for (std::size_t n = 0; n < warps_.size(); ++n) {
+      Warp& w = *warps_[n];
+      if (w.live == 0 || !has_ready_group(w)) continue;
+      progress = true;
+      w.slice = kWarpSlice;
+      const std::uint64_t before = w.warp_instructions;
+      run_warp(w);
+      const std::uint64_t ran = w.warp_instructions - before;
+      warp_instructions -= static_cast<std::int64_t>(ran);
+      unpolled_warp_instructions_ += ran;
+      unpolled_thread_instructions_ += w.thread_instructions;
+      w.thread_instructions = 0;
+      if (w.event == Event::fault) return true;
+      if (unpolled_warp_instructions_ > kPollInterval) poll(w.pc);
+      if (launch_.ended()) return true;
+    }
+    if (live_ == 0) {
+      launch_.block_done();
+      return true;
+    }
+    if (!progress) {
+      stuck();
+      return true;
+    }
+    if (warp_instructions < 0) return false;
+  }
+  return true;
+}
+
+void Block::poll(std::uint32_t pc) {
+  launch_.poll(unpolled_warp_instructions_, unpolled_thread_instructions_, pc, index_);
+  unpolled_warp_instructions_ = 0;
+  unpolled_thread_instructions_ = 0;
+}
+
+Dim3 Block::thread(const Warp& w, unsigned lane) const {
+  const Dim3& b = launch_.launch.block;
+  const std::uint32_t t = w.index * 32 + lane;
+  return {t % b.x, t / b.x % b.y, t / b.x / b.y};
+}
+
+std::uint64_t Block::special(const Warp& w, Special special, unsigned lane) const {
+  const Dim3& ntid = launch_.launch.block;
+  const Dim3& nctaid = launch_.launch.grid;
+  switch (special) {
+    case Special::tid_x:
+      return thread(w, lane).x;
+    case Special::tid_y:
+      return thread(w, lane).y;
+    case Special::tid_z:
+      return thread(w, lane).z;
+    case Special::ntid_x:
+      return ntid.x;
+    case Special::ntid_y:
+      return ntid.y;
+    case Special::ntid_z:
+      return ntid.z;
+    case Special::ctaid_x:
+      return index_.x;
+    case Special::ctaid_y:
+      return index_.y;
+    case Special::ctaid_z:
+      return index_.z;
+    case Special::nctaid_x:
+      return nctaid.x;
+    case Special::nctaid_y:
+      return nctaid.y;
+    case Special::nctaid_z:
+      return nctaid.z;
+    case Special::laneid:
+      return lane;
+    case Special::warpid:
+      return w.index;
+    case Special::nwarpid:
+      return 64;
+    case Special::smid:
+      return smid_;
+    case Special::nsmid:
+      return 132;
+    case Special::gridid:
+      return 1;
+    case Special::lanemask_eq:
+      return 1U << lane;
+    case Special::lanemask_le:
+      return (2U << lane) - 1U;
+    case Special::lanemask_lt:
+      return (1U << lane) - 1U;
+    case Special::lanemask_ge:
+      return ~((1U << lane) - 1U);
+    case Special::lanemask_gt:
+      return ~((2U << lane) - 1U);
+    case Special::dynamic_smem_size:
+      return launch_.launch.dynamic_shared_bytes;
+    case Special::total_smem_size:
+      return launch_.shared_bytes;
+    case Special::zero:
+      return 0;
+    case Special::one:
+      return 1;
+    case Special::three:
+      return 3;
+  }
+  return 0;
+}
+
+std::uint64_t Block::constant(const ConstantRow& row) const {
+  if (row.shared_variable < 0) return row.bits;
+  const auto it = launch_.shared.offsets.find(static_cast<std::uint32_t>(row.shared_variable));
+  return row.bits + (it == launch_.shared.offsets.end() ? 0 : it->second);
+}
+
+void Block::out_of_memory(Warp& w) {
+  w.event = Event::fault;
+  launch_.end(Ending::out_of_memory, "Registers and local memory exceed the memory budget", {});
+}
+
+void Block::fault(Warp& w, Fault fault) {
+  w.event = Event::fault;
+  std::string message = fault.message;
+  launch_.end(Ending::faulted, std::move(message), std::move(fault));
+}
+
+}  // namespace assay::emulator

@@ -1,0 +1,77 @@
+// One thread block: its warps, shared memory and barriers. A Block is reused for many blocks of a
+// launch; one host thread runs it at a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/emulator/launch_state.h"
+#include "engine/emulator/warp.h"
+
+namespace assay::emulator {
+
+inline constexpr unsigned kBarriers = 16;
+
+class Block {
+ public:
+  explicit Block(LaunchState& launch);
+
+  // False: no memory for it, and the launch has ended.
+  [[nodiscard]] bool prepare();
+  [[nodiscard]] bool fresh() const { return warps_.empty(); }
+  void start(Dim3 index, std::uint32_t smid);
+  // Runs for about `warp_instructions`. True: the block (or the launch) is over.
+  bool run(std::int64_t warp_instructions);
+  // Hands the counts not yet accounted for to the launch.
+  void poll(std::uint32_t pc);
+
+  // --- for handlers ---
+  [[nodiscard]] LaunchState& launch() { return launch_; }
+  [[nodiscard]] Dim3 index() const { return index_; }
+  [[nodiscard]] Dim3 thread(const Warp& w, unsigned lane) const;
+  [[nodiscard]] std::uint64_t special(const Warp& w, Special special, unsigned lane) const;
+  [[nodiscard]] std::uint64_t constant(const ConstantRow& row) const;
+  [[nodiscard]] std::uint64_t local_limit() const { return launch_.budget.local_bytes_per_thread; }
+  [[nodiscard]] bool reserve_memory(std::size_t bytes) { return launch_.reserve_memory(bytes); }
+  void out_of_memory(Warp& w);
+  void fault(Warp& w, Fault fault);
+
+  struct Arrival {
+    std::uint32_t id = 0;
+    std::uint32_t threads = 0;  // 0: all of the block
+    bool waits = true;          // bar.arrive does not
+    std::uint32_t values = 0;   // the predicate of each lane
+  };
+  void arrive(Warp& w, const Op& op, const Arrival& arrival);
+  void lanes_exited(Warp& w, std::uint32_t mask);
+
+ private:
+  struct Barrier {
+    std::uint32_t arrived = 0;
+    std::uint32_t expected = 0;  // 0: all threads that have not exited
+    std::uint32_t true_count = 0;
+    std::vector<std::uint32_t> lanes{};  // per warp
+  };
+  [[nodiscard]] bool complete(const Barrier& b) const;
+  [[nodiscard]] std::uint32_t arrived_whole_warps(const Barrier& b) const;
+  void release(std::uint32_t id);
+  void deliver(const Barrier& b, const Group& g);
+  void stuck();
+  [[nodiscard]] std::string stuck_message(const Group& waiting) const;
+
+  LaunchState& launch_;
+  Dim3 index_{0, 0, 0};
+  std::uint32_t threads_ = 0;
+  std::uint32_t live_ = 0;
+  std::uint32_t smid_ = 0;
+  std::uint64_t unpolled_warp_instructions_ = 0;
+  std::uint64_t unpolled_thread_instructions_ = 0;
+  std::vector<std::unique_ptr<Warp>> warps_{};
+  std::unique_ptr<std::byte[]> shared_{};
+  std::array<Barrier, kBarriers> barriers_{};
+};
+
+}  // namespace assay::emulator

@@ -1,0 +1,177 @@
+// Instructions that compute: rows in, rows out. The selectors of the instruction set know most of
+// them; moves, conversions and comparisons have operand shapes of their own.
+#include <array>
+
+#include "engine/emulator/atomic_ops.h"
+#include "engine/emulator/control_ops.h"
+#include "engine/emulator/decoder.h"
+
+namespace assay::emulator {
+
+bool FunctionDecoder::decode_selected(Form& form) {
+  const InstructionSet& isa = instruction_set();
+  Selection s;
+  const bool found = isa.integer(form, s) || isa.floating(form, s) || isa.logic(form, s) ||
+                     isa.math(form, s) || isa.half(form, s);
+  if (!found || s.handlers.full == nullptr) return false;
+  Op op{.imm = s.imm, .aux = s.aux};
+  const std::array<std::uint32_t*, 5> slots{&op.d, &op.a, &op.b, &op.c, &op.e};
+  std::size_t n = 0;
+  for (; n < s.operands.size() && s.operands[n] != Type::none; ++n) {
+    if (n > 0 && n < operands_.size() && operands_[n].negated) return false;
+    *slots[n] = n == 0 ? result_at(0, s.operands[0]) : source_at(n, s.operands[n]);
+  }
+  if (s.ends_with_immediate) {
+    if (n >= operands_.size() || operands_[n].kind != Operand::Kind::constant) return false;
+    op.imm = static_cast<std::int64_t>(operands_[n].constant.integer);
+    ++n;
+  }
+  if (s.uses_carry) {
+    if (carry_ == kNowhere) carry_ = allocate_row(Type::pred);
+    op.target = carry_;
+  }
+  if (operands_.size() != n) return false;
+  emit(s.handlers, op);
+  return true;
+}
+
+bool FunctionDecoder::decode_move(Form& form) {
+  const Type type = form.take_type();
+  if (type == Type::none || operands_.size() != 2) return false;
+  const bool packs =
+      operands_[0].kind == Operand::Kind::list || operands_[1].kind == Operand::Kind::list;
+  if (packs) return decode_pack(type);
+  if (type == Type::pred) {
+    Op op{.d = result_at(0, type), .a = source_at(1, type)};
+    if (operands_[1].kind == Operand::Kind::constant) return false;
+    emit(instruction_set().move(0), op);
+    return true;
+  }
+  if (type == Type::b128) return false;
+  Op op{.d = result_at(0, type), .a = source_at(1, type)};
+  emit(instruction_set().move(register_bytes(type)), op);
+  return true;
+}
+
+// mov.b64 %rd, {%r1, %r2} and back. An element's width is the vector's over its count.
+bool FunctionDecoder::decode_pack(Type type) {
+  const bool unpacks = operands_[0].kind == Operand::Kind::list;
+  const Operand& list = operands_[unpacks ? 0 : 1];
+  const std::size_t n = list.items.size();
+  const unsigned whole = bytes_of(type);
+  if ((n != 2 && n != 4) || whole < 4 || whole > 8) return false;
+  const unsigned part = whole / static_cast<unsigned>(n);
+  const Type element = part == 4 ? Type::b32 : part == 2 ? Type::b16 : Type::b8;
+  Op op{.aux = static_cast<std::uint32_t>(n) | part << 8 | whole << 16};
+  const std::array<std::uint32_t*, 4> parts{&op.a, &op.b, &op.c, &op.e};
+  for (std::size_t i = 0; i < n; ++i) {
+    *parts[i] = unpacks ? result(list.items[i], element) : source(list.items[i], element);
+  }
+  op.d = unpacks ? source_at(1, type) : result_at(0, type);
+  const Handler h = unpacks ? &op_unpack : &op_pack;
+  emit({h, h}, op);
+  return true;
+}
+
+// A register may be wider than the type it is converted from or to.
+bool FunctionDecoder::decode_convert(Form& form) {
+  if (operands_.size() < 2 || operands_.size() > 3 || form.has("pack")) return false;
+  if (operands_[0].kind == Operand::Kind::sink) return false;
+  const auto d = register_of(operands_[0]);
+  if (!d || d->type == Type::pred) return false;
+  const auto a = register_of(operands_[1]);
+  Selection s;
+  if (operands_.size() == 2) {
+    Form probe = form;
+    if (!instruction_set().convert(probe, s, register_bytes(d->type),
+                                   a ? register_bytes(a->type) : 0)) {
+      return false;
+    }
+    form = probe;
+    Op op{.d = d->offset, .imm = s.imm, .aux = s.aux};
+    op.a = a ? a->offset : source_at(1, s.operands[1]);
+    if (a && register_bytes(a->type) < register_bytes(s.operands[1])) return false;
+    if (register_bytes(d->type) < register_bytes(s.operands[0])) return false;
+    emit(s.handlers, op);
+    return true;
+  }
+  // cvt.rn.f16x2.f32 d, a, b
+  if (!instruction_set().half(form, s)) return false;
+  emit(s.handlers, {.d = result_at(0, s.operands[0]),
+                    .a = source_at(1, s.operands[1]),
+                    .b = source_at(2, s.operands[2]),
+                    .imm = s.imm,
+                    .aux = s.aux});
+  return true;
+}
+
+// setp.lt.and.f32 p|q, a, b, c
+bool FunctionDecoder::decode_compare(Form& form) {
+  Selection s;
+  if (!instruction_set().compare(form, s)) return false;
+  const bool combines = s.operands[3] == Type::pred;
+  if (operands_.size() != (combines ? 4U : 3U)) return false;
+  Op op{.imm = s.imm, .aux = s.aux};
+  Operand first = operands_[0];
+  first.second = {};
+  op.d = result(first, s.operands[0]);
+  if (!operands_[0].second.empty()) {
+    op.e = result({.word = operands_[0].second}, s.operands[0]);
+  }
+  op.a = source_at(1, s.operands[1]);
+  op.b = source_at(2, s.operands[2]);
+  if (combines) {
+    op.c = source_at(3, Type::pred);
+    if (operands_[3].negated) op.aux |= 0x100;
+  }
+  emit(s.handlers, op);
+  return true;
+}
+
+// cvta.space.u64 d, a and cvta.to.space.u64 d, a
+bool FunctionDecoder::decode_address(Form& form) {
+  const bool to = form.take("to");
+  std::uint64_t window = 0;
+  if (form.take("shared") || form.take("shared::cta") || form.take("shared::cluster")) {
+    window = kSharedWindow;
+  } else if (form.take("local")) {
+    window = kLocalWindow;
+  } else if (form.take("param") || form.take("param::entry")) {
+    window = kParamWindow;
+  } else if (!form.take("global") && !form.take("const")) {
+    return false;
+  }
+  if (form.take_type() != Type::u64 || operands_.size() != 2) return false;
+  Op op{.d = result_at(0, Type::u64), .a = source_at(1, Type::u64)};
+  op.imm = static_cast<std::int64_t>(window);
+  op.e = 8;
+  if (window == 0) {
+    emit(instruction_set().move(8), op);
+  } else {
+    const Handler h = to ? &op_window_subtract : &op_window_add;
+    emit({h, h}, op);
+  }
+  return true;
+}
+
+bool FunctionDecoder::decode_isspacep(Form& form) {
+  std::uint64_t window = 0;
+  if (form.take("shared") || form.take("shared::cta") || form.take("shared::cluster")) {
+    window = kSharedWindow;
+  } else if (form.take("local")) {
+    window = kLocalWindow;
+  } else if (form.take("param") || form.take("param::entry")) {
+    window = kParamWindow;
+  } else if (form.has("const")) {
+    return false;
+  } else if (!form.take("global")) {
+    return false;
+  }
+  if (operands_.size() != 2) return false;
+  emit({&op_isspacep, &op_isspacep}, {.d = result_at(0, Type::pred),
+                                      .a = source_at(1, Type::u64),
+                                      .imm = static_cast<std::int64_t>(window)});
+  return true;
+}
+
+}  // namespace assay::emulator

@@ -1,0 +1,247 @@
+// Loads, stores, atomics and asynchronous copies.
+#include <array>
+
+#include "engine/emulator/atomic_ops.h"
+#include "engine/emulator/control_ops.h"
+#include "engine/emulator/decoder.h"
+
+namespace assay::emulator {
+namespace {
+
+// Hints about caches change no value.
+void take_cache_hints(Form& form) {
+  constexpr std::string_view kHints[] = {"ca",
+                                         "cg",
+                                         "cs",
+                                         "lu",
+                                         "cv",
+                                         "wb",
+                                         "wt",
+                                         "nc",
+                                         "level::cache_hint",
+                                         "L2::cache_hint",
+                                         "L2::64B",
+                                         "L2::128B",
+                                         "L2::256B",
+                                         "L1::evict_normal",
+                                         "L1::evict_unchanged",
+                                         "L1::evict_first",
+                                         "L1::evict_last",
+                                         "L1::no_allocate",
+                                         "L2::evict_normal",
+                                         "L2::evict_first",
+                                         "L2::evict_last"};
+  for (const std::string_view h : kHints) form.take(h);
+}
+
+bool take_ordering(Form& form) {
+  bool synchronising = false;
+  for (const std::string_view o :
+       {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"}) {
+    synchronising |= form.take(o);
+  }
+  form.take("weak");
+  for (const std::string_view scope : {"cta", "cluster", "gpu", "sys"}) form.take(scope);
+  return synchronising;
+}
+
+struct SpaceName {
+  std::string_view text{};
+  Space space = Space::generic;
+};
+constexpr SpaceName kSpaces[] = {{"global", Space::global},      {"shared", Space::shared},
+                                 {"shared::cta", Space::shared}, {"shared::cluster", Space::shared},
+                                 {"local", Space::local},        {"const", Space::constant},
+                                 {"param", Space::param},        {"param::entry", Space::param},
+                                 {"param::func", Space::param}};
+
+// Elements of a .func's parameter lie inside it, each in whole words or inside one.
+bool fits_words(std::int64_t offset, unsigned bytes, unsigned elements, std::uint32_t size) {
+  const std::uint64_t end = static_cast<std::uint64_t>(offset) + std::uint64_t{bytes} * elements;
+  return offset % bytes == 0 && end <= ((std::uint64_t{size} + 3) & ~std::uint64_t{3});
+}
+
+Space take_space(Form& form) {
+  for (const SpaceName& s : kSpaces) {
+    if (form.take(s.text)) return s.space;
+  }
+  return Space::generic;
+}
+
+}  // namespace
+
+// Sets op.a and op.imm, and how the address is to be read.
+bool FunctionDecoder::memory_operand(const Operand& operand, Space& space, Op& op,
+                                     AddressClass& address) {
+  if (operand.kind != Operand::Kind::memory) return false;
+  op.imm = static_cast<std::int64_t>(operand.constant.integer);
+  address = AddressClass::slow;
+  const auto symbol = operand.word.empty() ? std::nullopt : find_symbol(operand.word);
+  if (space == Space::param && symbol && symbol->kind != SymbolKind::reg) {
+    const bool direct = symbol->kind == SymbolKind::kernel_param;
+    if (!direct && symbol->kind != SymbolKind::frame_param) return false;
+    if (op.imm < 0 || op.imm > symbol->bytes) return false;
+    op.a = direct ? 0 : symbol->offset;
+    if (direct) op.imm += symbol->offset;
+    address = direct ? AddressClass::kernel_params : AddressClass::frame_words;
+    return true;
+  }
+  unsigned address_bytes = 8;
+  if (operand.word.empty()) {
+    op.a = constant_row(8, 0);
+  } else if (symbol && symbol->kind == SymbolKind::reg) {
+    address_bytes = register_bytes(symbol->type);
+    if (symbol->type == Type::pred || address_bytes < 4) return false;
+    op.a = symbol->offset;
+  } else {
+    const bool narrow = space == Space::shared;
+    address_bytes = narrow ? 4 : 8;
+    op.a = symbol_address(operand.word, 0, narrow ? Type::u32 : Type::u64);
+    if (op.a == kNowhere) return false;
+  }
+  const bool by_table =
+      space == Space::global || space == Space::generic || space == Space::constant;
+  if (space == Space::shared) {
+    address = address_bytes == 4 ? AddressClass::shared32 : AddressClass::shared64;
+  } else if (by_table && address_bytes == 8) {
+    address = AddressClass::table;
+  } else if (address_bytes == 4) {
+    if (by_table) return false;
+    // Local and parameter addresses in 32-bit registers: widened first.
+    const std::uint32_t wide = allocate_row(Type::u64);
+    emit({&op_window_add, &op_window_add}, {.d = wide, .a = op.a, .imm = 0, .e = 4});
+    op.a = wide;
+  }
+  return true;
+}
+
+bool FunctionDecoder::decode_load_store(Form& form, bool is_load) {
+  Space space = take_space(form);
+  MemoryForm memory;
+  memory.synchronising = take_ordering(form);
+  take_cache_hints(form);
+  form.take("unified");
+  const unsigned elements = form.take("v2") ? 2 : form.take("v4") ? 4 : 1;
+  memory.type = form.take_type();
+  if (memory.type == Type::none || memory.type == Type::pred || bits_of(memory.type) > 64) {
+    return false;
+  }
+  // A cache policy may follow.
+  if (operands_.size() < 2 || operands_.size() > 3) return false;
+  const Operand& address = operands_[is_load ? 1 : 0];
+  const Operand& data = operands_[is_load ? 0 : 1];
+  const bool is_list = data.kind == Operand::Kind::list;
+  if ((elements > 1) != is_list || (is_list && data.items.size() != elements)) return false;
+  Op op;
+  if (!memory_operand(address, space, op, memory.address)) return false;
+  const std::array<std::uint32_t*, 4> slots{&op.d, &op.b, &op.c, &op.e};
+  unsigned row_bytes = 0;
+  for (unsigned i = 0; i < elements; ++i) {
+    const Operand& o = is_list ? data.items[i] : data;
+    if (const auto r = register_of(o)) {
+      if (r->type == Type::pred) return false;
+      if (row_bytes != 0 && row_bytes != register_bytes(r->type)) return false;
+      row_bytes = register_bytes(r->type);
+      *slots[i] = r->offset;
+    }
+  }
+  if (row_bytes == 0) row_bytes = register_bytes(memory.type);
+  if (row_bytes < register_bytes(memory.type)) return false;
+  const Type row_type = row_bytes == 2 ? Type::b16 : row_bytes == 4 ? Type::b32 : Type::b64;
+  for (unsigned i = 0; i < elements; ++i) {
+    const Operand& o = is_list ? data.items[i] : data;
+    if (*slots[i] != kNowhere) continue;
+    if (is_load) {
+      if (o.kind != Operand::Kind::sink) return false;
+      *slots[i] = allocate_row(row_type);
+    } else {
+      const Type as = o.constant.is_float ? memory.type : row_type;
+      *slots[i] = source(o, register_bytes(as) == row_bytes ? as : row_type);
+    }
+  }
+  memory.row_bytes = row_bytes;
+  if (memory.address == AddressClass::frame_words &&
+      !fits_words(op.imm, bytes_of(memory.type), elements, find_symbol(address.word)->bytes)) {
+    return false;
+  }
+  op.aux = memory_aux(elements, static_cast<std::uint8_t>(space));
+  const Handlers h = is_load ? instruction_set().load(memory) : instruction_set().store(memory);
+  if (h.full == nullptr) return false;
+  emit(h, op);
+  return true;
+}
+
+// atom.space.op.type d, [a], b, c; red.space.op.type [a], b
+bool FunctionDecoder::decode_atomic(Form& form, bool returns) {
+  take_ordering(form);
+  Space space = take_space(form);
+  take_cache_hints(form);
+  AtomicForm atomic;
+  if (!select_atomic(form, atomic)) return false;
+  const std::size_t first = returns ? 1 : 0;
+  const std::size_t needed = first + 2 + (atomic.has_second ? 1U : 0U);
+  if (operands_.size() < needed || operands_.size() > needed + 1) return false;
+  Op op;
+  AddressClass address = AddressClass::slow;
+  if (!memory_operand(operands_[first], space, op, address)) return false;
+  if (address == AddressClass::kernel_params || address == AddressClass::frame_words) return false;
+  if (address == AddressClass::shared32) {
+    const std::uint32_t wide = allocate_row(Type::u64);
+    emit({&op_window_add, &op_window_add}, {.d = wide, .a = op.a, .imm = 0, .e = 4});
+    op.a = wide;
+  }
+  if (returns) op.d = result_at(0, atomic.type);
+  op.b = source_at(first + 1, atomic.type);
+  if (atomic.has_second) op.c = source_at(first + 2, atomic.type);
+  op.aux = memory_aux(1, static_cast<std::uint8_t>(space));
+  emit({atomic.handler, atomic.handler}, op);
+  return true;
+}
+
+// cp.async copies at once: the group operations then have nothing left to wait for.
+bool FunctionDecoder::decode_async_copy(Form& form) {
+  if (!form.take("async")) return false;
+  if (form.take("commit_group")) {
+    emit({&op_nothing, &op_nothing}, {});
+    return operands_.empty();
+  }
+  if (form.take("wait_group") || form.take("wait_all")) {
+    emit({&op_nothing, &op_nothing}, {});
+    return operands_.size() <= 1;
+  }
+  if (!form.take("ca") && !form.take("cg")) return false;
+  if (!form.take("shared") && !form.take("shared::cta") && !form.take("shared::cluster")) {
+    return false;
+  }
+  if (!form.take("global")) return false;
+  take_cache_hints(form);
+  if (operands_.size() < 3 || operands_.size() > 5) return false;
+  Op to;
+  Op from;
+  Space shared = Space::shared;
+  Space global = Space::global;
+  AddressClass to_class = AddressClass::slow;
+  AddressClass from_class = AddressClass::slow;
+  if (!memory_operand(operands_[0], shared, to, to_class)) return false;
+  if (!memory_operand(operands_[1], global, from, from_class)) return false;
+  if (operands_[2].kind != Operand::Kind::constant) return false;
+  const std::uint64_t bytes = operands_[2].constant.integer;
+  if (bytes != 4 && bytes != 8 && bytes != 16) return false;
+  if (to_class == AddressClass::shared32) {
+    const std::uint32_t wide = allocate_row(Type::u64);
+    emit({&op_window_add, &op_window_add}, {.d = wide, .a = to.a, .imm = 0, .e = 4});
+    to.a = wide;
+  }
+  const std::uint32_t to_offset = constant_row(8, static_cast<std::uint64_t>(to.imm));
+  Op op{.d = to.a, .a = from.a, .b = to_offset, .imm = from.imm};
+  op.aux = static_cast<std::uint32_t>(bytes);
+  if (operands_.size() > 3) {
+    const auto p = register_of(operands_[3]);
+    if (p && p->type == Type::pred) return false;  // ignore-src predicate
+    if (!p || register_bytes(p->type) == 4) op.c = source_at(3, Type::u32);
+  }
+  emit({&op_async_copy, &op_async_copy}, op);
+  return true;
+}
+
+}  // namespace assay::emulator

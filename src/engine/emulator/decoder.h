@@ -1,0 +1,154 @@
+// One function body into Ops: registers to rows, operands to offsets, opcodes to handlers. What
+// cannot be executed is noted in the Function and becomes an op that says so; malformed text is an
+// error.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/emulator/module.h"
+#include "engine/emulator/parser.h"
+
+namespace assay::emulator {
+
+struct Operand {
+  enum class Kind : std::uint8_t { word, constant, memory, list, sink };
+  Kind kind = Kind::word;
+  std::string_view word{};       // register, symbol, label; the base of an address
+  std::string_view second{};     // q of p|q
+  bool negated = false;          // !p
+  Constant constant{};           // of a memory operand: the offset
+  std::vector<Operand> items{};  // {a, b} or (a, b)
+};
+
+// State shared by the functions of a module while it is decoded.
+struct ModuleState {
+  Module::Text& text;
+  std::unordered_map<std::string, std::uint32_t> shared_index{};
+  std::map<std::tuple<int, int, int>, std::int32_t> locations{};
+};
+
+class FunctionDecoder {
+ public:
+  FunctionDecoder(ModuleState& module, std::uint32_t function);
+  [[nodiscard]] std::optional<ParseError> decode();
+
+ private:
+  enum class SymbolKind : std::uint8_t { reg, frame_param, kernel_param, local, shared };
+  struct Symbol {
+    SymbolKind kind = SymbolKind::reg;
+    Type type = Type::none;
+    std::uint32_t offset = 0;  // row, byte in the parameter block or in local memory, shared index
+    std::uint32_t bytes = 0;
+  };
+  struct Range {  // .reg .b32 %r<100>
+    Type type = Type::none;
+    std::uint64_t count = 0;
+  };
+  struct Fixup {
+    std::size_t op = 0;  // into code, or a jump table's entry
+    std::int32_t table = -1;
+    std::string_view label{};
+    int line = 0;
+  };
+  struct Scope {
+    std::unordered_map<std::string_view, Symbol> symbols{};
+    std::unordered_map<std::string_view, Range> ranges{};
+    std::unordered_map<std::string_view, std::uint32_t> labels{};
+    std::unordered_map<std::string_view, std::uint32_t> tables{};
+    std::vector<Fixup> fixups{};
+  };
+
+  // --- decoder.cc: statements and declarations ---
+  void declare_formals();
+  void statement();
+  void directive();
+  void declare_registers();
+  void declare_variables(Space space);
+  void location();
+  void labelled(const Token& label);
+  void open_scope() { scopes_.emplace_back(); }
+  void close_scope();
+  void resolve(const Fixup& fixup,
+               const std::unordered_map<std::string_view, std::uint32_t>& labels);
+  void instruction();
+  void finish();
+
+  // --- operands.cc ---
+  bool parse_operands();
+  Operand parse_operand(int depth);
+  [[nodiscard]] std::optional<Symbol> find_symbol(std::string_view name);
+  std::uint32_t allocate_row(Type type);
+  std::uint32_t allocate_words(std::size_t bytes);
+  std::uint32_t constant_row(unsigned lane_bytes, std::uint64_t bits, std::int32_t shared = -1);
+  // Row of a source or result of type `type`; kNowhere (and unfit_) if the operand is none.
+  std::uint32_t source(const Operand& operand, Type type);
+  std::uint32_t result(const Operand& operand, Type type);
+  std::uint32_t source_at(std::size_t i, Type type);
+  std::uint32_t result_at(std::size_t i, Type type);
+  std::uint32_t special_register(std::string_view name, Type type);
+  std::uint32_t symbol_address(std::string_view name, std::int64_t addend, Type type);
+  // The register behind an operand, of whatever type; nullopt for anything else.
+  std::optional<Symbol> register_of(const Operand& operand);
+  [[nodiscard]] static std::uint64_t immediate_bits(const Constant& c, Type type);
+  std::int32_t shared_variable(const Variable& v);
+
+  // --- decode_compute.cc ---
+  bool decode_selected(Form& form);
+  bool decode_move(Form& form);
+  bool decode_pack(Type type);
+  bool decode_convert(Form& form);
+  bool decode_compare(Form& form);
+  bool decode_address(Form& form);  // cvta
+  bool decode_isspacep(Form& form);
+  // --- decode_memory.cc ---
+  bool decode_load_store(Form& form, bool is_load);
+  bool decode_atomic(Form& form, bool returns);
+  bool decode_async_copy(Form& form);
+  bool memory_operand(const Operand& operand, Space& space, Op& op, AddressClass& address);
+  // --- decode_control.cc ---
+  bool decode_branch(Form& form);
+  bool decode_branch_table(Form& form);
+  bool decode_call(Form& form);
+  bool decode_barrier(Form& form);
+  bool decode_warp(Form& form);
+  bool decode_simple(Form& form);
+  bool decode_instruction(Form& form);
+  bool slots(const Operand& list, std::vector<FormalSlot>& out);
+
+  void emit(Handlers handlers, Op op);
+  void emit_control(Handlers handlers, Op op);    // may park or move the group
+  void emit_unguarded(Handlers handlers, Op op);  // looks at its guard itself
+  void emit_unsupported(std::string_view text);
+  void unfit() { unfit_ = true; }
+
+  ModuleState& module_;
+  Module::Text& text_;
+  const FunctionSource& source_;
+  std::uint32_t index_;
+  Function function_{};
+  Reader reader_;
+  std::vector<Scope> scopes_{};
+  // The instruction being decoded.
+  std::vector<Operand> operands_{};
+  std::uint32_t guard_ = kNowhere;
+  Site site_{};
+  bool unfit_ = false;
+  std::int32_t location_ = -1;
+  std::size_t last_checkpoint_ = 0;
+  // Frame layout.
+  std::uint64_t frame_bytes_ = 0;
+  std::uint32_t predicate_block_ = 0;
+  unsigned predicates_left_ = 0;
+  std::uint32_t carry_ = kNowhere;
+  std::map<std::tuple<unsigned, std::uint64_t, std::int32_t>, std::uint32_t> constants_{};
+  std::map<std::tuple<Special, unsigned>, std::uint32_t> special_rows_{};
+};
+
+}  // namespace assay::emulator

@@ -1,0 +1,252 @@
+// Device: checks a launch, lays out memory, and spreads blocks over host threads.
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <thread>
+
+#include "engine/emulator/block.h"
+#include "engine/emulator/launch_state.h"
+
+namespace assay::emulator {
+namespace {
+
+// A block that does not finish in this many warp instructions makes room for the next one, as
+// blocks on a device run side by side and may wait for one another.
+constexpr std::int64_t kBlockSlice = 1 << 22;
+constexpr std::size_t kResidentBlocks = 264;  // over all threads
+
+struct FreeMemory {
+  void operator()(std::byte* p) const { std::free(p); }
+};
+
+struct Globals {
+  std::unique_ptr<std::byte[], FreeMemory> bytes{};
+  std::size_t size = 0;
+};
+
+Outcome refuse(Ending ending, std::string message) {
+  Outcome o;
+  o.ending = ending;
+  o.message = std::move(message);
+  return o;
+}
+
+std::string check_shape(const Launch& launch, const KernelInfo& kernel) {
+  const Limits max = limits();
+  const Dim3& g = launch.grid;
+  const Dim3& b = launch.block;
+  if (g.x == 0 || g.y == 0 || g.z == 0) return "The grid has a dimension of zero";
+  if (b.x == 0 || b.y == 0 || b.z == 0) return "The block has a dimension of zero";
+  if (g.x > max.max_grid[0] || g.y > max.max_grid[1] || g.z > max.max_grid[2]) {
+    return "The grid exceeds 2147483647 x 65535 x 65535 blocks";
+  }
+  if (b.x > max.max_block[0] || b.y > max.max_block[1] || b.z > max.max_block[2] ||
+      std::uint64_t{b.x} * b.y * b.z > max.max_threads_per_block) {
+    return "The block exceeds 1024 x 1024 x 64 or 1024 threads";
+  }
+  const unsigned threads = b.x * b.y * b.z;
+  if (kernel.max_threads != 0 && threads > kernel.max_threads) {
+    return "The block has " + std::to_string(threads) + " threads, the kernel was compiled for " +
+           std::to_string(kernel.max_threads);
+  }
+  if (launch.parameters.size() != kernel.parameter_bytes) {
+    return "The kernel takes " + std::to_string(kernel.parameter_bytes) +
+           " bytes of parameters, the launch gives " + std::to_string(launch.parameters.size());
+  }
+  if (launch.dynamic_shared_bytes > max.max_dynamic_shared_bytes ||
+      kernel.static_shared_bytes + launch.dynamic_shared_bytes > max.max_dynamic_shared_bytes) {
+    return "Shared memory exceeds " + std::to_string(max.max_dynamic_shared_bytes) + " bytes";
+  }
+  return {};
+}
+
+// Hands out block numbers and turns them into indices.
+class BlockQueue {
+ public:
+  explicit BlockQueue(Dim3 grid) : grid_(grid), total_(std::uint64_t{grid.x} * grid.y * grid.z) {}
+  bool next(Dim3& index, std::uint64_t& number) {
+    number = next_.fetch_add(1, std::memory_order_relaxed);
+    if (number >= total_) return false;
+    index.x = static_cast<std::uint32_t>(number % grid_.x);
+    index.y = static_cast<std::uint32_t>(number / grid_.x % grid_.y);
+    index.z = static_cast<std::uint32_t>(number / grid_.x / grid_.y);
+    return true;
+  }
+  [[nodiscard]] std::uint64_t total() const { return total_; }
+
+ private:
+  Dim3 grid_;
+  std::uint64_t total_;
+  std::atomic<std::uint64_t> next_{0};
+};
+
+// One host thread's share: runs blocks one after another; a block that takes long is set aside
+// while others begin.
+void run_blocks(LaunchState& launch, BlockQueue& queue, std::size_t resident_limit) {
+  std::deque<std::unique_ptr<Block>> resident;  // begun, not finished
+  std::unique_ptr<Block> spare;
+  bool more = true;
+  while (!launch.ended()) {
+    std::unique_ptr<Block> block;
+    Dim3 index;
+    std::uint64_t number = 0;
+    if (more && resident.size() < resident_limit) more = queue.next(index, number);
+    if (more && resident.size() < resident_limit) {
+      block = spare ? std::move(spare) : std::make_unique<Block>(launch);
+      if (block->fresh() && !block->prepare()) return;
+      block->start(index, static_cast<std::uint32_t>(number % 132));
+    } else if (!resident.empty()) {
+      block = std::move(resident.front());
+      resident.pop_front();
+    } else {
+      break;
+    }
+    if (block->run(kBlockSlice)) {
+      block->poll(launch.entry->entry_pc);
+      spare = std::move(block);
+    } else {
+      resident.push_back(std::move(block));
+    }
+  }
+}
+
+// Memory that the budget allows but the machine lacks is the launch's end, not ours.
+void run_share(LaunchState& launch, BlockQueue& queue, std::size_t resident_limit) {
+  try {
+    run_blocks(launch, queue, resident_limit);
+  } catch (const std::bad_alloc&) {
+    launch.end(Ending::out_of_memory, "No memory for registers, local or shared memory", {});
+  }
+}
+
+void run_threads(LaunchState& launch, Dim3 grid, unsigned wanted) {
+  BlockQueue queue(grid);
+  unsigned threads = wanted != 0 ? wanted : std::max(1U, std::thread::hardware_concurrency());
+  threads = static_cast<unsigned>(std::min<std::uint64_t>(threads, queue.total()));
+  const std::size_t resident = std::max<std::size_t>(1, kResidentBlocks / threads);
+  std::vector<std::jthread> others;
+  for (unsigned i = 1; i < threads; ++i) {
+    others.emplace_back([&] { run_share(launch, queue, resident); });
+  }
+  run_share(launch, queue, resident);
+}
+
+}  // namespace
+
+struct Device::State {
+  std::shared_ptr<const Module> module{};
+  Globals globals{};
+};
+
+Device::Device(std::shared_ptr<const Module> module) : state_(std::make_unique<State>()) {
+  state_->module = std::move(module);
+}
+Device::~Device() = default;
+
+namespace {
+
+std::uint64_t symbol_address(const Module::Text& text, const std::string& symbol) {
+  if (const auto v = text.program.variable_index.find(symbol);
+      v != text.program.variable_index.end()) {
+    return text.program.variables[v->second].address;
+  }
+  if (const auto f = text.program.function_index.find(symbol);
+      f != text.program.function_index.end()) {
+    return kFunctionBase + 16 * f->second;
+  }
+  return 0;
+}
+
+// Fresh pages from the system are zero, so only initialisers are written.
+Globals make_globals(const Module::Text& text) {
+  Globals g;
+  g.size = text.program.global_bytes;
+  g.bytes.reset(static_cast<std::byte*>(std::calloc(g.size + 1, 1)));
+  if (!g.bytes) return g;
+  for (const Variable& v : text.program.variables) {
+    if (v.space == Space::shared) continue;
+    std::byte* const at = g.bytes.get() + (v.address - kGlobalsBase);
+    std::copy(v.initial.begin(), v.initial.end(), at);
+    for (const AddressInitialiser& a : v.addresses) {
+      const std::uint64_t value =
+          symbol_address(text, a.symbol) + static_cast<std::uint64_t>(a.addend);
+      std::memcpy(at + a.offset_bytes, &value, std::min(a.width_bytes, 8U));
+    }
+  }
+  return g;
+}
+
+bool map_memory(AddressTable& table, const Module::Text& text, Globals& globals,
+                std::span<const Buffer> buffers) {
+  for (const Variable& v : text.program.variables) {
+    if (v.space == Space::shared || v.size_bytes == 0) continue;
+    table.add({.begin = v.address,
+               .end = v.address + v.size_bytes,
+               .host = globals.bytes.get() + (v.address - kGlobalsBase),
+               .writable = v.space != Space::constant,
+               .is_variable = true,
+               .name = v.name});
+  }
+  for (const Buffer& b : buffers) {
+    if (b.bytes.empty()) continue;
+    if (b.address + b.bytes.size() > kGlobalsBase || b.address + b.bytes.size() < b.address) {
+      return false;
+    }
+    if (!table.add({.begin = b.address,
+                    .end = b.address + b.bytes.size(),
+                    .host = b.bytes.data(),
+                    .writable = true,
+                    .is_variable = false,
+                    .name = b.name})) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Outcome unsupported(const KernelInfo& kernel) {
+  Outcome o =
+      refuse(Ending::unsupported, "Unsupported instruction: " + kernel.unsupported_instruction);
+  o.fault.instruction = kernel.unsupported_instruction;
+  o.fault.where = kernel.unsupported_where;
+  return o;
+}
+
+}  // namespace
+
+void Device::reload() { state_->globals = {}; }
+
+Outcome Device::launch(const Launch& launch, std::span<const Buffer> buffers, const Budget& budget,
+                       const std::stop_token& stop) {
+  const Module::Text& text = state_->module->text();
+  const auto found = text.kernel_functions.find(launch.kernel);
+  if (found == text.kernel_functions.end()) {
+    return refuse(Ending::invalid_launch, "The module has no kernel '" + launch.kernel + "'");
+  }
+  const auto info = std::find_if(text.kernels.begin(), text.kernels.end(),
+                                 [&](const KernelInfo& k) { return k.name == launch.kernel; });
+  if (std::string error = check_shape(launch, *info); !error.empty()) {
+    return refuse(Ending::invalid_launch, std::move(error));
+  }
+  if (!info->unsupported_instruction.empty()) return unsupported(*info);
+  LaunchState state(text, launch, budget, stop);
+  state.entry = &text.functions[found->second];
+  state.shared = shared_layout(text, found->second);
+  state.shared_bytes = state.shared.static_bytes + launch.dynamic_shared_bytes;
+  if (!state.reserve_memory(text.program.global_bytes)) {
+    return refuse(Ending::out_of_memory, "The module's variables exceed the memory budget");
+  }
+  if (!state_->globals.bytes) state_->globals = make_globals(text);
+  if (!state_->globals.bytes) {
+    return refuse(Ending::out_of_memory, "No memory for the module's variables");
+  }
+  if (!map_memory(state.memory, text, state_->globals, buffers)) {
+    return refuse(Ending::invalid_launch, "Buffers overlap or lie outside the address space");
+  }
+  run_threads(state, launch.grid, budget.threads);
+  return state.outcome();
+}
+
+}  // namespace assay::emulator

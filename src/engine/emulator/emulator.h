@@ -1,0 +1,194 @@
+// PTX executed on the CPU, for correctness and diagnosis: the device of a machine that has none.
+// A library of its own: no CUDA header, no process, no descriptor, no JSON. It must never crash on
+// any PTX text or any kernel behaviour; what it cannot execute it names.
+//
+// Ownership: a Module is immutable after parse() and may be shared by threads. A Device holds one
+// module's `.global`/`.const` variables (which keep their values over launches, as on a GPU) and
+// borrows the caller's buffers; one thread calls it at a time, and launch() uses its own threads
+// inside.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace assay::emulator {
+
+// Where in the user's source, from `.loc`/`.file` (NVRTC -lineinfo). line 0: unknown.
+struct SourceLine {
+  std::string file{};
+  int line = 0;
+  int column = 0;
+};
+
+struct ParseError {
+  int ptx_line = 0;
+  std::string message{};
+};
+
+struct Parameter {
+  std::string type{};          // as PTX spells it: u64, f32, b8 …
+  std::size_t size_bytes = 0;  // whole parameter, arrays (structs by value) included
+  std::size_t align_bytes = 0;
+  std::size_t offset_bytes = 0;  // in the parameter block
+};
+
+struct KernelInfo {
+  std::string name{};  // the entry's name, mangled as in the PTX
+  std::vector<Parameter> parameters{};
+  std::size_t parameter_bytes = 0;
+  std::size_t static_shared_bytes = 0;
+  // Product of .maxntid, 0 if none.
+  unsigned max_threads = 0;
+  // Empty: this emulator can execute the kernel. Else the first instruction that stands in the way.
+  std::string unsupported_instruction{};
+  int unsupported_ptx_line = 0;
+  SourceLine unsupported_where{};
+};
+
+class Module {
+ public:
+  // Reads a whole PTX text. Kernels with instructions that cannot be executed still parse; their
+  // KernelInfo says so. Bounded memory and time for any input.
+  [[nodiscard]] static std::variant<std::shared_ptr<const Module>, ParseError> parse(
+      std::string_view ptx);
+  ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  [[nodiscard]] const std::vector<KernelInfo>& kernels() const;  // in the text's order
+
+  struct Text;  // the parsed program; private to this folder
+  [[nodiscard]] const Text& text() const { return *text_; }
+
+ private:
+  explicit Module(std::unique_ptr<Text> text);
+  std::unique_ptr<Text> text_;
+};
+
+// One tensor in device memory. The kernel sees [address, address + bytes.size()); anything else
+// that is not the module's own variable, shared or local memory faults.
+struct Buffer {
+  std::uint64_t address = 0;
+  std::span<std::byte> bytes{};
+  std::string name{};  // for diagnosis: the contract's argument name
+};
+
+struct Dim3 {
+  std::uint32_t x = 1;
+  std::uint32_t y = 1;
+  std::uint32_t z = 1;
+};
+
+struct Launch {
+  std::string kernel{};  // KernelInfo::name
+  Dim3 grid{};
+  Dim3 block{};
+  std::size_t dynamic_shared_bytes = 0;
+  std::vector<std::byte> parameters{};  // KernelInfo::parameter_bytes long
+};
+
+// What one launch may cost. Zero means no limit.
+struct Budget {
+  std::uint64_t thread_instructions = 0;
+  std::chrono::nanoseconds wall{0};
+  std::size_t printf_bytes = 1U << 20;  // device printf beyond this is dropped and said so
+  std::size_t local_bytes_per_thread = 512U << 10;
+  std::size_t memory_bytes = 4ULL << 30;  // host memory for registers, local and shared memory
+  unsigned threads = 0;                   // host threads; 0: all cores
+};
+
+enum class FaultKind {
+  out_of_bounds,  // global, shared, local, const or param access outside any object
+  misaligned,
+  barrier_divergence,  // a barrier that some threads of the block can never reach
+  deadlock,            // nothing can make progress
+  trap,                // trap, brkpt
+  assertion,           // device assert
+  stack_overflow,      // recursion or local memory beyond the budget
+  invalid_call,        // jump or call to something that is no function
+  invalid_shuffle,     // sync-type warp operation whose member mask excludes the caller
+};
+[[nodiscard]] std::string_view name(FaultKind kind);
+
+struct Fault {
+  FaultKind kind = FaultKind::trap;
+  std::string message{};  // one line, in compute-sanitizer's vocabulary, with block and thread
+  std::string instruction{};
+  SourceLine where{};
+  Dim3 block{0, 0, 0};
+  Dim3 thread{0, 0, 0};
+  std::uint64_t address = 0;
+  std::size_t access_bytes = 0;
+  // Nearest buffer and the offset of the access from its start, when there is one.
+  std::string buffer{};
+  std::int64_t buffer_offset_bytes = 0;
+};
+
+enum class Ending {
+  completed,
+  faulted,              // `fault` says what
+  budget_instructions,  // an endless loop, most likely: `fault.where` is where it turned
+  budget_wall,
+  out_of_memory,   // registers, shared or local memory beyond the budget
+  stopped,         // the caller's stop token
+  unsupported,     // `fault.instruction` and `fault.where` name the instruction
+  invalid_launch,  // grid, block, shared memory or parameters no device accepts; `message` says
+};
+[[nodiscard]] std::string_view name(Ending ending);
+
+struct Counters {
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;
+  std::uint64_t blocks = 0;
+};
+
+struct Outcome {
+  Ending ending = Ending::completed;
+  std::string message{};
+  Fault fault{};
+  Counters counters{};
+  std::string printf_output{};
+  bool printf_truncated = false;
+  std::chrono::nanoseconds wall{0};
+};
+
+class Device {
+ public:
+  explicit Device(std::shared_ptr<const Module> module);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  // Runs one launch to its end. `buffers` must not overlap and must outlive the call.
+  [[nodiscard]] Outcome launch(const Launch& launch, std::span<const Buffer> buffers,
+                               const Budget& budget, const std::stop_token& stop);
+
+  // Sets the module's variables back to their initialisers, as loading the module anew would.
+  void reload();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Limits of the device this emulator pretends to be (an H200, compute capability 9.0; CUDA C++
+// Programming Guide, "Technical Specifications per Compute Capability").
+struct Limits {
+  std::uint32_t max_threads_per_block = 1024;
+  std::array<std::uint32_t, 3> max_block{1024, 1024, 64};
+  std::array<std::uint32_t, 3> max_grid{2147483647, 65535, 65535};
+  std::size_t max_static_shared_bytes = 48U << 10;
+  std::size_t max_dynamic_shared_bytes = 227U << 10;  // with opt-in
+};
+[[nodiscard]] constexpr Limits limits() { return {}; }
+
+}  // namespace assay::emulator

@@ -1,0 +1,56 @@
+#include <atomic>
+
+#include "engine/emulator/op.h"
+
+namespace assay::emulator {
+
+namespace portable {
+extern const InstructionSet kInstructionSet;
+}
+#ifdef ASSAY_EMULATOR_HAS_AVX2
+namespace avx2 {
+extern const InstructionSet kInstructionSet;
+}
+#endif
+
+namespace {
+
+std::atomic<const InstructionSet*> asked_for{nullptr};
+
+bool has_avx2() {
+#ifdef ASSAY_EMULATOR_HAS_AVX2
+  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+         __builtin_cpu_supports("f16c") != 0 && __builtin_cpu_supports("bmi") != 0 &&
+         __builtin_cpu_supports("popcnt") != 0;
+#else
+  return false;
+#endif
+}
+
+const InstructionSet& best() {
+#ifdef ASSAY_EMULATOR_HAS_AVX2
+  static const bool available = has_avx2();
+  if (available) return avx2::kInstructionSet;
+#endif
+  return portable::kInstructionSet;
+}
+
+}  // namespace
+
+const InstructionSet& instruction_set() {
+  const InstructionSet* const wanted = asked_for.load(std::memory_order_relaxed);
+  return wanted != nullptr ? *wanted : best();
+}
+
+bool use_instruction_set(std::string_view name) {
+  const InstructionSet* wanted = nullptr;
+  if (name == portable::kInstructionSet.name) wanted = &portable::kInstructionSet;
+#ifdef ASSAY_EMULATOR_HAS_AVX2
+  if (has_avx2() && name == avx2::kInstructionSet.name) wanted = &avx2::kInstructionSet;
+#endif
+  if (wanted == nullptr && !name.empty()) return false;
+  asked_for.store(wanted, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace assay::emulator

@@ -1,0 +1,60 @@
+// What all threads of one launch share. The first verdict wins; everything else is read-only or
+// atomic.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "engine/emulator/emulator.h"
+#include "engine/emulator/memory.h"
+#include "engine/emulator/module.h"
+
+namespace assay::emulator {
+
+class LaunchState {
+ public:
+  LaunchState(const Module::Text& module, const Launch& wanted, const Budget& limits,
+              const std::stop_token& stop_token)
+      : text(module), launch(wanted), budget(limits), stop(stop_token) {}
+
+  const Module::Text& text;
+  const Launch& launch;
+  const Budget& budget;
+  const std::stop_token& stop;
+  const Function* entry = nullptr;
+  SharedLayout shared{};
+  std::size_t shared_bytes = 0;
+  AddressTable memory{};
+  std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
+
+  [[nodiscard]] bool ended() const { return ended_.load(std::memory_order_relaxed); }
+  // Only the first call counts.
+  void end(Ending ending, std::string message, Fault fault);
+  // Accounts for a time slice; ends the launch if a budget is used up or a stop is asked for.
+  // `where` is the instruction the slice ended at.
+  void poll(std::uint64_t warp_instructions, std::uint64_t thread_instructions, std::uint32_t pc,
+            Dim3 block);
+  void block_done() { blocks_.fetch_add(1, std::memory_order_relaxed); }
+  bool reserve_memory(std::size_t bytes);
+  void print(std::string_view text);
+  // Moves the results out; call when no thread runs any more.
+  [[nodiscard]] Outcome outcome();
+
+ private:
+  void end_at(Ending ending, std::string message, std::uint32_t pc, Dim3 block);
+
+  std::atomic<bool> ended_{false};
+  std::atomic<std::uint64_t> warp_instructions_{0};
+  std::atomic<std::uint64_t> thread_instructions_{0};
+  std::atomic<std::uint64_t> blocks_{0};
+  std::atomic<std::size_t> memory_bytes_{0};
+  std::mutex mutex_;
+  Outcome outcome_{};
+};
+
+}  // namespace assay::emulator

@@ -1,0 +1,235 @@
+// Which lanes run: the group with the deepest call, then the lowest pc, first. Lanes that left a
+// loop early wait at its end until the rest arrive and go on together. A group that only turns in a
+// loop gives way from time to time, so that lanes waiting for one another get there.
+#include "engine/emulator/warp.h"
+
+#include "engine/emulator/block.h"
+
+namespace assay::emulator {
+namespace {
+
+constexpr std::uint32_t kTurnsBeforeYield = 4096;
+
+bool before(const Group& a, const Group& b) {
+  if (a.frame->depth != b.frame->depth) return a.frame->depth > b.frame->depth;
+  if (a.pc != b.pc) return a.pc < b.pc;
+  return a.frame->id < b.frame->id;
+}
+
+void remove_group(Warp& w, unsigned i) { w.groups[i] = w.groups[--w.group_count]; }
+
+void add_group(Warp& w, const Group& g) { w.groups[w.group_count++] = g; }
+
+// The running group back among the others.
+void put_back(Warp& w) {
+  if (w.active == 0) return;
+  retire(w, w.pc);
+  add_group(w, {.pc = w.pc, .mask = w.active, .frame = w.frame, .last_run = w.selections});
+  w.active = 0;
+}
+
+void merge_equal(Warp& w, Group& into) {
+  for (unsigned i = 0; i < w.group_count;) {
+    const Group& g = w.groups[i];
+    if (g.state == GroupState::ready && g.pc == into.pc && g.frame == into.frame) {
+      into.mask |= g.mask;
+      remove_group(w, i);
+    } else {
+      ++i;
+    }
+  }
+}
+
+// Where the running group meets the next one in order.
+std::uint32_t meeting_point(const Warp& w, const Group& running) {
+  const Group* next = nullptr;
+  for (unsigned i = 0; i < w.group_count; ++i) {
+    const Group& g = w.groups[i];
+    if (g.state == GroupState::ready && (next == nullptr || before(g, *next))) next = &g;
+  }
+  if (next == nullptr || next->frame->depth != running.frame->depth) return kNowhere;
+  return next->pc > running.pc ? next->pc : running.pc + 1;
+}
+
+bool select_group(Warp& w) {
+  int best = -1;
+  for (unsigned i = 0; i < w.group_count; ++i) {
+    const Group& g = w.groups[i];
+    if (g.state != GroupState::ready) continue;
+    if (best < 0) {
+      best = static_cast<int>(i);
+      continue;
+    }
+    const Group& b = w.groups[static_cast<unsigned>(best)];
+    if (w.taking_turns ? g.last_run < b.last_run : before(g, b)) best = static_cast<int>(i);
+  }
+  if (best < 0) return false;
+  Group chosen = w.groups[static_cast<unsigned>(best)];
+  remove_group(w, static_cast<unsigned>(best));
+  merge_equal(w, chosen);
+  ++w.selections;
+  w.active = chosen.mask;
+  w.pc = chosen.pc;
+  w.run_start = chosen.pc;
+  w.frame = chosen.frame;
+  w.rows = chosen.frame->rows;
+  w.pending_pc = w.taking_turns ? kNowhere : meeting_point(w, chosen);
+  w.taking_turns = false;
+  return true;
+}
+
+void run_converged(Warp& w) {
+  do {
+    const Op& op = w.code[w.pc++];
+    op.full(w, op);
+  } while (w.event == Event::none);
+}
+
+void run_diverged(Warp& w) {
+  do {
+    const Op& op = w.code[w.pc++];
+    op.masked(w, op);
+  } while (w.event == Event::none && w.pc < w.pending_pc);
+}
+
+std::uint32_t arrived_at(const Warp& w, std::uint32_t pc, const Frame* frame) {
+  std::uint32_t mask = 0;
+  for (unsigned i = 0; i < w.group_count; ++i) {
+    const Group& g = w.groups[i];
+    if (g.state == GroupState::at_warp_sync && !g.is_fence && g.pc == pc && g.frame == frame) {
+      mask |= g.mask;
+    }
+  }
+  return mask;
+}
+
+std::uint32_t arrived_at_fence(const Warp& w) {
+  std::uint32_t mask = 0;
+  for (unsigned i = 0; i < w.group_count; ++i) {
+    const Group& g = w.groups[i];
+    if (g.state == GroupState::at_warp_sync && g.is_fence) mask |= g.mask;
+  }
+  return mask;
+}
+
+// Makes ready what waits for nobody any more.
+void release_syncs(Warp& w) {
+  const std::uint32_t fence = arrived_at_fence(w);
+  for (unsigned i = 0; i < w.group_count; ++i) {
+    Group& g = w.groups[i];
+    if (g.state != GroupState::at_warp_sync) continue;
+    const std::uint32_t arrived = g.is_fence ? fence : arrived_at(w, g.pc, g.frame);
+    if ((g.members & w.live & ~arrived) != 0) continue;
+    const Group released = g;
+    for (unsigned j = 0; j < w.group_count; ++j) {
+      Group& other = w.groups[j];
+      const bool together =
+          other.state == GroupState::at_warp_sync && other.is_fence == released.is_fence &&
+          (released.is_fence || (other.pc == released.pc && other.frame == released.frame)) &&
+          (other.mask & released.members) != 0;
+      if (together) other.state = GroupState::ready;
+    }
+    g.state = GroupState::ready;
+  }
+}
+
+}  // namespace
+
+void start_warp(Warp& w, std::uint32_t lanes) {
+  Frame* const base = w.frames.front().get();
+  w.live = lanes;
+  w.active = lanes;
+  w.pc = base->function->entry_pc;
+  w.run_start = w.pc;
+  w.pending_pc = kNowhere;
+  w.event = Event::none;
+  w.group_count = 0;
+  w.turns = 0;
+  w.taking_turns = false;
+  w.frame = base;
+  w.rows = base->rows;
+  base->lanes = lanes;
+  if (w.exited_in_call) reclaim_frames(w);
+  set_block_rows(w);
+}
+
+void run_warp(Warp& w) {
+  for (;;) {
+    if (w.active == 0 && !select_group(w)) return;
+    w.event = Event::none;
+    if (w.active == w.live) {
+      w.turns = 0;
+      run_converged(w);
+    } else {
+      run_diverged(w);
+    }
+    switch (w.event) {
+      case Event::none:
+      case Event::reschedule:
+        if (w.turns > kTurnsBeforeYield) {
+          w.turns = 0;
+          w.taking_turns = true;
+        }
+        put_back(w);
+        break;
+      case Event::parked:
+      case Event::exited:
+        break;
+      case Event::poll:
+      case Event::fault:
+        return;
+    }
+    if (w.slice < 0) return;
+  }
+}
+
+bool has_ready_group(const Warp& w) {
+  if (w.active != 0) return true;
+  for (unsigned i = 0; i < w.group_count; ++i) {
+    if (w.groups[i].state == GroupState::ready) return true;
+  }
+  return false;
+}
+
+void split(Warp& w, std::uint32_t mask, std::uint32_t pc) {
+  const std::uint32_t here = w.pc;
+  retire(w, here);
+  w.active &= ~mask;
+  add_group(w, {.pc = pc, .mask = mask, .frame = w.frame, .last_run = w.selections});
+  w.event = Event::reschedule;
+}
+
+void park(Warp& w, Group group) {
+  retire(w, w.pc);
+  group.mask = w.active;
+  group.frame = w.frame;
+  add_group(w, group);
+  w.active = 0;
+  w.event = Event::parked;
+}
+
+void exit_lanes(Warp& w, std::uint32_t mask) {
+  retire(w, w.pc);
+  w.live &= ~mask;
+  w.active &= ~mask;
+  w.event = w.active == 0 ? Event::exited : Event::reschedule;
+  if (w.frame->depth != 0) w.exited_in_call = true;
+  if (w.group_count != 0) release_syncs(w);
+  w.block->lanes_exited(w, mask);
+}
+
+bool gather_members(Warp& w, const Op& op, std::uint32_t members) {
+  if ((members & w.live & ~w.active) == 0) return true;
+  const std::uint32_t pc = op_pc(w, op);
+  park(w, {.pc = pc, .state = GroupState::at_warp_sync, .members = members});
+  release_syncs(w);
+  return false;
+}
+
+void warp_fence(Warp& w, std::uint32_t members) {
+  if ((members & w.live & ~w.active) == 0) return;
+  park(w, {.pc = w.pc, .state = GroupState::at_warp_sync, .members = members, .is_fence = true});
+  release_syncs(w);
+}
+
+}  // namespace assay::emulator

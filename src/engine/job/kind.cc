@@ -1,0 +1,50 @@
+#include "engine/job/kind.h"
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+
+namespace assay::job {
+
+bool Kind::has_stage(std::string_view stage) const {
+  return std::any_of(stages.begin(), stages.end(),
+                     [&](const Stage& one) { return one.name == stage; });
+}
+
+bool Kind::has_verdict(Verdict verdict) const {
+  return std::find(verdicts.begin(), verdicts.end(), verdict) != verdicts.end();
+}
+
+Kind kernel_kind() {
+  return {.name = "kernel",
+          .stages = {{.name = "received", .during = State::submitted},
+                     {.name = "compiled", .during = State::compiling},
+                     {.name = "prepared", .during = State::validating},
+                     {.name = "validated", .during = State::validating},
+                     {.name = "timed", .during = State::profiling},
+                     {.name = "profiled", .during = State::profiling},
+                     {.name = "concluded", .during = State::profiling}},
+          .verdicts = {Verdict::passed, Verdict::compile_failed, Verdict::contract_invalid,
+                       Verdict::launch_failed, Verdict::wrong_output, Verdict::crashed,
+                       Verdict::timed_out, Verdict::out_of_memory, Verdict::unsupported,
+                       Verdict::cancelled, Verdict::engine_fault}};
+}
+
+State state_after(const Kind& kind, std::string_view stage) {
+  const auto found = std::find_if(kind.stages.begin(), kind.stages.end(),
+                                  [&](const Stage& one) { return one.name == stage; });
+  if (found == kind.stages.end()) {
+    throw std::invalid_argument("kind '" + kind.name + "' declares no stage '" +
+                                std::string(stage) + "'");
+  }
+  const auto next = std::next(found);
+  return next == kind.stages.end() ? found->during : next->during;
+}
+
+State final_state(Verdict verdict) {
+  if (verdict == Verdict::cancelled) return State::cancelled;
+  if (verdict == Verdict::engine_fault) return State::failed;
+  return State::completed;
+}
+
+}  // namespace assay::job

@@ -1,0 +1,72 @@
+#include "engine/journal/journal.h"
+
+#include <stdexcept>
+
+#include "engine/journal/body.h"
+#include "engine/journal/store.h"
+
+namespace assay::journal {
+
+Journal::Journal(std::filesystem::path state_dir, Options options)
+    : store_(std::make_unique<Store>(std::move(state_dir), std::move(options))) {
+  recover();
+}
+
+Journal::~Journal() = default;
+
+void Journal::submit(job::JobRecord record) { store_->submit(std::move(record)); }
+
+void Journal::append(const std::string& job_id, std::uint64_t seq, const job::StageRecord& stage,
+                     std::span<const job::ArtifactLink> artifacts) {
+  store_->append(job_id, seq, stage, artifacts);
+}
+
+bool Journal::conclude(const std::string& job_id, job::Verdict verdict, job::State state,
+                       const nlohmann::json& conclusion) {
+  if (!job::is_final(state)) {
+    throw std::invalid_argument("no job ends as '" + std::string(job::name(state)) + "'");
+  }
+  return store_->conclude({.job_id = job_id,
+                           .verdict = verdict,
+                           .state = state,
+                           .conclusion = conclusion_text(conclusion, kMaxBodyBytes)});
+}
+
+std::optional<job::JobRecord> Journal::find(const std::string& job_id,
+                                            const std::string& principal) const {
+  return store_->find(job_id, principal);
+}
+
+std::vector<job::JobRecord> Journal::recent(const std::string& principal, std::size_t limit) const {
+  return store_->recent(principal, limit);
+}
+
+std::optional<job::JobRecord> Journal::wait(const std::string& job_id, const std::string& principal,
+                                            std::size_t stages_seen,
+                                            std::chrono::steady_clock::time_point deadline,
+                                            const std::stop_token& stop) const {
+  return store_->wait(job_id, principal, stages_seen, deadline, stop);
+}
+
+Counts Journal::counts() const {
+  return store_->read([](const Database& database) { return read_counts(database); });
+}
+
+bool Journal::references(const std::string& artifact_id) const {
+  return store_->read(
+      [&](const Database& database) { return is_referenced(database, artifact_id); });
+}
+
+std::size_t Journal::recover() { return store_->recover(); }
+
+Swept Journal::sweep() {
+  Swept swept;
+  swept.interrupted = store_->recover();
+  swept.removed = store_->apply_retention();
+  store_->tidy_file();
+  return swept;
+}
+
+std::size_t Journal::make_room(std::uint64_t bytes) { return store_->make_room(bytes); }
+
+}  // namespace assay::journal

@@ -1,0 +1,118 @@
+// The Journal's inside. Two connections, so that a reader never waits for a writer's disk:
+// `write_mutex_` guards the writing one, `read_mutex_` the reading one, `watch_mutex_` what waiters
+// look at. Taken in this order, never the other way round; the log is called under none.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+
+#include "engine/journal/ballast.h"
+#include "engine/journal/journal.h"
+#include "engine/journal/opening.h"
+#include "engine/journal/reading.h"
+#include "engine/journal/writing.h"
+
+namespace assay::journal {
+
+class Journal::Store {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Store(std::filesystem::path state_dir, Options options);
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  void submit(job::JobRecord record);
+  void append(const std::string& job_id, std::uint64_t seq, const job::StageRecord& stage,
+              std::span<const job::ArtifactLink> artifacts);
+  bool conclude(Ending ending);
+
+  std::optional<job::JobRecord> find(const std::string& job_id, const std::string& principal);
+  std::vector<job::JobRecord> recent(const std::string& principal, std::size_t limit);
+  std::optional<job::JobRecord> wait(const std::string& job_id, const std::string& principal,
+                                     std::size_t stages_seen, Clock::time_point deadline,
+                                     const std::stop_token& stop);
+  // Runs `query(reader)`.
+  template <typename Query>
+  auto read(Query&& query) {
+    const std::lock_guard lock(read_mutex_);
+    return guarded([&] { return query(*opened_.reader); });
+  }
+
+  std::size_t recover();
+  std::size_t apply_retention();
+  std::size_t make_room(std::uint64_t bytes);
+  void tidy_file();
+
+ private:
+  // Leaves a mark for the next start if `use` meets damage.
+  template <typename Use>
+  auto guarded(Use&& use) {
+    try {
+      return use();
+    } catch (const JournalUnavailable& error) {
+      if (error.why == JournalUnavailable::Why::damaged) mark_suspect();
+      throw;
+    }
+  }
+
+  // One durable transaction around `change(writer)`; ends that wait to be written go with it.
+  template <typename Change>
+  auto write(Change&& change) {
+    const std::lock_guard lock(write_mutex_);
+    return guarded([&] {
+      require_file_in_place();
+      auto result = in_transaction(change);
+      write_pending_ends();
+      return result;
+    });
+  }
+
+  template <typename Change>
+  auto in_transaction(Change&& change) {
+    Transaction transaction(*opened_.writer);
+    auto result = change(*opened_.writer);
+    transaction.commit();
+    return result;
+  }
+
+  // The same as write() for what must get through: gives up the ballast if the disk is full.
+  template <typename Change>
+  auto write_with_reserve(Change&& change) {
+    try {
+      return write(change);
+    } catch (const JournalUnavailable& error) {
+      if (error.why != JournalUnavailable::Why::disk_full || !ballast_.give_up()) throw;
+    }
+    return write(change);
+  }
+
+  void require_file_in_place() const;
+  void mark_suspect() const noexcept;
+  void write_pending_ends();
+  bool is_pending(const std::string& job_id);
+  void overlay_pending(job::JobRecord& record);
+  std::size_t remove_jobs(const std::vector<std::string>& job_ids);
+  [[nodiscard]] const job::Kind& kind(const std::string& name) const;
+  [[nodiscard]] std::int64_t now_ns() const;
+  [[nodiscard]] std::filesystem::path instances() const { return state_dir_ / "instances"; }
+  void say(const std::string& text) const;
+
+  const std::filesystem::path state_dir_;
+  const Options options_;
+  const Ballast ballast_;
+  Opened opened_;
+  dev_t file_device_ = 0;
+  ino_t file_inode_ = 0;
+
+  std::mutex write_mutex_{};
+  std::mutex read_mutex_{};
+  std::mutex watch_mutex_{};
+  std::condition_variable_any changed_{};
+  std::map<std::string, std::size_t> live_{};  // stages of this instance's unfinished jobs
+  std::map<std::string, Ending> pending_{};    // ends the storage has refused so far
+};
+
+}  // namespace assay::journal

@@ -1,0 +1,179 @@
+#include "engine/judge/poison.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <stdexcept>
+
+#include "engine/judge/philox.h"
+
+namespace assay::judge {
+namespace {
+
+using contract::DType;
+
+constexpr std::uint64_t kPoisonStream = ~0ULL;  // no argument index reaches these
+constexpr std::uint64_t kGuardStream = ~0ULL - 1;
+
+std::uint32_t random_word(const Secret& secret, std::uint32_t trial, std::uint64_t purpose) {
+  return philox(secret.low ^ trial_seed(secret, purpose, trial + 1), secret.high, purpose)[0];
+}
+
+// Four random bytes of which no two are equal, so that no constant output holds them. The lowest
+// bit of each is the trial's parity: two consecutive trials differ in every byte.
+std::uint32_t distinct_bytes(std::uint32_t random, std::uint32_t trial) {
+  const std::uint32_t parity = trial & 1U;
+  std::uint32_t word = 0;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    // Bits 1 and 2 number the byte, from a random start.
+    const std::uint32_t byte = ((random >> (8 * i)) & 0xF8U) | (((i + random) & 3U) << 1) | parity;
+    word |= byte << (8 * i);
+  }
+  return word;
+}
+
+std::uint32_t twice(std::uint32_t half) { return half | (half << 16); }
+
+// The byte at an offset from the start of the arena.
+std::byte pattern_byte(std::uint32_t word, std::uint64_t offset) {
+  return static_cast<std::byte>(word >> (8 * (offset % 4)));
+}
+
+bool holds_pattern(const std::byte* element, std::size_t size, std::uint64_t offset,
+                   std::uint32_t word) {
+  for (std::size_t i = 0; i < size; ++i) {
+    if (element[i] != pattern_byte(word, offset + i)) return false;
+  }
+  return true;
+}
+
+// Types of 1 or 2 bytes whose every bit pattern is an ordinary value (or the usual NaN).
+bool can_hold_pattern_by_chance(DType dtype) {
+  switch (dtype) {
+    case DType::int8:
+    case DType::uint8:
+    case DType::int16:
+    case DType::uint16:
+    case DType::float8_e4m3fn:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void count(Unwritten& result, std::uint64_t index, std::uint64_t elements) {
+  if (result.count == 0) result.first = index;
+  result.count += elements;
+}
+
+}  // namespace
+
+std::uint32_t poison_word(DType dtype, const Secret& secret, std::uint32_t trial) {
+  const std::uint32_t random = random_word(secret, trial, kPoisonStream);
+  const std::uint32_t parity = trial & 1U;
+  switch (contract::component(dtype)) {
+    // Exponent all ones, the quiet bit 0, a random payload that is not 0 and ends in the trial's
+    // parity.
+    case DType::float64:
+      return (random & 0x8007FFFEU) | 0x7FF00002U | parity;
+    case DType::float32:
+      return (random & 0x803FFFFEU) | 0x7F800002U | parity;
+    case DType::float16:
+      return twice((random & 0x81FEU) | 0x7C02U | parity);
+    case DType::bfloat16:
+      return twice((random & 0x803EU) | 0x7F82U | parity);
+    // Only 0x7D and 0xFD signal: the trial's parity is the sign.
+    case DType::float8_e5m2:
+      return parity != 0 ? 0xFDFDFDFDU : 0x7D7D7D7DU;
+    // NaN is 0x7F and 0xFF, and quiet. A mixed word is no constant.
+    case DType::float8_e4m3fn:
+      return parity != 0 ? 0x7FFFFF7FU : 0xFF7F7FFFU;
+    // Never 0 or 1.
+    case DType::boolean:
+      return distinct_bytes(random, trial) | 0x80808080U;
+    default:
+      return distinct_bytes(random, trial);
+  }
+}
+
+std::uint32_t guard_word(const Secret& secret, std::uint32_t trial) {
+  return distinct_bytes(random_word(secret, trial, kGuardStream), trial);
+}
+
+void fill_pattern(std::span<std::byte> out, std::uint32_t word, std::uint64_t phase) {
+  std::array<std::byte, 4> period{};
+  for (std::size_t i = 0; i < period.size(); ++i) period[i] = pattern_byte(word, phase + i);
+  std::size_t filled = std::min(out.size(), period.size());
+  if (filled == 0) return;
+  std::memcpy(out.data(), period.data(), filled);
+  // What is filled is copied behind itself; whole periods keep the phase.
+  while (filled < out.size()) {
+    const std::size_t step = std::min(filled, out.size() - filled);
+    std::memcpy(out.data() + filled, out.data(), step);
+    filled += step;
+  }
+}
+
+Unwritten find_unwritten(std::span<const std::byte> buffer, DType dtype, std::uint32_t word) {
+  const std::size_t size = contract::size_bytes(dtype);
+  Unwritten result{.elements = buffer.size() / size};
+  const bool by_word = can_hold_pattern_by_chance(dtype);
+  const std::size_t unit = by_word ? 4 : size;
+  const std::uint64_t units = buffer.size() / unit;
+  for (std::uint64_t i = 0; i < units; ++i) {
+    // A whole period at any multiple of the unit begins with the pattern's byte 0 if the unit is
+    // ≥ 4.
+    if (holds_pattern(buffer.data() + i * unit, unit, i * unit, word)) {
+      count(result, i * unit / size, unit / size);
+    }
+  }
+  return result;
+}
+
+Unwritten find_unwritten_twice(std::span<const std::byte> first_run, std::uint32_t first_word,
+                               std::span<const std::byte> second_run, std::uint32_t second_word,
+                               DType dtype) {
+  if (first_run.size() != second_run.size()) {
+    throw std::invalid_argument("find_unwritten_twice: the runs differ in size");
+  }
+  const std::size_t size = contract::size_bytes(dtype);
+  Unwritten result{.elements = first_run.size() / size};
+  for (std::uint64_t i = 0; i < result.elements; ++i) {
+    const std::uint64_t at = i * size;
+    if (holds_pattern(first_run.data() + at, size, at, first_word) &&
+        holds_pattern(second_run.data() + at, size, at, second_word)) {
+      count(result, i, 1);
+    }
+  }
+  return result;
+}
+
+std::string_view name(GuardSide side) { return side == GuardSide::before ? "before" : "after"; }
+
+std::optional<GuardBreach> check_guards(std::span<const std::byte> arena,
+                                        const contract::Placement& placement, std::uint32_t word) {
+  if (placement.guard_end > arena.size()) {
+    throw std::invalid_argument("check_guards: the arena is smaller than its layout");
+  }
+  GuardBreach breach{.arg_index = placement.arg_index, .name = placement.name};
+  auto intact = [&](std::uint64_t offset) { return arena[offset] == pattern_byte(word, offset); };
+
+  const std::uint64_t end = placement.offset + placement.bytes;
+  for (std::uint64_t offset = placement.guard_end; offset-- > end;) {
+    if (intact(offset)) continue;
+    ++breach.count_bytes;
+    breach.side = GuardSide::after;
+    breach.distance_bytes = offset - end;
+  }
+  if (breach.count_bytes != 0) return breach;
+  for (std::uint64_t offset = placement.guard_begin; offset < placement.offset; ++offset) {
+    if (intact(offset)) continue;
+    ++breach.count_bytes;
+    breach.side = GuardSide::before;
+    breach.distance_bytes = placement.offset - 1 - offset;
+  }
+  if (breach.count_bytes != 0) return breach;
+  return std::nullopt;
+}
+
+}  // namespace assay::judge

@@ -1,0 +1,72 @@
+// What outputs and guard zones hold before a kernel runs, and what is left of it afterwards.
+//
+// A pattern is one 32-bit word, repeated and aligned to the start of the arena (a device can set it
+// with one 32-bit memset). Floats are poisoned with signalling NaNs of random payload: arithmetic
+// turns them into quiet ones, so even a kernel that reads poison and writes it back does not write
+// the pattern. Consecutive trials differ in every element.
+//
+// Pure; any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "engine/contract/dtype.h"
+#include "engine/contract/layout.h"
+#include "engine/judge/generator.h"
+
+namespace assay::judge {
+
+// The pattern for outputs of one dtype in one trial, and the one for guard zones.
+[[nodiscard]] std::uint32_t poison_word(contract::DType dtype, const Secret& secret,
+                                        std::uint32_t trial);
+[[nodiscard]] std::uint32_t guard_word(const Secret& secret, std::uint32_t trial);
+
+// Fills with the repeated word, little-endian. `phase` is the span's offset in the arena.
+void fill_pattern(std::span<std::byte> out, std::uint32_t word, std::uint64_t phase = 0);
+
+struct Unwritten {
+  std::uint64_t count = 0;     // elements that still hold the pattern
+  std::uint64_t first = 0;     // index of the first of them; 0 if count is 0
+  std::uint64_t elements = 0;  // of how many
+  bool operator==(const Unwritten&) const = default;
+};
+
+// Which elements of a buffer were never written. Exact for 4-, 8- and 16-byte elements, float16,
+// bfloat16, float8_e5m2 and bool; the other narrow types can hold the pattern by chance, so only
+// whole aligned words of 4 bytes count for them (a hole smaller than that is found by
+// find_unwritten_twice). REQUIRES the buffer to begin at a multiple of 4 in the arena.
+[[nodiscard]] Unwritten find_unwritten(std::span<const std::byte> buffer, contract::DType dtype,
+                                       std::uint32_t word);
+
+// As above from two runs on the same inputs with different words: an element that holds the
+// respective word both times was not written. Exact for every dtype if the kernel is deterministic.
+[[nodiscard]] Unwritten find_unwritten_twice(std::span<const std::byte> first_run,
+                                             std::uint32_t first_word,
+                                             std::span<const std::byte> second_run,
+                                             std::uint32_t second_word, contract::DType dtype);
+
+enum class GuardSide { before, after };
+[[nodiscard]] std::string_view name(GuardSide side);
+
+struct GuardBreach {
+  std::size_t arg_index = 0;
+  std::string name{};
+  GuardSide side = GuardSide::before;
+  std::uint64_t distance_bytes =
+      0;  // from the tensor's edge to the nearest overwritten byte; 0: adjacent
+  std::uint64_t count_bytes = 0;  // bytes that no longer hold the pattern on this side
+  bool operator==(const GuardBreach&) const = default;
+};
+
+// The guards of one tensor; nothing if both are whole. If both were overwritten, the side behind is
+// told. `arena` is the whole layout.total_bytes, its guards filled with fill_pattern(word) at phase
+// = offset.
+[[nodiscard]] std::optional<GuardBreach> check_guards(std::span<const std::byte> arena,
+                                                      const contract::Placement& placement,
+                                                      std::uint32_t word);
+
+}  // namespace assay::judge

@@ -1,0 +1,60 @@
+#include "engine/node/capabilities.h"
+
+#include <thread>
+
+#include "engine/node/compilation.h"
+
+namespace assay::node {
+
+using nlohmann::json;
+
+namespace {
+
+json kernel_types(const Toolkit& toolkit) {
+  const json cuda = toolkit.has_compiler() ? json{{"supported", true}, {"runs_on", "emulator"}}
+                                           : json{{"supported", false},
+                                                  {"missing", "NVRTC, the CUDA compiler library"},
+                                                  {"install", kInstallCompiler}};
+  const json python = {{"supported", false},
+                       {"missing", "a Python runner; this version judges CUDA C++ only"}};
+  return {{"cuda", cuda},
+          {"torch", python},
+          {"torch_cuda", python},
+          {"triton", python},
+          {"multi_kernel", python}};
+}
+
+}  // namespace
+
+json capabilities(const confinement::Isolation& isolation, const Toolkit& toolkit, unsigned slots) {
+  json includes = json::array();
+  for (const auto& folder : toolkit.include_folders) includes.push_back(folder.string());
+  return {{"version", ASSAY_VERSION},
+          {"devices",
+           {{{"name", "emulator"},
+             {"kind", "emulator"},
+             {"executes", "PTX on the CPU: correctness and diagnosis, no GPU times"},
+             {"arch", kEmulatorArch},
+             {"cores", std::thread::hardware_concurrency()}}}},
+          {"kernel_types", kernel_types(toolkit)},
+          {"toolkit",
+           {{"nvrtc", toolkit.has_compiler() ? json(toolkit.nvrtc.string()) : json(nullptr)},
+            {"include_folders", std::move(includes)},
+            {"searched", toolkit.searched}}},
+          {"isolation", confinement::to_json(isolation)},
+          {"slots", slots}};
+}
+
+Conclusion refused_isolation(const confinement::Isolation& isolation) {
+  const std::string required(confinement::to_text(isolation.required));
+  const std::string seen(confinement::to_text(isolation.level));
+  return {
+      .verdict = job::Verdict::engine_fault,
+      .body = {{"summary", "Nothing was run: runners must be confined at " + required +
+                               ", this machine was seen to give " + seen +
+                               (isolation.failure.empty() ? "" : " (" + isolation.failure + ")") +
+                               ". check_capabilities says which layer is missing and why."},
+               {"detail", {{"isolation", confinement::to_json(isolation)}}}}};
+}
+
+}  // namespace assay::node

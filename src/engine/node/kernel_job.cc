@@ -1,0 +1,355 @@
+#include "engine/node/kernel_job.h"
+
+#include <algorithm>
+
+namespace assay::node {
+namespace {
+
+using job::StageStatus;
+using job::Verdict;
+using nlohmann::json;
+using std::chrono::nanoseconds;
+using Clock = std::chrono::steady_clock;
+
+// Emulated times serve nobody's optimisation: a few repeats show that the kernel repeats.
+constexpr std::chrono::milliseconds kEmulatedTimingBudget{20};
+constexpr std::uint64_t kMaxArenaBytes = 1ULL << 30;
+
+json arguments_of(const contract::Contract& contract) {
+  json list = json::array();
+  for (const auto& arg : contract.args) {
+    json item = {{"name", arg.name}, {"type", contract::name(arg.type)}};
+    if (arg.is_tensor()) {
+      item["shape"] = arg.tensor_spec->shape;
+      item["dtype"] = contract::name(arg.tensor_spec->dtype);
+      item["role"] = contract::name(arg.role);
+      item["bytes"] = arg.tensor_spec->buffer_bytes();
+    }
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+std::string index_text(const json& index) {
+  std::string text;
+  for (const auto& part : index) text += (text.empty() ? "" : ", ") + part.dump();
+  return "[" + text + "]";
+}
+
+// The sentence an agent acts on.
+std::string mismatch_summary(const json& output) {
+  const json& worst = output.at("worst");
+  std::string text = "Wrong output '" + output.at("name").get<std::string>() +
+                     "': " + output.at("mismatches").dump() + " of " +
+                     output.at("elements").dump() + " elements differ; worst at " +
+                     index_text(worst.at("index")) + ": got " + worst.at("got").get<std::string>() +
+                     ", want " + worst.at("want").get<std::string>() + ".";
+  if (output.contains("pattern"))
+    text += " Pattern: " + output.at("pattern").get<std::string>() + ".";
+  return text;
+}
+
+}  // namespace
+
+// Times one stage and tells it: exactly once, with whatever is known, also when the stage fails.
+class KernelJob::StageClock {
+ public:
+  StageClock(KernelJob& job, const char* name) : job_(job), name_(name), start_(Clock::now()) {}
+
+  json body = json::object();
+  std::vector<Artifact> artifacts{};
+
+  // Returns what was handed in, so that a stage can end with `return clock.tell(ended)`.
+  Step tell(Step ended) {
+    const double elapsed_ms =
+        std::chrono::duration<double, std::milli>(Clock::now() - start_).count();
+    if (ended) {
+      body["verdict"] = job::name(ended->verdict);
+      body["summary"] = ended->summary;
+      body["detail"] = ended->detail;
+    }
+    job_.reporter_.stage({.record = {.name = name_,
+                                     .status = ended ? StageStatus::failed : StageStatus::passed,
+                                     .elapsed_ms = elapsed_ms,
+                                     .body = std::move(body)},
+                          .artifacts = std::move(artifacts)});
+    return ended;
+  }
+
+ private:
+  KernelJob& job_;
+  const char* name_;
+  Clock::time_point start_;
+};
+
+KernelJob::KernelJob(const Runners& runners, KernelTask task, Reporter& reporter,
+                     std::stop_token stop)
+    : runners_(runners), task_(std::move(task)), reporter_(reporter), stop_(std::move(stop)) {}
+
+Conclusion KernelJob::run() {
+  Step ended = compile_stage();
+  if (!ended && task_.until > Until::compiled) ended = prepare_stage();
+  if (!ended && task_.until > Until::compiled) ended = validate_stage();
+  if (!ended && task_.until > Until::validated) ended = timed_stage();
+  if (!ended && task_.until > Until::timed) profile_stage();
+  return conclude(ended);
+}
+
+KernelJob::Step KernelJob::compile_stage() {
+  StageClock clock(*this, "compiled");
+  clock.body = {{"arch", kEmulatorArch}};
+  if (task_.reference) {
+    auto compiled = compile(runners_, *task_.reference, stop_);
+    if (auto* ended = std::get_if<Ended>(&compiled)) {
+      ended->summary = "The reference: " + ended->summary;
+      ended->detail["which"] = "ref_kernel";
+      return clock.tell(std::move(*ended));
+    }
+    reference_program_ = std::move(std::get<Program>(compiled));
+    clock.body["reference"] = {{"compiled", true}, {"elapsed_ms", reference_program_->elapsed_ms}};
+    clock.artifacts.push_back({"ref.ptx", "text/plain", reference_program_->ptx});
+  }
+  auto compiled = compile(runners_, task_.kernel, stop_);
+  if (auto* ended = std::get_if<Ended>(&compiled)) {
+    ended->detail["which"] = "kernel";
+    if (ended->detail.contains("log")) {
+      clock.artifacts.push_back({"log", "text/plain", ended->detail["log"].get<std::string>()});
+    }
+    return clock.tell(std::move(*ended));
+  }
+  program_ = std::move(std::get<Program>(compiled));
+  clock.body["compiler"] = program_->compiler;
+  clock.body["compile_ms"] = program_->elapsed_ms;
+  clock.body["ptx_bytes"] = program_->ptx.size();
+  if (!program_->log.empty()) clock.body["log"] = program_->log.substr(0, 4096);
+  clock.artifacts.push_back({"ptx", "text/plain", program_->ptx});
+  if (!program_->log.empty()) clock.artifacts.push_back({"log", "text/plain", program_->log});
+  return clock.tell(std::nullopt);
+}
+
+KernelJob::Step KernelJob::prepare_stage() {
+  StageClock clock(*this, "prepared");
+  execution_left_ = task_.timeout;
+  const contract::Contract& contract = task_.kernel.contract;
+  referee_ = std::make_unique<RefereeSession>(runners_, stop_);
+  if (auto ended = referee_->open(contract, {.atol = task_.atol, .rtol = task_.rtol})) {
+    return clock.tell(std::move(*ended));
+  }
+  if (referee_->arena_bytes() > kMaxArenaBytes) {
+    return clock.tell(
+        Ended{.verdict = Verdict::contract_invalid,
+              .summary = "The tensors need " + std::to_string(referee_->arena_bytes() >> 20) +
+                         " MiB; the emulator takes up to " + std::to_string(kMaxArenaBytes >> 20) +
+                         " MiB. Use smaller shapes."});
+  }
+  if (task_.reference) {
+    reference_ = std::make_unique<KernelSession>(runners_, "/ref_kernel", stop_);
+    auto loaded =
+        reference_->load(*task_.reference, *reference_program_, contract, referee_->places());
+    if (auto* ended = std::get_if<Ended>(&loaded)) {
+      ended->summary = "The reference: " + ended->summary;
+      ended->detail["which"] = "ref_kernel";
+      return clock.tell(std::move(*ended));
+    }
+    clock.body["reference"] = {{"kernel", std::get<Loaded>(loaded).display_name}};
+  }
+  kernel_ = std::make_unique<KernelSession>(runners_, "/kernel", stop_);
+  auto loaded = kernel_->load(task_.kernel, *program_, contract, referee_->places());
+  if (auto* ended = std::get_if<Ended>(&loaded)) {
+    ended->detail["which"] = "kernel";
+    return clock.tell(std::move(*ended));
+  }
+  clock.body["kernel"] = std::get<Loaded>(loaded).display_name;
+  clock.body["kernels"] = std::get<Loaded>(loaded).kernels;
+  clock.body["device"] = "emulator";
+  clock.body["arguments"] = arguments_of(contract);
+  clock.body["arena_bytes"] = referee_->arena_bytes();
+  return clock.tell(std::nullopt);
+}
+
+KernelJob::Step KernelJob::run_once(KernelSession& session, std::uint32_t trial, bool as_reference,
+                                    json& said, Ran& ran) {
+  auto arena = referee_->fill(trial);
+  if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
+  auto outcome = session.run(std::move(std::get<posix::Descriptor>(arena)), referee_->arena_bytes(),
+                             execution_left_);
+  if (auto* ended = std::get_if<Ended>(&outcome)) return std::move(*ended);
+  ran = std::move(std::get<Ran>(outcome));
+  auto answer = as_reference ? referee_->expect() : referee_->check();
+  if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
+  said = std::move(std::get<json>(answer));
+  return std::nullopt;
+}
+
+void KernelJob::note_findings(const json& findings, const char* whose, std::uint32_t trial) {
+  for (const auto& finding : findings) {
+    json item = finding;
+    item["which"] = whose;
+    item["trial"] = trial;
+    item["result"] = "disagrees";
+    // Stands once per check and tensor: later trials say the same.
+    const bool known = std::any_of(evidence_.begin(), evidence_.end(), [&](const json& old) {
+      return old.at("check") == item.at("check") &&
+             old.value("tensor", "") == item.value("tensor", "") &&
+             old.at("which") == item.at("which");
+    });
+    if (!known) evidence_.push_back(std::move(item));
+  }
+}
+
+KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
+  json said;
+  Ran ran;
+  if (reference_) {
+    if (auto ended = run_once(*reference_, trial, true, said, ran)) {
+      ended->summary = "The reference: " + ended->summary;
+      ended->detail["which"] = "ref_kernel";
+      return ended;
+    }
+    note_findings(said.at("findings"), "ref_kernel", trial);
+    if (trial == 0) {
+      body["reference"] = {{"ran", true}, {"elapsed_ns", ran.elapsed.count()}};
+      auto weak = referee_->weak_oracle();
+      if (auto* ended = std::get_if<Ended>(&weak)) return std::move(*ended);
+      for (const auto& warning : std::get<json>(weak).at("warnings")) {
+        warnings_.push_back({{"code", "weak_oracle"}, {"message", warning.at("message")}});
+      }
+    }
+  }
+  if (auto ended = run_once(*kernel_, trial, false, said, ran)) {
+    ran_ = true;
+    ended->detail["which"] = "kernel";
+    ended->detail["trial"] = trial;
+    return ended;
+  }
+  ran_ = true;
+  if (trial == 0) {
+    body["counters"] = ran.counters;
+    output_ = ran.printf_output;
+    body["printf"] = ran.printf_output.substr(0, 2000);
+    body["printf_truncated"] = ran.printf_truncated || ran.printf_output.size() > 2000;
+  }
+  return judge_trial(trial, said, body);
+}
+
+KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, json& body) {
+  note_findings(said.at("findings"), "kernel", trial);
+  body["outputs"] = said.at("outputs");
+  for (const auto& finding : said.at("findings")) {
+    if (finding.at("check") == "guard_zone") {
+      return Ended{.verdict = Verdict::crashed,
+                   .summary = "The kernel wrote outside tensor '" +
+                              finding.at("tensor").get<std::string>() + "'.",
+                   .detail = finding};
+    }
+  }
+  for (const auto& output : said.at("outputs")) {
+    if (output.at("ok").get<bool>()) continue;
+    Ended ended{.verdict = Verdict::wrong_output, .summary = mismatch_summary(output)};
+    ended.detail = {{"output", output}, {"trial", trial}, {"which", "kernel"}};
+    return ended;
+  }
+  return std::nullopt;
+}
+
+KernelJob::Step KernelJob::validate_stage() {
+  StageClock clock(*this, "validated");
+  clock.body = {{"checked_against", reference_ ? "reference" : "none"},
+                {"trials", task_.validation_trials},
+                {"trials_passed", 0}};
+  Step ended;
+  for (std::uint32_t trial = 0; trial < task_.validation_trials && !ended; ++trial) {
+    ended = validation_trial(trial, clock.body);
+    if (!ended) clock.body["trials_passed"] = trial + 1;
+  }
+  if (!ended && !reference_) {
+    // The same inputs again: a kernel that races with itself seldom gives the same bits twice.
+    json said;
+    Ran ran;
+    ended = run_once(*kernel_, 0, false, said, ran);
+    if (!ended) note_findings(said.at("findings"), "kernel", 0);
+  }
+  suspect_ = std::any_of(evidence_.begin(), evidence_.end(), [](const json& item) {
+    return item.at("which") == "kernel" && item.at("check") == "input_mutated";
+  });
+  clock.body["findings"] = evidence_;
+  if (!output_.empty()) clock.artifacts.push_back({"output", "text/plain", output_});
+  return clock.tell(std::move(ended));
+}
+
+KernelJob::Step KernelJob::timed_stage() {
+  StageClock clock(*this, "timed");
+  json samples = json::array();
+  json reference_samples = json::array();
+  const auto until = Clock::now() + kEmulatedTimingBudget;
+  Step ended;
+  std::uint32_t done = 0;
+  // Every timed run is examined like a trial: the inputs repeat a validated trial's, the poison is
+  // new.
+  while (!ended && done < task_.num_trials && (done == 0 || Clock::now() < until)) {
+    const std::uint32_t trial = done % std::max(task_.validation_trials, 1U);
+    json said;
+    Ran ran;
+    if (reference_ && done < 3) {
+      ended = run_once(*reference_, trial, true, said, ran);
+      if (ended) break;
+      reference_samples.push_back(ran.elapsed.count());
+    }
+    ended = run_once(*kernel_, trial, false, said, ran);
+    if (!ended) ended = judge_trial(trial, said, clock.body);
+    if (!ended) samples.push_back(ran.elapsed.count());
+    ++done;
+  }
+  clock.body.erase("outputs");
+  clock.body["clock"] = "emulated";
+  clock.body["note"] = "Wall time of the emulator on this machine's CPU, not a GPU time.";
+  clock.body["trials_requested"] = task_.num_trials;
+  clock.body["samples_ns"] = std::move(samples);
+  if (reference_) clock.body["reference_samples_ns"] = std::move(reference_samples);
+  return clock.tell(std::move(ended));
+}
+
+void KernelJob::profile_stage() {
+  reporter_.stage({.record = {.name = "profiled",
+                              .status = StageStatus::skipped,
+                              .body = {{"reason",
+                                        "Hardware counters need a GPU; the emulator's instruction "
+                                        "counts are in `validation.counters`."}}}});
+}
+
+Conclusion KernelJob::conclude(const Step& ended) {
+  Conclusion conclusion{.verdict = ended ? ended->verdict : Verdict::passed};
+  json& body = conclusion.body;
+  const bool compiled_only = task_.until == Until::compiled;
+  if (ended) {
+    body["summary"] = ended->summary;
+    body["detail"] = ended->detail;
+    conclusion.interrupted = ended->interrupted;
+  } else if (compiled_only) {
+    body["summary"] = "Compiled.";
+  } else if (reference_) {
+    body["summary"] = "Passed: equal to the reference within tolerance in " +
+                      std::to_string(task_.validation_trials) + " trials.";
+  } else {
+    body["summary"] = "Ran to its end in " + std::to_string(task_.validation_trials) +
+                      " trials; checked against no reference.";
+  }
+  if (suspect_) {
+    body["summary"] =
+        body["summary"].get<std::string>() +
+        " It writes to an input: declare that tensor with role \"inout\" if it is meant.";
+  }
+  for (const auto& item : evidence_) {
+    if (ended || item.at("which") != "kernel" || item.at("check") == "input_mutated") continue;
+    warnings_.push_back({{"code", item.at("check")}, {"message", "See evidence."}});
+  }
+  // Trust speaks of a passed verdict: a failure needs none.
+  const bool speaks = ran_ && !ended;
+  body["trust"] = !speaks ? json(nullptr) : json(suspect_ ? "suspect" : "verified");
+  body["evidence"] = evidence_;
+  body["warnings"] = warnings_;
+  reporter_.stage({.record = {.name = "concluded", .status = StageStatus::passed}});
+  return conclusion;
+}
+
+}  // namespace assay::node

@@ -1,0 +1,61 @@
+// The job kind `kernel`: one source, a contract, perhaps a reference, through compiled · prepared ·
+// validated · timed · profiled · concluded. Each stage is told, and acknowledged, before the next
+// begins; whatever the reference completed is kept when the candidate fails.
+//
+// One object per job, used by the job's thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "engine/node/kernel_session.h"
+#include "engine/node/referee_session.h"
+#include "engine/node/reporter.h"
+#include "engine/node/runners.h"
+
+namespace assay::node {
+
+class KernelJob {
+ public:
+  KernelJob(const Runners& runners, KernelTask task, Reporter& reporter, std::stop_token stop);
+
+  [[nodiscard]] Conclusion run();
+
+ private:
+  using Step = std::optional<Ended>;  // nothing: go on
+  class StageClock;
+
+  [[nodiscard]] Step compile_stage();
+  [[nodiscard]] Step prepare_stage();
+  [[nodiscard]] Step validate_stage();
+  [[nodiscard]] Step timed_stage();
+  void profile_stage();
+  [[nodiscard]] Conclusion conclude(const Step& ended);
+
+  // One arena through one kernel; what the referee says of it lands in `said`.
+  [[nodiscard]] Step run_once(KernelSession& session, std::uint32_t trial, bool as_reference,
+                              nlohmann::json& said, Ran& ran);
+  [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
+  [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,
+                                 nlohmann::json& body);
+  void note_findings(const nlohmann::json& findings, const char* whose, std::uint32_t trial);
+
+  const Runners& runners_;
+  KernelTask task_;
+  Reporter& reporter_;
+  std::stop_token stop_;
+  std::optional<Program> program_{};
+  std::optional<Program> reference_program_{};
+  std::unique_ptr<RefereeSession> referee_{};
+  std::unique_ptr<KernelSession> kernel_{};
+  std::unique_ptr<KernelSession> reference_{};
+  std::chrono::nanoseconds execution_left_{0};
+  bool ran_ = false;  // device code has run: trust means something
+  nlohmann::json evidence_ = nlohmann::json::array();
+  nlohmann::json warnings_ = nlohmann::json::array();
+  bool suspect_ = false;
+  std::string output_{};  // device printf
+};
+
+}  // namespace assay::node

@@ -1,0 +1,234 @@
+#include "engine/node/kernel_session.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace assay::node {
+namespace {
+
+using job::Verdict;
+using nlohmann::json;
+using std::chrono::nanoseconds;
+
+constexpr std::chrono::seconds kLoadLimit{30};
+// The runner ends a launch by itself when its budget is spent; the engine's own deadline is the net
+// under that.
+constexpr std::chrono::milliseconds kRunGrace{500};
+constexpr std::size_t kRunMemoryBytes = 4ULL << 30;
+
+// Values travel as bits: JSON has no NaN, and 64-bit integers must not become doubles.
+json scalar(const contract::Arg& arg) {
+  json item = {{"name", arg.name}, {"type", contract::name(arg.type)}};
+  if (arg.c_type) item["c_type"] = contract::name(*arg.c_type);
+  if (const auto* flag = std::get_if<bool>(&arg.value)) {
+    item["bits"] = static_cast<std::uint64_t>(*flag ? 1 : 0);
+  } else if (const auto* integer = std::get_if<std::int64_t>(&arg.value)) {
+    item["bits"] = std::bit_cast<std::uint64_t>(*integer);
+  } else if (const auto* large = std::get_if<std::uint64_t>(&arg.value)) {
+    item["bits"] = *large;
+    item["unsigned"] = true;
+  } else if (const auto* real = std::get_if<double>(&arg.value)) {
+    item["bits"] = std::bit_cast<std::uint64_t>(*real);
+  }
+  return item;
+}
+
+json dim(const std::optional<contract::LaunchDim>& dim, std::uint32_t default_x) {
+  if (!dim) return json::array({default_x, 1, 1});
+  return json::array({dim->x, dim->y, dim->z});
+}
+
+Ended contract_invalid(std::string message, const std::string& pointer) {
+  Ended ended{.verdict = Verdict::contract_invalid,
+              .summary = "The contract does not fit the kernel: " + message + " (" + pointer + ")"};
+  ended.detail["violations"] =
+      json::array({{{"pointer", pointer}, {"message", std::move(message)}}});
+  return ended;
+}
+
+Verdict verdict_of(const std::string& ending) {
+  if (ending == "faulted") return Verdict::crashed;
+  if (ending == "budget_instructions" || ending == "budget_wall") return Verdict::timed_out;
+  if (ending == "out_of_memory") return Verdict::out_of_memory;
+  if (ending == "unsupported") return Verdict::unsupported;
+  if (ending == "invalid_launch") return Verdict::launch_failed;
+  if (ending == "stopped") return Verdict::cancelled;
+  return Verdict::engine_fault;
+}
+
+std::string at_line(const json& fault) {
+  const json& where = fault.at("where");
+  if (where.at("line").get<int>() == 0) return {};
+  return " at " + where.at("file").get<std::string>() + ":" +
+         std::to_string(where.at("line").get<int>());
+}
+
+}  // namespace
+
+KernelSession::KernelSession(const Runners& runners, std::string pointer, std::stop_token stop)
+    : process_(runners.start(RunnerRole::kernel)),
+      pointer_(std::move(pointer)),
+      stop_(std::move(stop)) {}
+
+std::optional<Ended> KernelSession::bind(const KernelSource& source,
+                                         const contract::Contract& judged,
+                                         const std::vector<TensorPlace>& places) {
+  launch_ = source.contract.launch.value_or(contract::LaunchConfig{});
+  for (std::size_t i = 0; i < source.contract.args.size(); ++i) {
+    const auto& arg = source.contract.args[i];
+    if (arg.is_meta) continue;
+    contract_index_.push_back(i);
+    if (!arg.is_tensor()) {
+      arguments_.push_back(scalar(arg));
+      continue;
+    }
+    const auto place = std::find_if(places.begin(), places.end(),
+                                    [&](const auto& one) { return one.name == arg.name; });
+    const std::string pointer = pointer_ + "/io/args/" + std::to_string(i);
+    if (place == places.end()) {
+      return contract_invalid("the kernel under test has no tensor named '" + arg.name + "'",
+                              pointer);
+    }
+    const auto& wanted = *judged.args[place->argument].tensor_spec;
+    if (wanted.shape != arg.tensor_spec->shape || wanted.dtype != arg.tensor_spec->dtype) {
+      return contract_invalid(
+          "tensor '" + arg.name + "' has another shape or dtype than the kernel under test",
+          pointer);
+    }
+    arguments_.push_back({{"name", arg.name},
+                          {"type", "tensor"},
+                          {"offset", place->offset},
+                          {"bytes", place->bytes}});
+  }
+  return std::nullopt;
+}
+
+std::optional<Ended> KernelSession::misfits(const json& reply) const {
+  if (reply.at("misfits").empty()) return std::nullopt;
+  json violations = json::array();
+  for (const auto& misfit : reply.at("misfits")) {
+    const auto index = misfit.at("argument").get<std::size_t>();
+    std::string pointer = pointer_ + "/io/args";
+    if (index < contract_index_.size()) pointer += "/" + std::to_string(contract_index_[index]);
+    violations.push_back({{"pointer", pointer}, {"message", misfit.at("message")}});
+  }
+  Ended ended = contract_invalid(violations[0]["message"], violations[0]["pointer"]);
+  ended.detail["violations"] = std::move(violations);
+  return ended;
+}
+
+std::variant<Loaded, Ended> KernelSession::load(const KernelSource& source, const Program& program,
+                                                const contract::Contract& judged,
+                                                const std::vector<TensorPlace>& places) {
+  if (auto ended = bind(source, judged, places)) return *ended;
+  std::string wanted = !program.entry.empty() ? program.entry : source.kernel_name;
+  if (wanted.empty()) wanted = first_global(source.source);
+  frames::Frame request;
+  request.body = {{"type", "load"}, {"kernel", wanted}, {"arguments", arguments_}};
+  request.blob = program.ptx;
+  auto reply =
+      process_->ask(std::move(request), std::chrono::steady_clock::now() + kLoadLimit, stop_);
+  if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, RunnerRole::kernel);
+  return decode_claim(RunnerRole::kernel,
+                      [&] { return decode_loaded(std::get<frames::Frame>(reply).body, wanted); });
+}
+
+std::variant<Loaded, Ended> KernelSession::decode_loaded(const json& body,
+                                                         const std::string& wanted) const {
+  if (body.value("type", "") == "unloadable") {
+    return Ended{.verdict = Verdict::unsupported,
+                 .summary = "The emulator cannot read this program (PTX line " +
+                            std::to_string(body.at("ptx_line").get<int>()) +
+                            "): " + body.at("message").get<std::string>(),
+                 .detail = body};
+  }
+  if (body.value("type", "") != "loaded")
+    return our_fault("The kernel runner answered out of turn.");
+  if (!body.contains("kernel")) {
+    std::string names;
+    for (const auto& kernel : body.at("kernels")) {
+      names += (names.empty() ? "" : ", ") + kernel.at("display_name").get<std::string>();
+    }
+    return Ended{.verdict = Verdict::contract_invalid,
+                 .summary = names.empty()
+                                ? "No kernels found in source: it needs a `__global__` function"
+                                : "Kernel '" + wanted + "' not found. Available: [" + names + "]",
+                 .detail = {{"available", body.at("kernels")}}};
+  }
+  if (body.contains("unsupported")) {
+    const json& gap = body.at("unsupported");
+    return Ended{.verdict = Verdict::unsupported,
+                 .summary = "The emulator does not execute `" +
+                            gap.at("instruction").get<std::string>() + "`" + at_line(gap) +
+                            "; this kernel needs a GPU.",
+                 .detail = gap};
+  }
+  if (auto ended = misfits(body)) return *ended;
+  Loaded loaded{.entry = body.at("kernel").get<std::string>(), .kernels = body.at("kernels")};
+  for (const auto& kernel : loaded.kernels) {
+    if (kernel.at("name") == loaded.entry) loaded.display_name = kernel.at("display_name");
+  }
+  return loaded;
+}
+
+Ended KernelSession::ending(const json& reply) const {
+  const auto how = reply.at("ending").get<std::string>();
+  Ended ended{.verdict = verdict_of(how)};
+  const json fault = reply.value("fault", json::object());
+  const std::string message = reply.value("message", std::string());
+  const std::string fault_message = fault.value("message", std::string());
+  switch (ended.verdict) {
+    case Verdict::crashed:
+      ended.summary = "The kernel crashed" + at_line(fault) + ": " + fault_message;
+      break;
+    case Verdict::timed_out:
+      ended.summary = "The kernel did not end within its time" + at_line(fault) +
+                      ". Look for a loop whose condition never changes" +
+                      (fault_message.empty() ? "." : ": " + fault_message);
+      break;
+    case Verdict::engine_fault:
+      return our_fault("The emulator ended a launch in a way it does not know (" + how + ").");
+    default:
+      ended.summary = "The kernel could not run to its end (" + how + ")" + ": " +
+                      (message.empty() ? fault_message : message);
+      break;
+  }
+  ended.detail = {{"ending", how}, {"fault", fault}};
+  if (!reply.at("printf").get<std::string>().empty()) ended.detail["printf"] = reply.at("printf");
+  return ended;
+}
+
+std::variant<Ran, Ended> KernelSession::run(posix::Descriptor arena, std::uint64_t arena_bytes,
+                                            nanoseconds& execution_left) {
+  frames::Frame request;
+  request.body = {{"type", "run"},
+                  {"grid", dim(launch_.grid, 1)},
+                  {"block", dim(launch_.block, 256)},
+                  {"shared_bytes", launch_.shared_mem_bytes.value_or(0)},
+                  {"arguments", arguments_},
+                  {"arena_bytes", arena_bytes},
+                  {"fresh_module", true},
+                  {"budget",
+                   {{"thread_instructions", 0},
+                    {"wall_ns", std::max<std::int64_t>(execution_left.count(), 1)},
+                    {"memory_bytes", kRunMemoryBytes},
+                    {"threads", 0}}}};
+  request.descriptors.push_back(std::move(arena));
+  const auto start = std::chrono::steady_clock::now();
+  auto reply = process_->ask(std::move(request), start + execution_left + kRunGrace, stop_);
+  execution_left -= std::chrono::steady_clock::now() - start;
+  if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, RunnerRole::kernel);
+  return decode_claim(RunnerRole::kernel,
+                      [&] { return decode_ran(std::get<frames::Frame>(reply).body); });
+}
+
+std::variant<Ran, Ended> KernelSession::decode_ran(const json& body) const {
+  if (body.value("type", "") != "ran") return our_fault("The kernel runner answered out of turn.");
+  if (body.at("ending") != "completed") return ending(body);
+  return Ran{.elapsed = nanoseconds(body.at("elapsed_ns").get<std::int64_t>()),
+             .counters = body.at("counters"),
+             .printf_output = body.at("printf").get<std::string>(),
+             .printf_truncated = body.at("printf_truncated").get<bool>()};
+}
+
+}  // namespace assay::node

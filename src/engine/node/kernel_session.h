@@ -1,0 +1,64 @@
+// The engine's side of one kernel in its runner: loaded once, run on one arena after another. Owned
+// by the job's thread. The same kernel as reference and as candidate is two sessions in two
+// processes.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <variant>
+#include <vector>
+
+#include "engine/node/compilation.h"
+#include "engine/node/referee_session.h"
+
+namespace assay::node {
+
+struct Loaded {
+  std::string entry{};
+  std::string display_name{};
+  nlohmann::json kernels = nlohmann::json::array();  // every entry of the module
+};
+
+struct Ran {
+  std::chrono::nanoseconds elapsed{0};
+  nlohmann::json counters = nlohmann::json::object();
+  std::string printf_output{};
+  bool printf_truncated = false;
+};
+
+class KernelSession {
+ public:
+  // `pointer` is where the source stands in the request: "/kernel" or "/ref_kernel".
+  KernelSession(const Runners& runners, std::string pointer, std::stop_token stop);
+
+  // Arity, types, limits and coverage are decided here, before anything runs. The tensors are those
+  // of `places`, found by name: a reference may order its arguments otherwise.
+  [[nodiscard]] std::variant<Loaded, Ended> load(const KernelSource& source, const Program& program,
+                                                 const contract::Contract& judged,
+                                                 const std::vector<TensorPlace>& places);
+
+  // `execution_left` shrinks by what the run took: the timeout counts execution, nothing else.
+  [[nodiscard]] std::variant<Ran, Ended> run(posix::Descriptor arena, std::uint64_t arena_bytes,
+                                             std::chrono::nanoseconds& execution_left);
+
+ private:
+  [[nodiscard]] std::optional<Ended> bind(const KernelSource& source,
+                                          const contract::Contract& judged,
+                                          const std::vector<TensorPlace>& places);
+  // These throw json exceptions on a reply that is none.
+  [[nodiscard]] std::variant<Loaded, Ended> decode_loaded(const nlohmann::json& body,
+                                                          const std::string& wanted) const;
+  [[nodiscard]] std::variant<Ran, Ended> decode_ran(const nlohmann::json& body) const;
+  [[nodiscard]] std::optional<Ended> misfits(const nlohmann::json& reply) const;
+  [[nodiscard]] Ended ending(const nlohmann::json& reply) const;
+
+  std::unique_ptr<RunnerProcess> process_;
+  std::string pointer_;
+  std::stop_token stop_;
+  nlohmann::json arguments_ = nlohmann::json::array();
+  std::vector<std::size_t> contract_index_{};  // of each passed argument
+  contract::LaunchConfig launch_{};
+};
+
+}  // namespace assay::node

@@ -1,0 +1,57 @@
+#include "engine/node/kernel_task.h"
+
+#include <stdexcept>
+
+namespace assay::node {
+namespace {
+
+using nlohmann::json;
+
+KernelSource decode_source(const json& body) {
+  KernelSource source{
+      .source = body.at("source").get<std::string>(),
+      .kernel_type = body.at("kernel_type").get<std::string>(),
+      .kernel_name = body.value("kernel_name", std::string()),
+      .compiler_options = body.value("compiler_options", std::vector<std::string>{}),
+      .name_expressions = body.value("name_expressions", std::vector<std::string>{})};
+  auto parsed = contract::parse(body.at("contract"));
+  auto* contract = std::get_if<contract::Parsed>(&parsed);
+  if (contract == nullptr)
+    throw std::runtime_error("the engine refuses a contract the server took");
+  source.contract = std::move(contract->contract);
+  return source;
+}
+
+std::optional<double> optional_number(const json& body, const char* key) {
+  const auto found = body.find(key);
+  if (found == body.end() || found->is_null()) return std::nullopt;
+  return found->get<double>();
+}
+
+}  // namespace
+
+std::optional<Until> until_from(std::string_view text) {
+  if (text == "compiled") return Until::compiled;
+  if (text == "validated") return Until::validated;
+  if (text == "timed") return Until::timed;
+  if (text == "profiled") return Until::profiled;
+  return std::nullopt;
+}
+
+KernelTask decode_kernel_task(const json& request) {
+  KernelTask task{.kernel = decode_source(request.at("kernel"))};
+  if (request.contains("ref_kernel")) task.reference = decode_source(request.at("ref_kernel"));
+  const json& options = request.at("options");
+  task.num_trials = options.at("num_trials");
+  task.num_warmup = options.at("num_warmup");
+  task.validation_trials = options.at("validation_trials");
+  task.timeout = std::chrono::seconds(options.at("timeout").get<std::int64_t>());
+  task.atol = optional_number(options, "atol");
+  task.rtol = optional_number(options, "rtol");
+  const auto until = until_from(options.at("until").get<std::string>());
+  if (!until) throw std::runtime_error("unknown value of until");
+  task.until = *until;
+  return task;
+}
+
+}  // namespace assay::node

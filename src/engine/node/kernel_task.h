@@ -1,0 +1,42 @@
+// What an `evaluate` asks of the engine, decoded once from the order's JSON. The server has checked
+// it against the schemas and parsed the contracts; what is wrong here is a disagreement between
+// server and engine and throws.
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/contract/contract.h"
+
+namespace assay::node {
+
+struct KernelSource {
+  std::string source{};
+  std::string kernel_type{};
+  std::string kernel_name{};  // "": the first __global__ of the source
+  std::vector<std::string> compiler_options{};
+  std::vector<std::string> name_expressions{};
+  contract::Contract contract{};
+};
+
+enum class Until { compiled, validated, timed, profiled };
+[[nodiscard]] std::optional<Until> until_from(std::string_view text);
+
+struct KernelTask {
+  KernelSource kernel{};
+  std::optional<KernelSource> reference{};
+  std::uint32_t num_trials = 100;
+  std::uint32_t num_warmup = 1;
+  std::uint32_t validation_trials = 3;
+  std::chrono::seconds timeout{120};  // of execution; queueing and compiling do not count
+  std::optional<double> atol{};
+  std::optional<double> rtol{};
+  Until until = Until::profiled;
+};
+
+[[nodiscard]] KernelTask decode_kernel_task(const nlohmann::json& request);
+
+}  // namespace assay::node

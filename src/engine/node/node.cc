@@ -1,0 +1,176 @@
+#include "engine/node/node.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "engine/node/link.h"
+
+namespace assay::node {
+
+using frames::Frame;
+using nlohmann::json;
+
+// One job, its thread and its unacknowledged stage.
+class Node::JobThread final : public Reporter {
+ public:
+  JobThread(Node& node, Order order, int attempt)
+      : node_(node), order_(std::move(order)), attempt_(attempt) {}
+
+  void start() {
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  }
+  void cancel() { thread_.request_stop(); }
+  [[nodiscard]] bool finished() const { return finished_; }
+
+  void acknowledge(std::uint64_t seq) {
+    const std::lock_guard lock(mutex_);
+    acknowledged_ = std::max(acknowledged_, seq);
+    changed_.notify_all();
+  }
+
+  void stage(StageEvent event) override {
+    const std::uint64_t seq = ++sent_;
+    node_.post(link::stage(order_.job_id, attempt_, seq, event));
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait(lock, stop_, [&] { return acknowledged_ >= seq; })) throw JobStopped();
+  }
+
+ private:
+  void run(const std::stop_token& stop) {
+    stop_ = stop;
+    const Conclusion conclusion = node_.conclude(order_, *this, stop);
+    node_.post(link::conclusion(order_.job_id, attempt_, conclusion));
+    finished_ = true;
+    posix::signal_event(node_.wake_);
+  }
+
+  Node& node_;
+  const Order order_;
+  const int attempt_;
+  std::stop_token stop_{};
+  std::mutex mutex_{};
+  std::condition_variable_any changed_{};
+  std::uint64_t sent_ = 0;
+  std::uint64_t acknowledged_ = 0;
+  std::atomic<bool> finished_{false};
+  std::jthread thread_{};  // last: joined before the rest is destroyed
+};
+
+Node::Node(NodeConfig config) : config_(std::move(config)) {}
+
+Node::~Node() = default;
+
+void Node::serve(frames::Channel& channel) {
+  auto next_heartbeat = std::chrono::steady_clock::now();
+  while (channel.state() == frames::Channel::State::open) {
+    const short events = channel.wants_write() ? POLLIN | POLLOUT : POLLIN;
+    pollfd entries[] = {{channel.descriptor(), events, 0}, {wake_.get(), POLLIN, 0}};
+    ::poll(entries, 2, static_cast<int>(link::kHeartbeat.count()));
+    if (entries[1].revents != 0) take_outbox(channel);
+    channel.flush();
+    if (entries[0].revents != 0) channel.read_available();
+    while (auto frame = channel.next()) handle(*frame);
+    forget_finished();
+    const auto now = std::chrono::steady_clock::now();
+    if (!jobs_.empty() && now >= next_heartbeat) {
+      channel.queue(link::plain("heartbeat"));
+      channel.flush();
+      next_heartbeat = now + link::kHeartbeat;
+    }
+  }
+  for (auto& [job_id, job] : jobs_) job->cancel();
+  jobs_.clear();
+  askers_.clear();
+}
+
+void Node::take_outbox(frames::Channel& channel) {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto got = ::read(wake_.get(), &count, sizeof count);
+  const std::lock_guard lock(mutex_);
+  for (auto& frame : outbox_) channel.queue(std::move(frame));
+  outbox_.clear();
+}
+
+void Node::post(Frame frame) {
+  {
+    const std::lock_guard lock(mutex_);
+    outbox_.push_back(std::move(frame));
+  }
+  posix::signal_event(wake_);
+}
+
+void Node::handle(const Frame& frame) {
+  const std::string type = frame.type();
+  if (type == "run") return start(frame);
+  if (type == "capabilities") return answer_capabilities();
+  const auto found = jobs_.find(frame.body.value("job_id", std::string()));
+  if (found == jobs_.end()) return;  // it has concluded meanwhile
+  if (type == "ack") found->second->acknowledge(frame.body.at("seq").get<std::uint64_t>());
+  if (type == "cancel") found->second->cancel();
+}
+
+void Node::start(const Frame& frame) {
+  Order order = link::decode_run(frame);
+  const std::string job_id = order.job_id;
+  auto job = std::make_unique<JobThread>(*this, std::move(order), frame.body.at("attempt"));
+  job->start();
+  jobs_[job_id] = std::move(job);
+}
+
+void Node::forget_finished() {
+  std::erase_if(jobs_, [](const auto& entry) { return entry.second->finished(); });
+}
+
+void Node::answer_capabilities() {
+  askers_.emplace_back([this] {
+    Frame reply = link::plain("capabilities");
+    reply.body["body"] = config_.capabilities();
+    post(std::move(reply));
+  });
+}
+
+bool Node::wait_for_slot(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t ticket = next_ticket_++;
+  waiting_.push_back(ticket);
+  const bool mine = slot_freed_.wait(
+      lock, stop, [&] { return busy_ < config_.slots && waiting_.front() == ticket; });
+  std::erase(waiting_, ticket);
+  if (mine) ++busy_;
+  slot_freed_.notify_all();
+  return mine;
+}
+
+void Node::free_slot() {
+  const std::lock_guard lock(mutex_);
+  --busy_;
+  slot_freed_.notify_all();
+}
+
+Conclusion Node::conclude(const Order& order, Reporter& reporter, const std::stop_token& stop) {
+  const Conclusion cancelled{.verdict = job::Verdict::cancelled,
+                             .body = {{"summary", "Cancelled before it finished."}}};
+  const auto kind = config_.kinds.find(order.kind);
+  if (kind == config_.kinds.end()) {
+    return {.verdict = job::Verdict::unsupported,
+            .body = {{"summary", "This engine runs no jobs of kind '" + order.kind + "'."}}};
+  }
+  if (!wait_for_slot(stop)) return cancelled;
+  Conclusion conclusion = cancelled;
+  try {
+    conclusion = kind->second(order, reporter, stop);
+  } catch (const JobStopped&) {
+    // Already what `conclusion` says.
+  } catch (const std::exception& error) {
+    conclusion = {.verdict = job::Verdict::engine_fault,
+                  .body = {{"summary", std::string("The engine failed: ") + error.what() +
+                                           ". This is not the kernel's fault; run it again."}}};
+  }
+  free_slot();
+  return conclusion;
+}
+
+}  // namespace assay::node

@@ -1,0 +1,72 @@
+// The engine of one node: takes jobs from its server's stream, runs each on a thread of its own
+// within the slots there are, and ends when the stream ends. Never calls CUDA, so no driver call
+// can stop its clock; never meets user code.
+//
+// Threads: serve() owns the channel. A job's thread hands frames over and waits for
+// acknowledgements.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/frames/channel.h"
+#include "engine/node/engine.h"
+#include "engine/node/reporter.h"
+
+namespace assay::node {
+
+// Runs one job of one kind. Called on the job's thread; must return soon after `stop`.
+using JobRunner =
+    std::function<Conclusion(const Order& order, Reporter& reporter, const std::stop_token& stop)>;
+
+struct NodeConfig {
+  // Jobs that run side by side; the rest wait in the order of their coming.
+  unsigned slots = 1;
+  std::map<std::string, JobRunner> kinds{};  // by kind name
+  // May block (self-test): called on its own thread.
+  std::function<nlohmann::json()> capabilities{};
+};
+
+class Node {
+ public:
+  explicit Node(NodeConfig config);
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  // Serves until the stream ends; every job has ended and every runner is dead when it returns.
+  void serve(frames::Channel& channel);
+
+ private:
+  class JobThread;
+
+  void handle(const frames::Frame& frame);
+  void start(const frames::Frame& frame);
+  void post(frames::Frame frame);
+  void take_outbox(frames::Channel& channel);
+  void forget_finished();
+  void answer_capabilities();
+  [[nodiscard]] bool wait_for_slot(const std::stop_token& stop);
+  void free_slot();
+  [[nodiscard]] Conclusion conclude(const Order& order, Reporter& reporter,
+                                    const std::stop_token& stop);
+
+  NodeConfig config_;
+  posix::Descriptor wake_ = posix::make_event();
+  std::mutex mutex_{};
+  std::condition_variable_any slot_freed_{};
+  unsigned busy_ = 0;
+  std::uint64_t next_ticket_ = 0;
+  std::vector<std::uint64_t> waiting_{};  // tickets, in order
+  std::vector<frames::Frame> outbox_{};
+  std::map<std::string, std::unique_ptr<JobThread>> jobs_;
+  std::vector<std::jthread> askers_{};
+};
+
+}  // namespace assay::node

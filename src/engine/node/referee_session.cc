@@ -1,0 +1,80 @@
+#include "engine/node/referee_session.h"
+
+#include <sys/random.h>
+
+#include <array>
+#include <system_error>
+
+namespace assay::node {
+namespace {
+
+using nlohmann::json;
+
+// Generating or comparing a gigabyte takes seconds on one core; this is for a referee that hangs.
+constexpr std::chrono::seconds kRefereeLimit{120};
+
+// Drawn once per job; the runners never see it, so hidden trials cannot be foreseen.
+json draw_secret() {
+  std::array<std::uint64_t, 2> words{};
+  if (::getrandom(words.data(), sizeof words, 0) != static_cast<ssize_t>(sizeof words)) {
+    throw std::system_error(errno, std::generic_category(), "getrandom");
+  }
+  return words;
+}
+
+}  // namespace
+
+RefereeSession::RefereeSession(const Runners& runners, std::stop_token stop)
+    : process_(runners.start(RunnerRole::referee)), stop_(std::move(stop)) {}
+
+std::variant<frames::Frame, Ended> RefereeSession::ask(json body, const char* expected) {
+  frames::Frame request;
+  request.body = std::move(body);
+  auto reply =
+      process_->ask(std::move(request), std::chrono::steady_clock::now() + kRefereeLimit, stop_);
+  if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, RunnerRole::referee);
+  auto frame = std::move(std::get<frames::Frame>(reply));
+  if (frame.type() != expected) return our_fault("The referee answered out of turn.");
+  return frame;
+}
+
+std::variant<json, Ended> RefereeSession::ask_body(const char* verb, const char* expected) {
+  auto reply = ask({{"type", verb}}, expected);
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  return std::move(std::get<frames::Frame>(reply).body);
+}
+
+std::optional<Ended> RefereeSession::open(const contract::Contract& contract,
+                                          const contract::ToleranceRequest& tolerance) {
+  json body = {
+      {"type", "open"}, {"contract", contract::to_json(contract)}, {"secret", draw_secret()}};
+  if (tolerance.atol) body["atol"] = *tolerance.atol;
+  if (tolerance.rtol) body["rtol"] = *tolerance.rtol;
+  auto reply = ask(std::move(body), "opened");
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  const json& opened = std::get<frames::Frame>(reply).body;
+  arena_bytes_ = opened.at("total_bytes").get<std::uint64_t>();
+  for (const auto& item : opened.at("placements")) {
+    places_.push_back({.name = item.at("name").get<std::string>(),
+                       .argument = item.at("argument").get<std::size_t>(),
+                       .offset = item.at("offset").get<std::uint64_t>(),
+                       .bytes = item.at("bytes").get<std::uint64_t>()});
+  }
+  return std::nullopt;
+}
+
+std::variant<posix::Descriptor, Ended> RefereeSession::fill(std::uint32_t trial) {
+  auto reply = ask({{"type", "fill"}, {"trial", trial}}, "filled");
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  auto& descriptors = std::get<frames::Frame>(reply).descriptors;
+  if (descriptors.empty()) return our_fault("The referee filled no arena.");
+  return std::move(descriptors.front());
+}
+
+std::variant<json, Ended> RefereeSession::expect() { return ask_body("expect", "expected"); }
+std::variant<json, Ended> RefereeSession::check() { return ask_body("check", "checked"); }
+std::variant<json, Ended> RefereeSession::weak_oracle() {
+  return ask_body("weak_oracle", "weak_oracle");
+}
+
+}  // namespace assay::node

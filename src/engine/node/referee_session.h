@@ -1,0 +1,51 @@
+// The engine's side of one job's referee. Owned by the job's thread. Every call either answers or
+// says how the job ends; a referee that fails is our fault.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <variant>
+#include <vector>
+
+#include "engine/contract/contract.h"
+#include "engine/node/ended.h"
+#include "engine/node/runners.h"
+
+namespace assay::node {
+
+struct TensorPlace {
+  std::string name{};
+  std::size_t argument = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+class RefereeSession {
+ public:
+  RefereeSession(const Runners& runners, std::stop_token stop);
+
+  [[nodiscard]] std::optional<Ended> open(const contract::Contract& contract,
+                                          const contract::ToleranceRequest& tolerance);
+  [[nodiscard]] const std::vector<TensorPlace>& places() const { return places_; }
+  [[nodiscard]] std::uint64_t arena_bytes() const { return arena_bytes_; }
+
+  // A fresh arena with the trial's inputs.
+  [[nodiscard]] std::variant<posix::Descriptor, Ended> fill(std::uint32_t trial);
+  // See runner/examination.h for what they answer.
+  [[nodiscard]] std::variant<nlohmann::json, Ended> expect();
+  [[nodiscard]] std::variant<nlohmann::json, Ended> check();
+  [[nodiscard]] std::variant<nlohmann::json, Ended> weak_oracle();
+
+ private:
+  [[nodiscard]] std::variant<frames::Frame, Ended> ask(nlohmann::json body, const char* expected);
+  [[nodiscard]] std::variant<nlohmann::json, Ended> ask_body(const char* verb,
+                                                             const char* expected);
+
+  std::unique_ptr<RunnerProcess> process_;
+  std::stop_token stop_;
+  std::vector<TensorPlace> places_{};
+  std::uint64_t arena_bytes_ = 0;
+};
+
+}  // namespace assay::node

@@ -1,0 +1,32 @@
+// Where confined children come from: which executable, at which level, with which limits and
+// readable folders per role. Immutable after construction; any thread may call start().
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "engine/confinement/isolation.h"
+#include "engine/node/runner_process.h"
+#include "engine/node/toolkit.h"
+
+namespace assay::node {
+
+class Runners {
+ public:
+  Runners(std::filesystem::path executable, confinement::Layers layers, Toolkit toolkit);
+
+  // Throws std::system_error when no process can be made.
+  [[nodiscard]] std::unique_ptr<RunnerProcess> start(RunnerRole role) const;
+
+  [[nodiscard]] const Toolkit& toolkit() const { return toolkit_; }
+
+ private:
+  std::filesystem::path executable_;
+  confinement::Layers layers_;
+  Toolkit toolkit_;
+};
+
+// Folders that the runners of every role are shown, as the self-test should see them too.
+[[nodiscard]] std::vector<std::string> readable_paths(const Toolkit& toolkit);
+
+}  // namespace assay::node

@@ -1,0 +1,87 @@
+#include "engine/node/toolkit.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+namespace assay::node {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> candidates(const fs::path& executable_folder) {
+  std::vector<fs::path> folders;
+  const auto from_environment = [&](const char* name) {
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') {
+      folders.emplace_back(value);
+    }
+  };
+  from_environment("ASSAY_CUDA_DIR");
+  folders.push_back(executable_folder / ".." / "cuda");
+  from_environment("CUDA_HOME");
+  folders.emplace_back("/usr/local/cuda");
+  std::error_code ignored;
+  std::vector<fs::path> versions;
+  for (const auto& entry : fs::directory_iterator("/usr/local", ignored)) {
+    if (entry.path().filename().string().rfind("cuda-", 0) == 0) versions.push_back(entry.path());
+  }
+  std::sort(versions.rbegin(), versions.rend());
+  folders.insert(folders.end(), versions.begin(), versions.end());
+  return folders;
+}
+
+fs::path find_nvrtc(const fs::path& folder) {
+  for (const char* lib : {"lib64", "lib", "targets/x86_64-linux/lib"}) {
+    std::error_code ignored;
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(folder / lib, ignored)) {
+      const std::string name = entry.path().filename().string();
+      if (name.rfind("libnvrtc.so", 0) == 0) found.push_back(entry.path());
+    }
+    // The shortest name is the soname's link or the library itself.
+    std::sort(found.begin(), found.end());
+    if (!found.empty()) return fs::weakly_canonical(found.front(), ignored);
+  }
+  return {};
+}
+
+std::vector<fs::path> find_includes(const fs::path& folder) {
+  std::vector<fs::path> includes;
+  std::error_code ignored;
+  const fs::path main = folder / "include";
+  if (!fs::exists(main / "cuda_runtime.h", ignored)) return includes;
+  includes.push_back(main);
+  if (fs::exists(main / "cccl", ignored)) includes.push_back(main / "cccl");
+  return includes;
+}
+
+}  // namespace
+
+std::vector<fs::path> Toolkit::readable_folders() const {
+  std::set<fs::path> folders;
+  std::error_code ignored;
+  if (has_compiler()) folders.insert(nvrtc.parent_path());
+  for (const auto& include : include_folders) {
+    folders.insert(include);
+    folders.insert(fs::weakly_canonical(include, ignored));
+    // A folder of links (the build makes one) needs what the links point to.
+    for (const auto& entry : fs::directory_iterator(include, ignored)) {
+      if (!entry.is_symlink(ignored)) continue;
+      const fs::path target = fs::weakly_canonical(entry.path(), ignored);
+      folders.insert(entry.is_directory(ignored) ? target : target.parent_path());
+    }
+  }
+  return {folders.begin(), folders.end()};
+}
+
+Toolkit find_toolkit(const fs::path& executable_folder) {
+  Toolkit toolkit;
+  for (const fs::path& folder : candidates(executable_folder)) {
+    toolkit.searched.push_back(folder.lexically_normal().string());
+    if (toolkit.nvrtc.empty()) toolkit.nvrtc = find_nvrtc(folder);
+    if (toolkit.include_folders.empty()) toolkit.include_folders = find_includes(folder);
+  }
+  return toolkit;
+}
+
+}  // namespace assay::node

@@ -1,0 +1,30 @@
+// Where the CUDA compiler is on this machine. Looked up once when the engine starts; a missing part
+// is a fact that verdicts name, never an error here.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace assay::node {
+
+struct Toolkit {
+  std::filesystem::path nvrtc{};                         // libnvrtc.so.N; empty: not found
+  std::vector<std::filesystem::path> include_folders{};  // cuda_runtime.h and friends, then cccl
+  std::vector<std::string> searched{};
+
+  [[nodiscard]] bool has_compiler() const { return !nvrtc.empty(); }
+  // Folders a compile runner must be able to read, links resolved.
+  [[nodiscard]] std::vector<std::filesystem::path> readable_folders() const;
+};
+
+// In order: $ASSAY_CUDA_DIR, `cuda` beside the folder of the executable (the build puts it there),
+// $CUDA_HOME, /usr/local/cuda, /usr/local/cuda-*. Each is a folder with lib (or lib64) and include.
+[[nodiscard]] Toolkit find_toolkit(const std::filesystem::path& executable_folder);
+
+// The one command that would make the compiler available.
+inline constexpr const char* kInstallCompiler =
+    "pip install nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl  "
+    "(or install the CUDA toolkit; point ASSAY_CUDA_DIR at the folder that has lib/ and include/)";
+
+}  // namespace assay::node

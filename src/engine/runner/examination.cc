@@ -1,0 +1,248 @@
+#include "engine/runner/examination.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "engine/judge/comparison.h"
+#include "engine/judge/poison.h"
+#include "engine/judge/strided.h"
+#include "engine/judge/weak_oracle.h"
+
+namespace assay::runner {
+
+using contract::Placement;
+using contract::TensorSpec;
+using nlohmann::json;
+
+namespace {
+
+// JSON has no infinity or NaN; the report spells them.
+json number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+json describe(const judge::BadElement& element) {
+  json out = {{"index", element.index},
+              {"position", element.position},
+              {"got", element.got},
+              {"want", element.want},
+              {"abs_error", number(element.abs_error)},
+              {"rel_error", number(element.rel_error)}};
+  if (element.ulp_error) out["ulp_error"] = *element.ulp_error;
+  return out;
+}
+
+json describe(const judge::Comparison& comparison) {
+  json out = {{"mismatches", comparison.mismatches},
+              {"elements", comparison.elements},
+              {"max_abs_error", number(comparison.max_abs_error)},
+              {"max_rel_error", number(comparison.max_rel_error)},
+              {"max_ulp_error", comparison.max_ulp_error}};
+  if (comparison.worst) out["worst"] = describe(*comparison.worst);
+  if (!comparison.first.empty()) {
+    out["first"] = json::array();
+    for (const auto& element : comparison.first) out["first"].push_back(describe(element));
+  }
+  if (!comparison.pattern.empty()) out["pattern"] = comparison.pattern;
+  return out;
+}
+
+std::span<const std::byte> part(const std::vector<std::byte>& arena, const Placement& placement) {
+  return std::span(arena).subspan(placement.offset, placement.bytes);
+}
+
+}  // namespace
+
+Examination::Examination(contract::Contract contract, contract::ToleranceRequest caller_tolerance,
+                         judge::Secret secret)
+    : contract_(std::move(contract)),
+      caller_tolerance_(caller_tolerance),
+      secret_(secret),
+      layout_(contract::layout(contract_)) {}
+
+const contract::Arg& Examination::arg(const Placement& placement) const {
+  return contract_.args[placement.arg_index];
+}
+
+const TensorSpec& Examination::spec(const Placement& placement) const {
+  return *arg(placement).tensor_spec;
+}
+
+std::uint32_t Examination::poison_of(const TensorSpec& spec) const {
+  return judge::poison_word(spec.dtype, secret_, fills_);
+}
+
+const posix::SharedMemory& Examination::fill(std::uint32_t trial) {
+  trial_ = trial;
+  ++fills_;
+  arena_ = posix::SharedMemory::create("assay-arena", layout_.total_bytes);
+  judge::fill_pattern(arena_.bytes(), judge::guard_word(secret_, fills_));
+  for (const auto& placement : layout_.placements) fill_tensor(placement, trial);
+  pristine_ = take_arena();
+  return arena_;
+}
+
+void Examination::fill_tensor(const Placement& placement, std::uint32_t trial) {
+  const TensorSpec& tensor = spec(placement);
+  const auto to = arena_.bytes().subspan(placement.offset, placement.bytes);
+  judge::fill_pattern(to, poison_of(tensor), placement.offset);
+  const bool prefilled = tensor.init.has_value() || tensor.data.has_value();
+  if (!arg(placement).is_read() && !prefilled) return;
+  const auto seed = tensor.init ? tensor.init->seed : std::nullopt;
+  const auto stream = judge::trial_stream(secret_, seed, placement.arg_index, trial);
+  if (!tensor.strides) return judge::generate(tensor, stream, to);
+  Bytes elements(tensor.contiguous_bytes());
+  judge::generate(tensor, stream, elements);
+  judge::scatter(tensor, elements, to);
+}
+
+Examination::Bytes Examination::take_arena() const {
+  const auto bytes = arena_.bytes();
+  return {bytes.begin(), bytes.end()};
+}
+
+Examination::Bytes Examination::output(const Placement& placement, const Bytes& arena) const {
+  const TensorSpec& tensor = spec(placement);
+  Bytes elements(tensor.contiguous_bytes());
+  judge::gather(tensor, part(arena, placement), elements);
+  return elements;
+}
+
+Examination::Kept Examination::keep(const Bytes& arena) const {
+  Kept kept;
+  for (const auto& placement : layout_.placements) {
+    if (arg(placement).is_written()) {
+      kept.outputs[placement.arg_index] = output(placement, arena);
+    }
+  }
+  return kept;
+}
+
+json Examination::behaviour(const Bytes& arena) const {
+  json findings = json::array();
+  for (const auto& placement : layout_.placements) {
+    const TensorSpec& tensor = spec(placement);
+    const contract::Arg& argument = arg(placement);
+    if (const auto breach =
+            judge::check_guards(arena, placement, judge::guard_word(secret_, fills_))) {
+      findings.push_back({{"check", "guard_zone"},
+                          {"tensor", argument.name},
+                          {"side", judge::name(breach->side)},
+                          {"distance_bytes", breach->distance_bytes},
+                          {"count_bytes", breach->count_bytes}});
+    }
+    if (!argument.is_written()) {
+      const auto mutation =
+          judge::input_mutated(part(pristine_, placement), part(arena, placement));
+      if (mutation) {
+        findings.push_back({{"check", "input_mutated"},
+                            {"tensor", argument.name},
+                            {"count_bytes", mutation->count_bytes},
+                            {"first_byte", mutation->first_byte}});
+      }
+    } else if (argument.role == contract::Role::output && !tensor.init && !tensor.data) {
+      const auto unwritten =
+          judge::find_unwritten(output(placement, arena), tensor.dtype, poison_of(tensor));
+      if (unwritten.count > 0) {
+        findings.push_back({{"check", "unwritten"},
+                            {"tensor", argument.name},
+                            {"count", unwritten.count},
+                            {"first", unwritten.first},
+                            {"elements", unwritten.elements}});
+      }
+    }
+  }
+  return findings;
+}
+
+json Examination::expect() {
+  const Bytes arena = take_arena();
+  Kept kept = keep(arena);
+  kept.is_reference = true;
+  kept_[trial_] = std::move(kept);
+  return {{"findings", behaviour(arena)}};
+}
+
+json Examination::judge_output(const Placement& placement, const Bytes& got) const {
+  const TensorSpec& tensor = spec(placement);
+  const auto tolerance =
+      judge::tolerance_in_force(tensor.dtype, tensor.tolerance, caller_tolerance_);
+  json out = {{"name", arg(placement).name},
+              {"dtype", contract::name(tensor.dtype)},
+              {"shape", tensor.shape},
+              {"tolerance",
+               {{"atol", tolerance.value.atol},
+                {"rtol", tolerance.value.rtol},
+                {"source", tolerance.source}}},
+              {"ok", true}};
+  const auto kept = kept_.find(trial_);
+  if (kept == kept_.end() || !kept->second.is_reference) return out;
+  const auto expected = kept->second.outputs.find(placement.arg_index);
+  if (expected == kept->second.outputs.end()) return out;
+  const auto comparison = judge::compare(expected->second, got, tensor.dtype, tensor.shape,
+                                         tolerance.value, poison_of(tensor));
+  out["ok"] = comparison.equal;
+  out.update(describe(comparison));
+  return out;
+}
+
+json Examination::check() {
+  const Bytes arena = take_arena();
+  json outputs = json::array();
+  json findings = behaviour(arena);
+  bool ok = true;
+  const auto kept = kept_.find(trial_);
+  for (const auto& placement : layout_.placements) {
+    if (!arg(placement).is_written()) continue;
+    const Bytes got = output(placement, arena);
+    json judged = judge_output(placement, got);
+    ok = ok && judged["ok"].get<bool>();
+    outputs.push_back(std::move(judged));
+    if (kept == kept_.end() || kept->second.is_reference) continue;
+    if (kept->second.outputs.at(placement.arg_index) != got) {
+      findings.push_back({{"check", "repeat_differs"}, {"tensor", arg(placement).name}});
+    }
+  }
+  if (kept == kept_.end()) kept_[trial_] = keep(arena);
+  return {{"ok", ok}, {"outputs", std::move(outputs)}, {"findings", std::move(findings)}};
+}
+
+json Examination::weak_oracle() const {
+  json warnings = json::array();
+  const auto kept = kept_.find(trial_);
+  if (kept == kept_.end() || !kept->second.is_reference) return warnings;
+  std::vector<Bytes> held;
+  std::vector<judge::TensorView> inputs;
+  held.reserve(layout_.placements.size());
+  for (const auto& placement : layout_.placements) {
+    if (!arg(placement).is_read()) continue;
+    held.push_back(output(placement, pristine_));
+    inputs.push_back({.name = arg(placement).name,
+                      .dtype = spec(placement).dtype,
+                      .shape = spec(placement).shape,
+                      .bytes = held.back()});
+  }
+  for (const auto& placement : layout_.placements) {
+    const auto expected = kept->second.outputs.find(placement.arg_index);
+    if (expected == kept->second.outputs.end()) continue;
+    const TensorSpec& tensor = spec(placement);
+    const judge::TensorView view{.name = arg(placement).name,
+                                 .dtype = tensor.dtype,
+                                 .shape = tensor.shape,
+                                 .bytes = expected->second};
+    const auto tolerance =
+        judge::tolerance_in_force(tensor.dtype, tensor.tolerance, caller_tolerance_);
+    for (const auto& weak : judge::weak_oracle(view, inputs, tolerance.value)) {
+      warnings.push_back({{"answer", judge::name(weak.answer)},
+                          {"output", weak.output},
+                          {"input", weak.input},
+                          {"message", weak.message}});
+    }
+  }
+  return warnings;
+}
+
+}  // namespace assay::runner

@@ -1,0 +1,72 @@
+// One contract's tensors over the trials of a job, as the referee holds them: fills arenas with
+// inputs and poison, keeps what is expected, and examines what came back. Trusted; runs in the
+// referee process, whose memory no runner can reach. One thread.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/contract/contract.h"
+#include "engine/contract/layout.h"
+#include "engine/judge/generator.h"
+#include "engine/posix/descriptor.h"
+
+namespace assay::runner {
+
+class Examination {
+ public:
+  Examination(contract::Contract contract, contract::ToleranceRequest caller_tolerance,
+              judge::Secret secret);
+
+  [[nodiscard]] const contract::Layout& layout() const { return layout_; }
+
+  // A fresh arena with the inputs of `trial`, outputs poisoned or pre-filled, guards patterned. The
+  // referee keeps its own copy of what it wrote; the previous arena is let go.
+  [[nodiscard]] const posix::SharedMemory& fill(std::uint32_t trial);
+
+  // The outputs now in the arena are what the candidate must produce for this trial. Also says how
+  // the reference itself behaved: guards, inputs, unwritten elements.
+  [[nodiscard]] nlohmann::json expect();
+
+  // Judges the outputs now in the arena: against what is expected for the trial if there is
+  // anything, else against what the same trial gave before, else only on their own.
+  [[nodiscard]] nlohmann::json check();
+
+  // Trivial answers that would pass (see judge/weak_oracle.h); needs an expected trial.
+  [[nodiscard]] nlohmann::json weak_oracle() const;
+
+ private:
+  using Bytes = std::vector<std::byte>;
+  struct Kept {
+    std::map<std::size_t, Bytes> outputs{};  // by argument index, contiguous
+    bool is_reference = false;
+  };
+
+  [[nodiscard]] const contract::TensorSpec& spec(const contract::Placement& placement) const;
+  [[nodiscard]] const contract::Arg& arg(const contract::Placement& placement) const;
+  [[nodiscard]] std::uint32_t poison_of(const contract::TensorSpec& spec) const;
+  [[nodiscard]] Bytes output(const contract::Placement& placement, const Bytes& arena) const;
+  void fill_tensor(const contract::Placement& placement, std::uint32_t trial);
+  // A private copy of the arena: the runner still has the pages mapped and may write on.
+  [[nodiscard]] Bytes take_arena() const;
+  [[nodiscard]] Kept keep(const Bytes& arena) const;
+  [[nodiscard]] nlohmann::json behaviour(const Bytes& arena) const;
+  [[nodiscard]] nlohmann::json judge_output(const contract::Placement& placement,
+                                            const Bytes& got) const;
+
+  contract::Contract contract_;
+  contract::ToleranceRequest caller_tolerance_;
+  judge::Secret secret_;
+  contract::Layout layout_;
+  posix::SharedMemory arena_{};
+  Bytes pristine_{};  // the arena as it was handed out
+  std::uint32_t trial_ = 0;
+  std::uint32_t fills_ = 0;  // numbers the poison: no two runs see the same
+  std::map<std::uint32_t, Kept> kept_{};
+};
+
+}  // namespace assay::runner

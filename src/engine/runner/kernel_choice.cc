@@ -1,0 +1,52 @@
+#include "engine/runner/kernel_choice.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+
+namespace assay::runner {
+
+std::string display_name(const std::string& entry) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(entry.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && text ? std::string(text.get()) : entry;
+}
+
+std::string base_name(const std::string& entry) {
+  std::string name = display_name(entry);
+  // The parameter list starts at the first parenthesis outside template arguments.
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>') --depth;
+    if (name[i] == '(' && depth == 0 && i > 0) {
+      name.resize(i);
+      break;
+    }
+  }
+  // A template instance demangles with its return type in front: "void scale<float>".
+  const auto angle = name.find('<');
+  const auto space = name.rfind(' ', angle == std::string::npos ? name.size() : angle);
+  if (space != std::string::npos) name.erase(0, space + 1);
+  return name;
+}
+
+const emulator::KernelInfo* choose_kernel(const std::vector<emulator::KernelInfo>& kernels,
+                                          std::string_view wanted) {
+  if (wanted.empty()) return kernels.empty() ? nullptr : &kernels.front();
+  for (const auto& kernel : kernels) {
+    if (kernel.name == wanted || display_name(kernel.name) == wanted) return &kernel;
+  }
+  const emulator::KernelInfo* found = nullptr;
+  for (const auto& kernel : kernels) {
+    const std::string base = base_name(kernel.name);
+    if (base != wanted && base.substr(0, base.find('<')) != wanted) continue;
+    if (found != nullptr) return nullptr;
+    found = &kernel;
+  }
+  return found;
+}
+
+}  // namespace assay::runner

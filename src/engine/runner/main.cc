@@ -1,0 +1,64 @@
+// assay-runner: every process that meets what a user wrote, or the answers it is judged by, is one
+// of these. Started by the engine only. Order: this line → namespaces → init → rlimits → Landlock →
+// seccomp → the role, which is the first to read a byte from the channel.
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "engine/confinement/child.h"
+#include "engine/confinement/enter.h"
+#include "engine/confinement/probe.h"
+#include "engine/runner/role.h"
+
+namespace {
+
+using assay::frames::Caps;
+using assay::frames::Channel;
+using assay::frames::Frame;
+using assay::runner::Role;
+
+constexpr Role kRoles[] = {
+    {.name = "compile", .serve = assay::runner::serve_compile},
+    {.name = "kernel", .serve = assay::runner::serve_kernel},
+    {.name = "referee", .serve = assay::runner::serve_referee},
+};
+
+std::string_view wanted_role(int argc, char** argv) {
+  constexpr std::string_view prefix = "--role=";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word.substr(0, prefix.size()) == prefix) return word.substr(prefix.size());
+  }
+  return {};
+}
+
+int serve(const Role& role) {
+  Channel channel(assay::posix::Descriptor(assay::confinement::kChannelDescriptor), Caps{}, true);
+  try {
+    return role.serve(channel);
+  } catch (const std::exception& error) {
+    // Ours, by definition: what the user's code does is a reply, never an exception.
+    Frame fault;
+    fault.body = {{"type", "fault"}, {"message", error.what()}};
+    channel.send(std::move(fault));
+    return 70;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Started by hand it would run its role unconfined.
+  const bool spawned = argc > 1 && assay::confinement::kConfinedFlag == argv[1];
+  if (const auto code = assay::confinement::enter_confinement(argc, argv)) return *code;
+  const std::string_view wanted = wanted_role(argc, argv);
+  if (wanted == "probe")
+    return assay::confinement::run_probe(assay::confinement::kChannelDescriptor);
+  for (const Role& role : kRoles) {
+    if (spawned && role.name == wanted) return serve(role);
+  }
+  std::fprintf(stderr, "assay-runner: started by the engine, not by hand (--role=NAME)\n");
+  return 64;
+}

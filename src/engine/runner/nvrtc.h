@@ -1,0 +1,66 @@
+// NVRTC by dlopen: CUDA C++ in, PTX and a log out. Loaded in the compile runner only, because it
+// may crash or never return on hostile source; the process is then the thing that is lost.
+//
+// The entry points are declared here rather than taken from <nvrtc.h>, so that the project builds
+// on a machine without a CUDA toolkit. Their C ABI is stable since CUDA 7 (NVRTC documentation,
+// §3).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace assay::runner {
+
+struct CompileRequest {
+  std::string source{};
+  std::string file_name = "kernel.cu";  // how diagnostics call the source
+  std::vector<std::string> options{};
+  std::vector<std::string> name_expressions{};
+};
+
+struct Compiled {
+  bool ok = false;
+  std::string result{};  // NVRTC's own word for what happened
+  std::string log{};
+  std::string ptx{};
+  // Name expression → entry name.
+  std::vector<std::pair<std::string, std::string>> lowered{};
+};
+
+class Nvrtc {
+ public:
+  // Throws std::runtime_error naming the file and the loader's reason.
+  explicit Nvrtc(const std::string& library_path);
+  Nvrtc(const Nvrtc&) = delete;
+  Nvrtc& operator=(const Nvrtc&) = delete;
+
+  [[nodiscard]] std::pair<int, int> version() const;
+  [[nodiscard]] Compiled compile(const CompileRequest& request) const;
+
+ private:
+  // X-macro: every NVRTC entry point this program calls; nothing else is reachable.
+#define ASSAY_NVRTC_FUNCTIONS(X)                                                            \
+  X(nvrtcVersion, int (*)(int*, int*))                                                      \
+  X(nvrtcGetErrorString, const char* (*)(int))                                              \
+  X(nvrtcCreateProgram,                                                                     \
+    int (*)(void**, const char*, const char*, int, const char* const*, const char* const*)) \
+  X(nvrtcDestroyProgram, int (*)(void**))                                                   \
+  X(nvrtcCompileProgram, int (*)(void*, int, const char* const*))                           \
+  X(nvrtcGetPTXSize, int (*)(void*, std::size_t*))                                          \
+  X(nvrtcGetPTX, int (*)(void*, char*))                                                     \
+  X(nvrtcGetProgramLogSize, int (*)(void*, std::size_t*))                                   \
+  X(nvrtcGetProgramLog, int (*)(void*, char*))                                              \
+  X(nvrtcAddNameExpression, int (*)(void*, const char*))                                    \
+  X(nvrtcGetLoweredName, int (*)(void*, const char*, const char**))
+  struct Functions {
+#define ASSAY_DECLARE(function, type) std::type_identity_t<type> function = nullptr;
+    ASSAY_NVRTC_FUNCTIONS(ASSAY_DECLARE)
+#undef ASSAY_DECLARE
+  };
+  Functions call_{};
+};
+
+}  // namespace assay::runner

@@ -1,0 +1,220 @@
+#include "mcp/lifecycle.h"
+
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "mcp/codec.h"
+
+namespace assay::mcp {
+namespace {
+
+constexpr const char* kVersionKey = "io.modelcontextprotocol/protocolVersion";
+constexpr const char* kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+constexpr const char* kClientInfoKey = "io.modelcontextprotocol/clientInfo";
+constexpr const char* kServerInfoKey = "io.modelcontextprotocol/serverInfo";
+
+// The tools are fixed while the process lives, and the same for everybody.
+constexpr int kListTtlMs = 3'600'000;
+
+const Json* find(const Json& object, const char* key) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
+
+std::string string_member(const Json& object, const char* key) {
+  const Json* value = find(object, key);
+  return value && value->is_string() ? value->get<std::string>() : std::string();
+}
+
+RpcError bad_meta(const char* key, const char* what) {
+  return {.code = ErrorCode::invalid_params,
+          .message = std::string("params._meta[\"") + key + "\"] " + what};
+}
+
+OrderedJson server_info(const Identity& identity, Revision revision) {
+  OrderedJson info = {{"name", identity.name}};
+  if (revision >= Revision::v2025_06_18 && !identity.title.empty()) info["title"] = identity.title;
+  info["version"] = identity.version;
+  return info;
+}
+
+OrderedJson capabilities() { return {{"tools", {{"listChanged", false}}}}; }
+
+// The members every modern result carries.
+void complete(OrderedJson& result, const Identity& identity, Revision revision) {
+  if (era_of(revision) == Era::legacy) return;
+  result["resultType"] = "complete";
+  result["_meta"] = {{kServerInfoKey, server_info(identity, revision)}};
+}
+
+void make_cacheable(OrderedJson& result, Revision revision) {
+  if (era_of(revision) == Era::legacy) return;
+  result["ttlMs"] = kListTtlMs;
+  result["cacheScope"] = "public";
+}
+
+OrderedJson annotations_of(const Tool& tool) {
+  return {{"readOnlyHint", tool.annotations.read_only},
+          {"destructiveHint", tool.annotations.destructive},
+          {"idempotentHint", tool.annotations.idempotent},
+          {"openWorldHint", tool.annotations.open_world}};
+}
+
+OrderedJson listed(const Entry& entry, Revision revision) {
+  const Tool& tool = entry.tool;
+  OrderedJson listing = {{"name", tool.name}};
+  if (revision >= Revision::v2025_06_18 && !tool.title.empty()) listing["title"] = tool.title;
+  if (!tool.description.empty()) listing["description"] = tool.description;
+  listing["inputSchema"] = entry.served_input_schema;
+  if (revision >= Revision::v2025_06_18 && !tool.output_schema.is_null())
+    listing["outputSchema"] = tool.output_schema;
+  if (revision >= Revision::v2025_03_26) listing["annotations"] = annotations_of(tool);
+  if (revision >= Revision::v2025_06_18 && !tool.meta.is_null()) listing["_meta"] = tool.meta;
+  return listing;
+}
+
+// 3 rather than 3.0, as people count.
+OrderedJson amount(double value) {
+  constexpr double kExact = 9e15;
+  if (std::trunc(value) == value && std::abs(value) < kExact)
+    return static_cast<std::int64_t>(value);
+  return value;
+}
+
+OrderedJson text_block(std::string text) { return {{"type", "text"}, {"text", std::move(text)}}; }
+
+OrderedJson link_block(const ResourceLink& link) {
+  OrderedJson block = {{"type", "resource_link"}, {"uri", link.uri}, {"name", link.name}};
+  if (!link.title.empty()) block["title"] = link.title;
+  if (!link.description.empty()) block["description"] = link.description;
+  if (!link.mime_type.empty()) block["mimeType"] = link.mime_type;
+  if (link.size_bytes) block["size"] = *link.size_bytes;
+  return block;
+}
+
+// Clients older than resource links still learn what there is to read.
+std::string links_as_text(const std::vector<ResourceLink>& links) {
+  std::string lines;
+  for (const ResourceLink& link : links)
+    lines += (lines.empty() ? "" : "\n") + link.name + ": " + link.uri;
+  return lines;
+}
+
+OrderedJson content_of(const ToolResult& result, Revision revision) {
+  OrderedJson content = OrderedJson::array();
+  if (!result.text.empty())
+    content.push_back(text_block(result.text));
+  else if (!result.structured.is_null())
+    content.push_back(text_block(encode(result.structured)));
+  for (const OrderedJson& block : result.more_content)
+    if (revision >= Revision::v2025_03_26 || block.value("type", "") != "audio")
+      content.push_back(block);
+  if (revision >= Revision::v2025_06_18)
+    for (const ResourceLink& link : result.links) content.push_back(link_block(link));
+  else if (!result.links.empty())
+    content.push_back(text_block(links_as_text(result.links)));
+  return content;
+}
+
+}  // namespace
+
+Era era_of(const Json& params) {
+  const Json* meta = find(params, "_meta");
+  return meta && find(*meta, kVersionKey) ? Era::modern : Era::legacy;
+}
+
+std::variant<Client, RpcError> modern_client(const Json& params) {
+  const Json& meta = *find(params, "_meta");
+  const Json& version = *find(meta, kVersionKey);
+  if (!version.is_string()) return bad_meta(kVersionKey, "must be a string");
+  const Json* capabilities = find(meta, kCapabilitiesKey);
+  if (!capabilities) return bad_meta(kCapabilitiesKey, "is required");
+  if (!capabilities->is_object()) return bad_meta(kCapabilitiesKey, "must be an object");
+  const std::string requested = version.get<std::string>();
+  const std::optional<Revision> revision = revision_from(requested);
+  if (!revision || era_of(*revision) == Era::legacy)
+    return RpcError{.code = ErrorCode::unsupported_protocol_version,
+                    .message = "unsupported protocol version",
+                    .data = {{"supported", modern_revisions()}, {"requested", requested}}};
+  Client client{.revision = *revision, .capabilities = *capabilities};
+  if (const Json* info = find(meta, kClientInfoKey)) {
+    client.name = string_member(*info, "name");
+    client.version = string_member(*info, "version");
+  }
+  return client;
+}
+
+Client negotiate(const std::string& requested_revision, const Json& capabilities,
+                 const Json& client_info) {
+  const std::optional<Revision> requested = revision_from(requested_revision);
+  const bool known = requested && era_of(*requested) == Era::legacy;
+  return {.revision = known ? *requested : newest_legacy_revision,
+          .capabilities = capabilities,
+          .name = string_member(client_info, "name"),
+          .version = string_member(client_info, "version")};
+}
+
+RpcError wrong_era(std::string_view method, Era met_in) {
+  // A modern-only method without the envelope: the envelope is what is missing.
+  if (met_in == Era::legacy) return bad_meta(kVersionKey, "is required for this method");
+  return {.code = ErrorCode::method_not_found,
+          .message = "the method \"" + std::string(method) + "\" does not exist in this revision"};
+}
+
+RpcError not_initialized() {
+  return {
+      .code = ErrorCode::invalid_request,
+      .message =
+          std::string("send \"initialize\" first, or name a protocol version in params._meta[\"") +
+          kVersionKey + "\"]"};
+}
+
+OrderedJson initialize_result(const Identity& identity, Revision revision) {
+  OrderedJson result = {{"protocolVersion", text(revision)},
+                        {"capabilities", capabilities()},
+                        {"serverInfo", server_info(identity, revision)}};
+  if (!identity.instructions.empty()) result["instructions"] = identity.instructions;
+  return result;
+}
+
+OrderedJson discover_result(const Identity& identity) {
+  constexpr Revision kRevision = Revision::v2026_07_28;
+  OrderedJson result = {{"supportedVersions", modern_revisions()},
+                        {"capabilities", capabilities()}};
+  if (!identity.instructions.empty()) result["instructions"] = identity.instructions;
+  make_cacheable(result, kRevision);
+  complete(result, identity, kRevision);
+  return result;
+}
+
+OrderedJson tools_result(const Identity& identity, const Catalogue& catalogue, Revision revision) {
+  OrderedJson tools = OrderedJson::array();
+  for (const auto& entry : catalogue.entries()) tools.push_back(listed(*entry, revision));
+  OrderedJson result = {{"tools", std::move(tools)}};
+  make_cacheable(result, revision);
+  complete(result, identity, revision);
+  return result;
+}
+
+OrderedJson call_result(const Identity& identity, const ToolResult& result, Revision revision) {
+  OrderedJson member = {{"content", content_of(result, revision)}};
+  const bool presentable = era_of(revision) == Era::modern || result.structured.is_object();
+  if (revision >= Revision::v2025_06_18 && !result.structured.is_null() && presentable)
+    member["structuredContent"] = result.structured;
+  member["isError"] = result.is_error;
+  complete(member, identity, revision);
+  return member;
+}
+
+OrderedJson progress_params(const ProgressToken& token, const Progress& progress,
+                            Revision revision) {
+  OrderedJson params = {{"progressToken", to_json(token)}, {"progress", amount(progress.done)}};
+  if (progress.total) params["total"] = amount(*progress.total);
+  if (!progress.message.empty() && revision >= Revision::v2025_03_26)
+    params["message"] = progress.message;
+  return params;
+}
+
+}  // namespace assay::mcp

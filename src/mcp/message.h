@@ -1,0 +1,65 @@
+// A JSON-RPC message as a value, in both directions. No behaviour, no bytes: those are the codec's.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "mcp/json.h"
+
+namespace assay::mcp {
+
+// An id is echoed with its type: 7 and "7" are two requests.
+struct RequestId {
+  std::variant<std::int64_t, std::string> value{};
+  auto operator<=>(const RequestId&) const = default;
+};
+
+[[nodiscard]] std::string text(const RequestId& id);
+[[nodiscard]] OrderedJson to_json(const RequestId& id);
+// Strings and integers within 64 bits; nothing else is an id.
+[[nodiscard]] std::optional<RequestId> request_id_from(const Json& value);
+
+enum class ErrorCode {
+  parse_error = -32700,
+  invalid_request = -32600,
+  method_not_found = -32601,
+  invalid_params = -32602,
+  internal_error = -32603,
+  unsupported_protocol_version = -32022,
+};
+
+struct RpcError {
+  ErrorCode code = ErrorCode::internal_error;
+  std::string message{};
+  OrderedJson data = nullptr;  // null: no data member
+};
+
+struct Request {
+  RequestId id{};
+  std::string method{};
+  Json params = Json::object();
+};
+
+struct Notification {
+  std::string method{};
+  Json params = Json::object();
+};
+
+// An answer from the client. This server asks nothing, so it is only worth a log line.
+struct Response {};
+
+// What is no message. It is answered with `error` under `id`, or under id null if none was
+// readable.
+struct Invalid {
+  std::optional<RequestId> id{};
+  RpcError error{};
+  // True: it was a notification, and those are never answered.
+  bool notification = false;
+};
+
+using Message = std::variant<Request, Notification, Response, Invalid>;
+
+}  // namespace assay::mcp

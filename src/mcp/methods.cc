@@ -1,0 +1,82 @@
+// The methods of this server, in one table.
+#include "mcp/codec.h"
+#include "mcp/dispatcher.h"
+
+namespace assay::mcp {
+namespace {
+
+struct NoParams {
+  void read(Reader&) {}
+};
+
+struct InitializeParams {
+  std::string protocol_version{};
+  Json capabilities = Json::object();
+  Json client_info = Json::object();
+  void read(Reader& reader) {
+    reader.required("protocolVersion", protocol_version);
+    reader.optional("capabilities", capabilities);
+    reader.optional("clientInfo", client_info);
+  }
+};
+
+struct ListParams {
+  std::optional<std::string> cursor{};
+  void read(Reader& reader) { reader.optional("cursor", cursor); }
+};
+
+struct CancelledParams {
+  RequestId request_id{};
+  void read(Reader& reader) { reader.required("requestId", request_id); }
+};
+
+}  // namespace
+
+const std::string& Dispatcher::tools_listing(Revision revision) {
+  std::string& listing = listings_[revision];
+  if (listing.empty()) listing = encode(tools_result(identity_, catalogue_, revision));
+  return listing;
+}
+
+MethodTable Dispatcher::make_methods() {
+  return {
+      {"server/discover", Eras::modern, false,
+       bind_request<NoParams>([this](const Call&, NoParams, Reply reply) {
+         reply.result(encode(discover_result(identity_)));
+       })},
+      // Accepted at any time, also again and after modern requests: clients probe and then fall
+      // back.
+      {"initialize", Eras::legacy, false,
+       bind_request<InitializeParams>(
+           [this](const Call& call, InitializeParams params, Reply reply) {
+             Client client =
+                 negotiate(params.protocol_version, params.capabilities, params.client_info);
+             const Revision revision = client.revision;
+             call.peer->session().legacy_client = std::move(client);
+             reply.result(encode(initialize_result(identity_, revision)));
+           })},
+      // Nothing waits for it: requests are served as soon as `initialize` is answered.
+      {"notifications/initialized", Eras::legacy, false,
+       bind_notification<NoParams>([](Peer&, NoParams) {})},
+      {"ping", Eras::legacy, false,
+       bind_request<NoParams>([](const Call&, NoParams, Reply reply) { reply.result("{}"); })},
+      {"tools/list", Eras::both, true,
+       bind_request<ListParams>([this](const Call& call, ListParams params, Reply reply) {
+         if (params.cursor)
+           return reply.error(
+               invalid_params({{.pointer = "/params/cursor",
+                                .keyword = "cursor",
+                                .message = "not a cursor of this server: the list has one page"}}));
+         reply.result(tools_listing(call.client.revision));
+       })},
+      {"tools/call", Eras::both, true,
+       bind_request<CallParams>([this](const Call& call, CallParams params, Reply reply) {
+         calls_.start(call, std::move(params), std::move(reply));
+       })},
+      {"notifications/cancelled", Eras::both, false,
+       bind_notification<CancelledParams>(
+           [this](Peer& peer, CancelledParams params) { cancel(peer, params.request_id); })},
+  };
+}
+
+}  // namespace assay::mcp

@@ -1,0 +1,115 @@
+// What the server knows of a tool: its listing, its schemas and one blocking function. Tools are
+// plain values, built by the owner of the server and handed over in the order in which they are to
+// be listed. A tool never sees JSON-RPC, ids, eras or sessions.
+//
+//   Tool echo{.name = "echo",
+//             .description = "Says it back.",
+//             .annotations = {.read_only = true, .destructive = false},
+//             .input_schema = OrderedJson::parse(R"({"type":"object", ...})"),
+//             .run = [](const Json& arguments, CallContext&) {
+//               return ToolResult{.structured = {{"said", arguments.at("word")}}};
+//             }};
+//
+// `run` is called on a pool thread, concurrently with itself and with other tools. Its arguments
+// satisfy `input_schema`. It should return soon after `context.stop` is requested: whatever it
+// returns then is dropped. An exception it throws is this server's fault: JSON-RPC error -32603.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mcp/json.h"
+#include "mcp/revision.h"
+
+namespace assay::mcp {
+
+struct ResourceLink {
+  std::string uri{};
+  std::string name{};
+  std::string title{};
+  std::string description{};
+  std::string mime_type{};
+  std::optional<std::int64_t> size_bytes{};
+};
+
+struct ToolResult {
+  // The machine's half (structuredContent): an object, or null for none.
+  OrderedJson structured = nullptr;
+  // The model's half: one text block. Empty means the compact JSON of `structured`.
+  std::string text{};
+  // True: the call could not be judged (refused arguments, no device). A bad verdict is no error.
+  bool is_error = false;
+  std::vector<ResourceLink> links{};
+  // Further content blocks, sent as they are (image, audio, embedded resource).
+  std::vector<OrderedJson> more_content{};
+};
+
+// Who asked. What a client did not say is empty.
+struct Client {
+  Revision revision = newest_legacy_revision;
+  Json capabilities = Json::object();
+  std::string name{};
+  std::string version{};
+};
+
+struct Progress {
+  double done = 0;
+  std::optional<double> total{};
+  std::string message{};
+};
+
+// What a running call may know and do. A test constructs one with the members it cares about.
+struct CallContext {
+  std::stop_token stop{};
+  // Who owns what the call creates; "local" on stdio.
+  std::string principal = "local";
+  Client client{};
+  // Empty when the request carried no progress token. May be called from any thread of the tool.
+  std::function<void(Progress)> progress_sink{};
+
+  // Tells the client how far the call is. `done` must grow from call to call: what does not grow is
+  // dropped, and more than the client can use is thinned out (the newest one wins).
+  void progress(double done, std::optional<double> total = {},
+                std::string_view message = {}) const {
+    if (progress_sink)
+      progress_sink({.done = done, .total = total, .message = std::string(message)});
+  }
+};
+
+// Hints for the client's user interface. The protocol's own defaults are the pessimistic ones here.
+struct Annotations {
+  bool read_only = false;
+  bool destructive = true;
+  bool idempotent = false;
+  bool open_world = true;
+};
+
+// Another name under which a tool is accepted but not listed. `adapt`, if given, rewrites the
+// arguments into the tool's own shape before they are checked; it must not throw on any JSON.
+struct Alias {
+  std::string name{};
+  std::function<Json(Json arguments)> adapt{};
+};
+
+struct Tool {
+  std::string name{};
+  std::string title{};
+  std::string description{};
+  Annotations annotations{};
+  // JSON Schema 2020-12, within the subset of mcp/schema.h; the root is of type object. A property
+  // marked `"x-json-text": true` also accepts its object or array as JSON text (mcp/json_text.h).
+  OrderedJson input_schema = {{"type", "object"}, {"additionalProperties", false}};
+  // Null: the tool promises no shape. Otherwise the root is of type object.
+  OrderedJson output_schema = nullptr;
+  std::function<ToolResult(const Json& arguments, CallContext& context)> run{};
+  std::vector<Alias> aliases{};
+  // The listing's `_meta` member, sent as it is; null for none.
+  OrderedJson meta = nullptr;
+};
+
+}  // namespace assay::mcp

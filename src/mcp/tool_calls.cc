@@ -1,0 +1,137 @@
+#include "mcp/tool_calls.h"
+
+#include <exception>
+#include <utility>
+
+#include "mcp/codec.h"
+#include "mcp/json_text.h"
+#include "mcp/utf8.h"
+
+namespace assay::mcp {
+namespace {
+
+constexpr std::size_t kMaxEchoBytes = 100;
+
+ToolResult refused(const std::string& tool, const std::vector<Violation>& violations) {
+  return {.structured = {{"error",
+                          {{"code", "invalid_arguments"}, {"violations", to_json(violations)}}}},
+          .text = "The arguments of " + tool + " were refused; nothing was run.\n" +
+                  describe(violations),
+          .is_error = true};
+}
+
+// Some clients send the whole arguments object as a string.
+bool make_object(Json& arguments) {
+  if (arguments.is_string()) {
+    auto decoded = Decoder().decode_json(arguments.get_ref<const std::string&>());
+    if (auto* value = std::get_if<Json>(&decoded)) arguments = std::move(*value);
+  }
+  return arguments.is_object();
+}
+
+}  // namespace
+
+ToolCalls::ToolCalls(const Catalogue& catalogue, const Identity& identity, const Limits& limits,
+                     bool check_results, EventLoop& loop, Log log)
+    : catalogue_(catalogue),
+      identity_(identity),
+      limits_(limits),
+      check_results_(check_results),
+      loop_(loop),
+      log_(std::move(log)),
+      pool_(limits.max_tool_threads, limits.idle_tool_thread) {}
+
+void ToolCalls::start(const Call& call, CallParams params, Reply reply) {
+  const Lookup tool = catalogue_.find(params.name);
+  if (!tool.entry) {
+    const std::string near = catalogue_.nearest(params.name);
+    return reply.error({.code = ErrorCode::invalid_params,
+                        .message = "unknown tool \"" + shortened(params.name, kMaxEchoBytes) + '"' +
+                                   (near.empty() ? "" : "; did you mean \"" + near + "\"?")});
+  }
+  if (!make_object(params.arguments))
+    return reply.error(invalid_params(
+        {{.pointer = "/params/arguments", .keyword = "type", .message = "expected an object"}}));
+  const std::uint64_t serial = ++last_serial_;
+  auto context = std::make_shared<CallContext>(CallContext{
+      .stop = call.stop, .principal = call.peer->session().principal, .client = call.client});
+  std::shared_ptr<ProgressGate> gate;
+  if (call.progress_token) {
+    gate = open_gate(serial, *call.progress_token, call.client.revision);
+    context->progress_sink = [gate](Progress progress) { gate->tell(std::move(progress)); };
+  }
+  running_.emplace(serial, Running{.reply = std::move(reply), .gate = gate});
+  auto arguments = std::make_shared<Json>(std::move(params.arguments));
+  pool_.submit([this, serial, tool, arguments, context] {
+    auto ending = std::make_shared<Ending>(execute(tool, std::move(*arguments), *context));
+    loop_.post([this, serial, ending] { finish(serial, *ending); });
+  });
+}
+
+std::shared_ptr<ProgressGate> ToolCalls::open_gate(std::uint64_t serial, const ProgressToken& token,
+                                                   Revision revision) {
+  return std::make_shared<ProgressGate>(
+      loop_, limits_.progress_burst, limits_.progress_interval,
+      [this, serial, token, revision](const Progress& progress) {
+        const auto call = running_.find(serial);
+        if (call == running_.end()) return;
+        call->second.reply.notify(encode_notification("notifications/progress",
+                                                      progress_params(token, progress, revision)));
+      });
+}
+
+ToolCalls::Ending ToolCalls::execute(const Lookup& tool, Json arguments,
+                                     CallContext& context) const {
+  const std::string& name = tool.entry->tool.name;
+  const auto fault = [this, &name](const std::string& what) {
+    if (log_) log_(Level::error, "tool " + name + " threw: " + what);
+    return RpcError{.code = ErrorCode::internal_error,
+                    .message = "internal error in tool " + name + ": " + shortened(what, 200)};
+  };
+  try {
+    // Cancelled while it waited for a thread: nobody will read the answer.
+    if (context.stop.stop_requested()) return std::string();
+    ToolResult result = judge(tool, std::move(arguments), context);
+    if (context.stop.stop_requested()) return std::string();
+    keep_promise(*tool.entry, result);
+    return encode(call_result(identity_, result, context.client.revision));
+  } catch (const std::exception& exception) {
+    return fault(exception.what());
+  } catch (...) {
+    return fault("an exception of unknown type");
+  }
+}
+
+ToolResult ToolCalls::judge(const Lookup& tool, Json arguments, CallContext& context) const {
+  const Entry& entry = *tool.entry;
+  if (tool.alias && tool.alias->adapt) arguments = tool.alias->adapt(std::move(arguments));
+  std::vector<Violation> violations = expand_json_text(entry.input, arguments);
+  if (violations.empty()) violations = entry.input.check(arguments);
+  if (!violations.empty()) return refused(entry.tool.name, violations);
+  return entry.tool.run(arguments, context);
+}
+
+// Clients check structuredContent against the output schema, even of an error, and throw the whole
+// result away when it does not fit. An error's text says everything, so its structure may go.
+void ToolCalls::keep_promise(const Entry& entry, ToolResult& result) const {
+  if (entry.tool.output_schema.is_null() || !(result.is_error || check_results_)) return;
+  const std::vector<Violation> violations = entry.output.check(Json(result.structured));
+  if (violations.empty()) return;
+  if (result.is_error) {
+    result.structured = nullptr;
+  } else if (log_) {
+    log_(Level::error,
+         "tool " + entry.tool.name + " broke its output schema: " + describe(violations));
+  }
+}
+
+void ToolCalls::finish(std::uint64_t serial, const Ending& ending) {
+  auto call = running_.extract(serial);
+  if (call.empty()) return;
+  Running& running = call.mapped();
+  if (running.gate) running.gate->close();
+  if (const auto* error = std::get_if<RpcError>(&ending)) return running.reply.error(*error);
+  running.reply.result(std::get<std::string>(ending));
+}
+
+}  // namespace assay::mcp

@@ -1,0 +1,71 @@
+// tools/call: from a name and arguments to exactly one answer. The call starts on the event thread,
+// is adapted, checked, run and encoded on a pool thread, and is answered on the event thread again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "mcp/catalogue.h"
+#include "mcp/event_loop.h"
+#include "mcp/lifecycle.h"
+#include "mcp/method_table.h"
+#include "mcp/progress_gate.h"
+#include "mcp/server.h"
+#include "mcp/tool_pool.h"
+
+namespace assay::mcp {
+
+struct CallParams {
+  std::string name{};
+  Json arguments = Json::object();
+  void read(Reader& reader) {
+    reader.required("name", name);
+    reader.optional("arguments", arguments);
+  }
+};
+
+class ToolCalls {
+ public:
+  // All references must outlive this object.
+  ToolCalls(const Catalogue& catalogue, const Identity& identity, const Limits& limits,
+            bool check_results, EventLoop& loop, Log log);
+
+  void start(const Call& call, CallParams params, Reply reply);
+  // Waits for the tools; returns how many would not end within the grace. Those keep `owner` alive.
+  [[nodiscard]] std::size_t drain(std::shared_ptr<void> owner) {
+    return pool_.drain(limits_.stop_grace, std::move(owner));
+  }
+
+ private:
+  // The encoded result member, or why there is none.
+  using Ending = std::variant<std::string, RpcError>;
+  struct Running {
+    Reply reply;
+    std::shared_ptr<ProgressGate> gate{};
+  };
+
+  [[nodiscard]] std::shared_ptr<ProgressGate> open_gate(std::uint64_t serial,
+                                                        const ProgressToken& token,
+                                                        Revision revision);
+  [[nodiscard]] Ending execute(const Lookup& tool, Json arguments, CallContext& context) const;
+  [[nodiscard]] ToolResult judge(const Lookup& tool, Json arguments, CallContext& context) const;
+  void keep_promise(const Entry& entry, ToolResult& result) const;
+  void finish(std::uint64_t serial, const Ending& ending);
+
+  const Catalogue& catalogue_;
+  const Identity& identity_;
+  const Limits& limits_;
+  const bool check_results_;
+  EventLoop& loop_;
+  const Log log_;
+  std::uint64_t last_serial_ = 0;
+  std::map<std::uint64_t, Running> running_{};
+  ToolPool pool_;  // last: its threads use everything above
+};
+
+}  // namespace assay::mcp

@@ -1,0 +1,93 @@
+#include "mcp/tool_pool.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace assay::mcp {
+
+struct ToolPool::State {
+  std::size_t max_threads = 1;
+  std::chrono::milliseconds idle{0};
+
+  std::mutex mutex{};
+  std::condition_variable wake{};
+  std::condition_variable thread_ended{};
+  std::deque<std::function<void()>> waiting{};
+  std::size_t threads = 0;
+  std::size_t sleeping = 0;
+  std::size_t working = 0;
+  bool closing = false;
+  std::shared_ptr<void> kept{};  // by threads that were given up
+};
+
+ToolPool::ToolPool(std::size_t max_threads, std::chrono::milliseconds idle)
+    : state_(std::make_shared<State>()) {
+  state_->max_threads = max_threads > 0 ? max_threads : 1;
+  state_->idle = idle;
+}
+
+ToolPool::~ToolPool() {
+  std::unique_lock lock(state_->mutex);
+  if (state_->closing) return;  // drained: what is left was given up
+  state_->closing = true;
+  state_->wake.notify_all();
+  state_->thread_ended.wait(lock, [this] { return state_->threads == 0; });
+}
+
+void ToolPool::submit(std::function<void()> work) {
+  const std::lock_guard lock(state_->mutex);
+  state_->waiting.push_back(std::move(work));
+  if (state_->waiting.size() <= state_->sleeping) {
+    state_->wake.notify_one();
+    return;
+  }
+  if (state_->threads >= state_->max_threads) return;
+  // Detached, because a thread ends by itself after idling; the count is what is waited for.
+  std::thread([state = state_] { work_loop(state); }).detach();
+  ++state_->threads;
+}
+
+void ToolPool::work_loop(const std::shared_ptr<State>& state) {
+  std::unique_lock lock(state->mutex);
+  while (true) {
+    if (state->waiting.empty()) {
+      if (state->closing) break;
+      ++state->sleeping;
+      const bool woken = state->wake.wait_for(
+          lock, state->idle, [&state] { return state->closing || !state->waiting.empty(); });
+      --state->sleeping;
+      if (!woken) break;
+      continue;
+    }
+    std::function<void()> work = std::move(state->waiting.front());
+    state->waiting.pop_front();
+    ++state->working;
+    lock.unlock();
+    work();
+    work = nullptr;  // what it holds is released before it counts as done
+    lock.lock();
+    --state->working;
+  }
+  const std::shared_ptr<void> kept = --state->threads == 0 ? std::move(state->kept) : nullptr;
+  state->thread_ended.notify_all();
+  lock.unlock();  // before `kept` goes: it may own the pool
+}
+
+std::size_t ToolPool::drain(std::chrono::milliseconds grace, std::shared_ptr<void> kept) {
+  std::unique_lock lock(state_->mutex);
+  state_->closing = true;
+  state_->wake.notify_all();
+  state_->thread_ended.wait_for(lock, grace, [this] { return state_->threads == 0; });
+  if (state_->threads > 0) state_->kept = std::move(kept);
+  return state_->working + state_->waiting.size();
+}
+
+std::size_t ToolPool::threads() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->threads;
+}
+
+}  // namespace assay::mcp

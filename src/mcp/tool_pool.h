@@ -1,0 +1,37 @@
+// Threads on which tools block. They appear as work arrives, up to a limit; beyond it work waits in
+// order of arrival; a thread that had nothing to do for a while ends. A pool of idle tools costs
+// nothing. submit() and drain() belong to one owner thread.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+namespace assay::mcp {
+
+class ToolPool {
+ public:
+  ToolPool(std::size_t max_threads, std::chrono::milliseconds idle);
+  // Waits for everything submitted, unless drain() has given up on it before.
+  ~ToolPool();
+  ToolPool(const ToolPool&) = delete;
+  ToolPool& operator=(const ToolPool&) = delete;
+
+  // `work` must not throw.
+  void submit(std::function<void()> work);
+
+  // Waits until all work is done, at most until `grace` has passed. Returns how many pieces of work
+  // are not; their threads go on by themselves, and `kept` lives until the last of them has ended.
+  [[nodiscard]] std::size_t drain(std::chrono::milliseconds grace, std::shared_ptr<void> kept);
+
+  [[nodiscard]] std::size_t threads() const;
+
+ private:
+  struct State;
+  static void work_loop(const std::shared_ptr<State>& state);
+
+  std::shared_ptr<State> state_;  // shared with the threads, which may outlive the pool
+};
+
+}  // namespace assay::mcp

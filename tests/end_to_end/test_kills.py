@@ -1,0 +1,123 @@
+"""kill -9 of every process at random moments: nothing acknowledged is lost, nothing is left running."""
+
+import json
+import os
+import random
+import signal
+import tempfile
+import time
+import unittest
+
+from assay_client import ADD, SANITIZED, Server, contract, descendants, kernel, wait_gone
+
+ROUNDS = int(os.environ.get("ASSAY_KILL_ROUNDS", "20" if SANITIZED else "67"))
+
+
+class Kills(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="assay-kill-")
+        self.random = random.Random(int(os.environ.get("ASSAY_SEED", "1")))
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def start_jobs(self, server, count=3):
+        return [server.send("tools/call", {"name": "evaluate", "arguments": {"kernel": kernel(ADD), "wait_s": 60}},
+                            progressToken=f"p{i}") for i in range(count)]
+
+    def acknowledged(self, server):
+        """job id → the stages that were told as progress before the end."""
+        stages = {}
+        while True:
+            line = server.lines.get(timeout=30)
+            if line is None:
+                return stages
+            message = json.loads(line)
+            if message.get("method") == "notifications/progress":
+                job, stage = message["params"]["message"].removeprefix("job ").split(": ")
+                stages.setdefault(job, []).append(stage.split(" ")[0])
+            elif "result" in message:
+                report = message["result"]["structuredContent"]
+                stages.setdefault(report["job_id"], []).append("answered:" + str(report["verdict"]))
+
+    def check_kept(self, server, stages):
+        for job, told in stages.items():
+            report = server.call("get_job", {"job_id": job})["structuredContent"]
+            self.assertIn(report["state"], ("completed", "interrupted"), report)
+            kept = [stage["name"] for stage in report["stages"]]
+            for stage in told:
+                if stage.startswith("answered:"):
+                    self.assertEqual(report["verdict"], stage.split(":")[1])
+                elif stage != "submitted":
+                    self.assertIn(stage, kept)
+
+    def test_server_killed(self):
+        told = {}
+        for _ in range(ROUNDS):
+            server = Server(state=self.folder.name)
+            self.start_jobs(server)
+            time.sleep(self.random.uniform(0, 0.25))
+            below = [pid for pid, _ in descendants(server.process.pid)]
+            server.kill()
+            told.update(self.acknowledged(server))
+            self.assertEqual(wait_gone(below), [], "processes outlive the server")
+            server.__exit__()
+        with Server(state=self.folder.name) as server:
+            self.check_kept(server, told)
+            self.assertEqual(server.evaluate(ADD)["verdict"], "passed")
+
+    def kill_below(self, match):
+        """Kills a random process below the server whose command line matches, in every round."""
+        killed = 0
+        with Server(state=self.folder.name) as server:
+            self.assertEqual(server.evaluate(ADD)["verdict"], "passed")
+            for _ in range(ROUNDS):
+                ids = self.start_jobs(server, 2)
+                time.sleep(self.random.uniform(0, 0.15))
+                candidates = [pid for pid, command in descendants(server.process.pid) if match in command]
+                if candidates:
+                    killed += 1
+                    try:
+                        os.kill(self.random.choice(candidates), signal.SIGKILL)
+                    except ProcessLookupError:
+                        pass
+                for id in ids:
+                    report = server.answer(id)["result"]["structuredContent"]
+                    self.assertIn((report["verdict"], report["state"]),
+                                  (("passed", "completed"), ("engine_fault", "interrupted")), report["summary"])
+                    self.assertIn("received", [stage["name"] for stage in report["stages"]])
+            self.assertEqual(server.evaluate(ADD)["verdict"], "passed")
+            below = [pid for pid, _ in descendants(server.process.pid)]
+            self.assertEqual(server.close(), 0)
+        self.assertEqual(wait_gone(below), [])
+        self.assertGreater(killed, ROUNDS // 4)
+
+    def test_engine_killed(self):
+        self.kill_below("assay engine")
+
+    def test_runner_killed(self):
+        self.kill_below("assay-runner")
+
+    def test_two_servers_share_a_state_directory(self):
+        with Server(state=self.folder.name) as one, Server(state=self.folder.name) as two:
+            self.assertEqual(one.evaluate(ADD)["verdict"], "passed")
+            self.assertEqual(two.evaluate(ADD)["verdict"], "passed")
+            jobs = two.call("get_job")["structuredContent"]["jobs"]
+            self.assertEqual(len(jobs), 2)
+            two.kill()
+            self.assertEqual(one.evaluate(ADD)["verdict"], "passed")
+
+    def test_sigterm_ends_everything(self):
+        from assay_client import FOREVER
+        with Server(state=self.folder.name) as server:
+            server.send("tools/call", {"name": "evaluate", "arguments": {"kernel": kernel(FOREVER, contract())}})
+            time.sleep(0.5)
+            below = [pid for pid, _ in descendants(server.process.pid)]
+            self.assertTrue(below)
+            server.process.send_signal(signal.SIGTERM)
+            server.process.wait(timeout=20)
+            self.assertEqual(wait_gone(below), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,156 @@
+#include "engine/node/node.h"
+
+#include <atomic>
+#include <thread>
+
+#include "engine/node/link.h"
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace std::chrono_literals;
+using frames::Channel;
+using node::Conclusion;
+using node::Order;
+using node::Reporter;
+
+namespace {
+
+// A node served on a thread of its own, spoken to as a server would.
+class Served {
+ public:
+  explicit Served(node::NodeConfig config) : node_(std::move(config)) {
+    auto pair = posix::make_socket_pair();
+    server_ = std::make_unique<Channel>(std::move(pair.ours), node::link::kCaps, false);
+    thread_ = std::thread(
+        [this, stream = std::make_shared<posix::Descriptor>(std::move(pair.theirs))]() mutable {
+          Channel channel(std::move(*stream), node::link::kCaps, false);
+          node_.serve(channel);
+        });
+  }
+  ~Served() {
+    server_.reset();
+    thread_.join();
+  }
+  Channel& server() { return *server_; }
+
+  // The next frame that is no heartbeat.
+  frames::Frame next() {
+    for (;;) {
+      auto frame = server_->receive();
+      REQUIRE(frame);
+      if (frame->type() != "heartbeat") return std::move(*frame);
+    }
+  }
+
+ private:
+  node::Node node_;
+  std::unique_ptr<Channel> server_;
+  std::thread thread_;
+};
+
+Conclusion passed() { return {.verdict = job::Verdict::passed}; }
+
+node::NodeConfig one_kind(node::JobRunner runner, unsigned slots = 1) {
+  node::NodeConfig config{.slots = slots};
+  config.kinds["test"] = std::move(runner);
+  config.capabilities = [] { return nlohmann::json{{"devices", 0}}; };
+  return config;
+}
+
+Order order(const std::string& id) { return {.job_id = id, .kind = "test"}; }
+
+}  // namespace
+
+TEST_CASE("the next stage does not begin before the last one is acknowledged") {
+  std::atomic<int> begun{0};
+  Served served(one_kind([&](const Order&, Reporter& reporter, const std::stop_token&) {
+    begun = 1;
+    reporter.stage({.record = {.name = "compiled"}});
+    begun = 2;
+    return passed();
+  }));
+  served.server().send(node::link::run(order("a"), 1));
+  const auto stage = served.next();
+  CHECK(stage.type() == "stage");
+  std::this_thread::sleep_for(50ms);
+  CHECK(begun == 1);
+  served.server().send(node::link::ack("a", stage.body.at("seq")));
+  CHECK(served.next().type() == "conclusion");
+  CHECK(begun == 2);
+}
+
+TEST_CASE("a cancelled job concludes as cancelled, also while it waits for an acknowledgement") {
+  Served served(one_kind([&](const Order&, Reporter& reporter, const std::stop_token&) {
+    reporter.stage({.record = {.name = "compiled"}});
+    return passed();
+  }));
+  served.server().send(node::link::run(order("a"), 1));
+  CHECK(served.next().type() == "stage");
+  served.server().send(node::link::cancel("a"));
+  const auto end = node::link::decode_conclusion(served.next());
+  CHECK(end.verdict == job::Verdict::cancelled);
+}
+
+TEST_CASE("jobs beyond the slots wait their turn and can be cancelled while waiting") {
+  std::atomic<int> running{0};
+  std::atomic<int> most{0};
+  Served served(one_kind(
+      [&](const Order&, Reporter&, const std::stop_token& stop) {
+        most = std::max(most.load(), ++running);
+        for (int i = 0; i < 20 && !stop.stop_requested(); ++i) std::this_thread::sleep_for(5ms);
+        --running;
+        return passed();
+      },
+      2));
+  for (const char* id : {"a", "b", "c", "d"}) served.server().send(node::link::run(order(id), 1));
+  served.server().send(node::link::cancel("d"));
+  int cancelled = 0;
+  for (int i = 0; i < 4; ++i) {
+    const auto end = node::link::decode_conclusion(served.next());
+    cancelled += end.verdict == job::Verdict::cancelled ? 1 : 0;
+  }
+  CHECK(cancelled == 1);
+  CHECK(most == 2);
+}
+
+TEST_CASE("an exception of ours is an engine fault of that job; the next one runs") {
+  std::atomic<int> calls{0};
+  Served served(one_kind([&](const Order&, Reporter&, const std::stop_token&) -> Conclusion {
+    if (++calls == 1) throw std::runtime_error("bug");
+    return passed();
+  }));
+  served.server().send(node::link::run(order("a"), 1));
+  CHECK(node::link::decode_conclusion(served.next()).verdict == job::Verdict::engine_fault);
+  served.server().send(node::link::run(order("b"), 1));
+  CHECK(node::link::decode_conclusion(served.next()).verdict == job::Verdict::passed);
+}
+
+TEST_CASE("a job of an unknown kind is unsupported") {
+  Served served(one_kind({}));
+  served.server().send(node::link::run({.job_id = "a", .kind = "other"}, 1));
+  CHECK(node::link::decode_conclusion(served.next()).verdict == job::Verdict::unsupported);
+}
+
+TEST_CASE("capabilities are answered beside running jobs") {
+  Served served(one_kind([&](const Order&, Reporter&, const std::stop_token& stop) {
+    while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+    return passed();
+  }));
+  served.server().send(node::link::run(order("a"), 1));
+  served.server().send(node::link::plain("capabilities"));
+  CHECK(served.next().body.at("body").at("devices") == 0);
+}
+
+TEST_CASE("the end of the stream stops every job") {
+  std::atomic<bool> stopped{false};
+  {
+    Served served(one_kind([&](const Order&, Reporter&, const std::stop_token& stop) {
+      while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+      stopped = true;
+      return passed();
+    }));
+    served.server().send(node::link::run(order("a"), 1));
+    std::this_thread::sleep_for(30ms);
+  }
+  CHECK(stopped);
+}

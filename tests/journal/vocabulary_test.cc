@@ -1,0 +1,93 @@
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "engine/job/kind.h"
+#include "engine/job/record.h"
+#include "tests/catch.h"
+
+namespace assay::job {
+namespace {
+
+// Every value from the first on, as long as the table names it.
+template <typename Enum, typename From>
+std::set<std::string> names(std::size_t count, From&& from) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto value = static_cast<Enum>(i);
+    const std::string text(name(value));
+    CHECK(from(text) == value);
+    seen.insert(text);
+  }
+  CHECK(seen.size() == count);
+  for (const char* unknown : {"", "Passed", "passed ", "not_found", "0"})
+    CHECK_FALSE(from(unknown));
+  CHECK_THROWS(name(static_cast<Enum>(count)));
+  return seen;
+}
+
+TEST_CASE("every word of the vocabulary reads back as itself, and no other word is one") {
+  CHECK(names<Verdict>(11, verdict_from).contains("launch_failed"));
+  CHECK(names<State>(8, state_from).contains("interrupted"));
+  CHECK(names<StageStatus>(3, stage_status_from).contains("skipped"));
+  CHECK(names<Trust>(4, trust_from).contains("rejected"));
+}
+
+TEST_CASE("a kernel job's state is that of the stage it works on") {
+  const Kind kind = kernel_kind();
+  CHECK(state_after(kind, "received") == State::compiling);
+  CHECK(state_after(kind, "compiled") == State::validating);
+  CHECK(state_after(kind, "prepared") == State::validating);
+  CHECK(state_after(kind, "validated") == State::profiling);
+  CHECK(state_after(kind, "timed") == State::profiling);
+  CHECK(state_after(kind, "profiled") == State::profiling);
+  CHECK_FALSE(is_final(state_after(kind, "concluded")));
+  CHECK_THROWS_AS(state_after(kind, "linked"), std::invalid_argument);
+}
+
+TEST_CASE("only our own fault fails a job; a negative verdict completes it") {
+  for (const Verdict verdict : kernel_kind().verdicts) {
+    const State state = final_state(verdict);
+    CHECK(is_final(state));
+    if (verdict == Verdict::engine_fault) {
+      CHECK(state == State::failed);
+    } else if (verdict == Verdict::cancelled) {
+      CHECK(state == State::cancelled);
+    } else {
+      CHECK(state == State::completed);
+    }
+  }
+}
+
+TEST_CASE("a stage survives its trip between processes") {
+  const StageRecord stage{.name = "timed",
+                          .status = StageStatus::failed,
+                          .started_ns = 1'700'000'000'000'000'001,
+                          .elapsed_ms = 0.125,
+                          .body = {{"samples_ns", {1, 2, 3}}}};
+  const StageRecord back = stage_from_json(nlohmann::json::parse(to_json(stage).dump()));
+  CHECK(back.name == stage.name);
+  CHECK(back.status == stage.status);
+  CHECK(back.started_ns == stage.started_ns);
+  CHECK(back.elapsed_ms == stage.elapsed_ms);
+  CHECK(back.body == stage.body);
+  auto unknown = to_json(stage);
+  unknown["status"] = "fine";
+  CHECK_THROWS(stage_from_json(unknown));
+}
+
+TEST_CASE("job ids are version 4 UUIDs, all different") {
+  std::set<std::string> ids;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string id = new_job_id();
+    CHECK(id.size() == 36);
+    CHECK(id[14] == '4');
+    CHECK(std::string("89ab").find(id[19]) != std::string::npos);
+    CHECK(id.find_first_not_of("0123456789abcdef-") == std::string::npos);
+    ids.insert(id);
+  }
+  CHECK(ids.size() == 1000);
+}
+
+}  // namespace
+}  // namespace assay::job

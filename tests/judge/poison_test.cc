@@ -1,0 +1,195 @@
+// What is found of outputs that were not written and of guards that were.
+#include "engine/judge/poison.h"
+
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "engine/judge/philox.h"
+#include "engine/judge/scalar_conversion.h"
+#include "tests/catch.h"
+
+namespace {
+
+using namespace assay;
+using namespace assay::judge;
+using contract::DType;
+
+constexpr Secret kSecret{.low = 11, .high = 22};
+
+std::vector<std::byte> poisoned(DType dtype, std::size_t count, std::uint32_t trial) {
+  std::vector<std::byte> bytes(count * contract::size_bytes(dtype));
+  fill_pattern(bytes, poison_word(dtype, kSecret, trial));
+  return bytes;
+}
+
+void write_random(std::vector<std::byte>& bytes, std::uint64_t seed, std::size_t begin,
+                  std::size_t end) {
+  for (std::size_t i = begin; i < end; ++i) {
+    bytes[i] = static_cast<std::byte>(philox(seed, i, 5)[0]);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("fill_pattern repeats the word and keeps its phase") {
+  for (std::uint64_t phase = 0; phase < 9; ++phase) {
+    for (std::size_t size = 0; size < 40; ++size) {
+      std::vector<std::byte> bytes(size);
+      fill_pattern(bytes, 0x44332211, phase);
+      for (std::size_t i = 0; i < size; ++i) {
+        CHECK(bytes[i] == static_cast<std::byte>(0x11 * ((phase + i) % 4 + 1)));
+      }
+    }
+  }
+}
+
+TEST_CASE("poison of floats is a signalling NaN, that of bool no bool") {
+  for (std::uint32_t trial = 0; trial < 200; ++trial) {
+    for (const DType dtype : contract::all_dtypes()) {
+      const auto bytes = poisoned(dtype, 4, trial);
+      const DType part = contract::component(dtype);
+      const std::size_t size = contract::size_bytes(part);
+      for (std::size_t i = 0; i < bytes.size() / size; ++i) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, bytes.data() + i * size, size);
+        if (contract::is_floating(part)) REQUIRE(std::isnan(from_bits(bits, part)));
+        if (dtype == DType::boolean) REQUIRE(bits > 1);
+        if (part == DType::float32) REQUIRE((bits & 0x00400000U) == 0);
+        if (part == DType::float64) REQUIRE((bits & 0x0008000000000000U) == 0);
+        if (part == DType::float16) REQUIRE((bits & 0x0200U) == 0);
+        if (part == DType::bfloat16) REQUIRE((bits & 0x0040U) == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "consecutive trials differ in every element, and no word is a constant of narrow elements") {
+  for (const DType dtype : contract::all_dtypes()) {
+    const std::size_t size = contract::size_bytes(dtype);
+    std::set<std::uint32_t> words;
+    for (std::uint32_t trial = 0; trial < 100; ++trial) {
+      const auto one = poisoned(dtype, 8, trial);
+      const auto next = poisoned(dtype, 8, trial + 1);
+      for (std::size_t i = 0; i < 8; ++i) {
+        REQUIRE(std::memcmp(one.data() + i * size, next.data() + i * size, size) != 0);
+      }
+      words.insert(poison_word(dtype, kSecret, trial));
+      const bool narrow_integer = contract::is_integer(dtype) && size <= 2;
+      if (narrow_integer || dtype == DType::float8_e4m3fn) {
+        bool constant = true;
+        for (std::size_t i = size; i < 4; ++i) constant = constant && one[i] == one[i - size];
+        REQUIRE(!constant);
+      }
+      REQUIRE(guard_word(kSecret, trial) != guard_word(kSecret, trial + 1));
+    }
+    if (contract::size_bytes(dtype) >= 4) CHECK(words.size() == 100);
+  }
+}
+
+TEST_CASE("the elements that were not written are found, in every dtype") {
+  for (const DType dtype : contract::all_dtypes()) {
+    INFO(contract::name(dtype));
+    const std::size_t size = contract::size_bytes(dtype);
+    const std::uint32_t word = poison_word(dtype, kSecret, 3);
+    const auto untouched = poisoned(dtype, 1000, 3);
+    CHECK(find_unwritten(untouched, dtype, word) ==
+          Unwritten{.count = 1000, .first = 0, .elements = 1000});
+
+    auto head_written = untouched;
+    std::memset(head_written.data(), 0, 600 * size);
+    CHECK(find_unwritten(head_written, dtype, word) ==
+          Unwritten{.count = 400, .first = 600, .elements = 1000});
+
+    auto hole = std::vector<std::byte>(1000 * size, std::byte{1});
+    std::memcpy(hole.data() + 8 * size, untouched.data() + 8 * size, 4 * size);
+    CHECK(find_unwritten(hole, dtype, word) == Unwritten{.count = 4, .first = 8, .elements = 1000});
+
+    CHECK(find_unwritten({}, dtype, word) == Unwritten{});
+  }
+}
+
+TEST_CASE("a written output is not taken for poison, whatever constant or noise it holds") {
+  for (const DType dtype : contract::all_dtypes()) {
+    INFO(contract::name(dtype));
+    for (std::uint32_t trial = 0; trial < 20; ++trial) {
+      const std::uint32_t word = poison_word(dtype, kSecret, trial);
+      for (int value = 0; value < 256; ++value) {
+        // All of 0x7D is a signalling float8_e5m2, which no conversion makes; a mad byte for bool
+        // as well.
+        if (dtype == DType::float8_e5m2 && (value & 0x7F) == 0x7D) continue;
+        if (dtype == DType::boolean && value > 1) continue;
+        const std::vector<std::byte> constant(64, static_cast<std::byte>(value));
+        REQUIRE(find_unwritten(constant, dtype, word).count == 0);
+      }
+    }
+    if (contract::is_integer(dtype)) {
+      std::vector<std::byte> noise(1 << 18);
+      write_random(noise, 77, 0, noise.size());
+      CHECK(find_unwritten(noise, dtype, poison_word(dtype, kSecret, 0)).count == 0);
+    }
+  }
+}
+
+TEST_CASE("two runs find even single bytes that were not written") {
+  for (const DType dtype : contract::all_dtypes()) {
+    INFO(contract::name(dtype));
+    const std::size_t size = contract::size_bytes(dtype);
+    auto first = poisoned(dtype, 999, 0);
+    auto second = poisoned(dtype, 999, 1);
+    std::uint64_t holes = 0;
+    for (std::size_t i = 0; i < 999; ++i) {
+      if (i % 3 == 1) {
+        ++holes;
+        continue;
+      }
+      write_random(first, 6, i * size, (i + 1) * size);
+      std::memcpy(second.data() + i * size, first.data() + i * size, size);
+    }
+    CHECK(find_unwritten_twice(first, poison_word(dtype, kSecret, 0), second,
+                               poison_word(dtype, kSecret, 1),
+                               dtype) == Unwritten{.count = holes, .first = 1, .elements = 999});
+  }
+}
+
+TEST_CASE("a guard that was written to names the tensor, the side and the distance") {
+  contract::Contract contract;
+  for (const std::int64_t extent : {7, 100}) {
+    contract.args.push_back(
+        {.name = "t" + std::to_string(extent),
+         .tensor_spec = contract::TensorSpec{.shape = {extent}, .dtype = DType::int8}});
+  }
+  const contract::Layout arena = contract::layout(contract);
+  const std::uint32_t word = guard_word(kSecret, 4);
+  std::vector<std::byte> clean(arena.total_bytes);
+  fill_pattern(clean, word);
+  for (const contract::Placement& p : arena.placements) {
+    // What the tensor itself holds is no matter.
+    std::memset(clean.data() + p.offset, 0, p.bytes);
+  }
+  for (const contract::Placement& p : arena.placements) {
+    CHECK(!check_guards(clean, p, word));
+    for (std::uint64_t offset = p.guard_begin; offset < p.guard_end; ++offset) {
+      if (offset >= p.offset && offset < p.offset + p.bytes) continue;
+      auto dirty = clean;
+      dirty[offset] ^= std::byte{0x10};
+      const auto breach = check_guards(dirty, p, word);
+      REQUIRE(breach);
+      const bool before = offset < p.offset;
+      REQUIRE(*breach == GuardBreach{.arg_index = p.arg_index,
+                                     .name = p.name,
+                                     .side = before ? GuardSide::before : GuardSide::after,
+                                     .distance_bytes = before ? p.offset - 1 - offset
+                                                              : offset - p.offset - p.bytes,
+                                     .count_bytes = 1});
+    }
+  }
+  auto dirty = clean;
+  const auto& p = arena.placements[0];
+  std::memset(dirty.data() + p.offset + p.bytes + 4, 0, 20);
+  CHECK(check_guards(dirty, p, word)->distance_bytes == 4);
+  CHECK(check_guards(dirty, p, word)->count_bytes == 20);
+  CHECK(!check_guards(dirty, arena.placements[1], word));
+}

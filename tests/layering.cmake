@@ -1,0 +1,147 @@
+# Who may include what. cmake -D ROOT=<source tree> -P tests/layering.cmake fails on the first breach list.
+#
+# A room is a folder; a file belongs to the room with the longest matching path. ROOMS are the project
+# folders it may include besides its own, LIBRARIES the third-party headers. The standard library and
+# the operating system's headers are free to all but the emulator, which is to build anywhere.
+cmake_minimum_required(VERSION 3.25)
+
+set(breaches "")
+set(room_paths "")
+
+macro(room path)
+  cmake_parse_arguments(ARG "" "" "ROOMS;LIBRARIES" ${ARGN})
+  list(APPEND room_paths ${path})
+  set("rooms_of_${path}" ${ARG_ROOMS})
+  set("libraries_of_${path}" ${ARG_LIBRARIES})
+endmacro()
+
+set(engine_vocabulary engine/job engine/journal engine/node engine/contract)
+room(src/engine/posix)
+room(src/engine/frames       ROOMS engine/posix LIBRARIES json)
+room(src/engine/job          LIBRARIES json)
+room(src/engine/contract     LIBRARIES json zlib)
+room(src/engine/judge        ROOMS engine/contract LIBRARIES json)
+room(src/engine/journal      ROOMS engine/job engine/posix LIBRARIES json sqlite openssl)
+room(src/engine/confinement  ROOMS engine/posix LIBRARIES json seccomp)
+room(src/engine/emulator)
+room(src/engine/runner       ROOMS engine/frames engine/confinement engine/judge engine/contract engine/emulator
+                                   engine/posix
+                             LIBRARIES json cuda)
+room(src/engine/node         ROOMS engine/frames engine/job engine/contract engine/confinement engine/posix
+                             LIBRARIES json)
+room(src/mcp                 LIBRARIES json boost spdlog openssl)
+room(src/plans               ROOMS ${engine_vocabulary} LIBRARIES json yaml openssl)
+room(tools                   ROOMS mcp plans ${engine_vocabulary} schemas LIBRARIES json)
+room(src/cli                 ROOMS mcp plans tools ${engine_vocabulary} engine/frames engine/confinement
+                                   engine/posix schemas
+                             LIBRARIES json spdlog cli11 openssl)
+
+# One file each: what a library is good for stays behind our own interface.
+set(only_simdjson "src/mcp/codec.cc")
+set(max_files_seccomp 1)
+
+function(library_of header out)
+  set(known
+    "^nlohmann/=json" "^boost/=boost" "^(spdlog|fmt)/=spdlog" "^simdjson\\.h$=simdjson" "^seccomp\\.h$=seccomp"
+    "^sqlite3\\.h$=sqlite" "^openssl/=openssl" "^zlib\\.h$=zlib" "^CLI/=cli11" "^yaml-cpp/=yaml" "^catch2/=catch2"
+    "^(cuda|cudaProfiler|cuda_runtime.*|nvrtc|nvJitLink|nvml|cupti.*|nvperf.*)\\.h$=cuda")
+  foreach(rule IN LISTS known)
+    string(REGEX MATCH "^(.*)=([a-z0-9]+)$" whole "${rule}")
+    set(name "${CMAKE_MATCH_2}")
+    if(header MATCHES "${CMAKE_MATCH_1}")
+      set(${out} ${name} PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  set(${out} "" PARENT_SCOPE)
+endfunction()
+
+macro(breach file text)
+  list(APPEND breaches "${file}: ${text}")
+endmacro()
+
+# The part of a project include path that names a room: engine/judge, mcp, tools, …
+function(room_of_include header out)
+  string(REGEX MATCH "^(src/)?((engine/[a-z_]+)|[a-z_]+)/" whole "${header}")
+  set(${out} "${CMAKE_MATCH_2}" PARENT_SCOPE)
+endfunction()
+
+macro(check_include file room_path line)
+  string(REGEX MATCH "#[ \t]*include[ \t]*([<\"])([^>\"]+)" whole "${line}")
+  set(bracket "${CMAKE_MATCH_1}")
+  set(header "${CMAKE_MATCH_2}")
+  string(REGEX REPLACE "^src/" "" own "${room_path}")
+  if(bracket STREQUAL "\"")
+    room_of_include("${header}" target)
+    if(header MATCHES "\\.\\./")
+      breach(${file} "includes \"${header}\": paths start at src/ or at the root")
+    elseif(target AND NOT target STREQUAL own AND NOT target IN_LIST rooms_of_${room_path})
+      breach(${file} "includes \"${header}\", but ${own} may include only: ${own} ${rooms_of_${room_path}}")
+    endif()
+  endif()
+  library_of("${header}" library)
+  if(library STREQUAL "simdjson")
+    if(NOT "${file}" STREQUAL only_simdjson)
+      breach(${file} "includes <${header}>, which belongs to ${only_simdjson}")
+    endif()
+  elseif(library AND NOT library IN_LIST libraries_of_${room_path})
+    breach(${file} "includes <${header}>, but ${own} may use only: ${libraries_of_${room_path}}")
+  elseif(own STREQUAL "engine/emulator" AND bracket STREQUAL "<" AND header MATCHES "[./]" AND NOT header STREQUAL "immintrin.h")
+    breach(${file} "includes <${header}>: the emulator uses only the C++ standard library")
+  endif()
+  if(library STREQUAL "seccomp")
+    list(APPEND seccomp_files ${file})
+  endif()
+endmacro()
+
+macro(check_words file)
+  file(READ ${ROOT}/${file} text)
+  string(TOLOWER "${text}" text)
+  if("${file}" MATCHES "^src/mcp/" AND text MATCHES "kernel")
+    breach(${file} "says \"kernel\": the protocol room does not know what it carries")
+  endif()
+  if("${file}" MATCHES "^src/engine/" AND text MATCHES "json-?rpc")
+    breach(${file} "says \"JSON-RPC\": the engine does not know who asks")
+  endif()
+endmacro()
+
+set(seccomp_files "")
+set(files_seen 0)
+foreach(room_path IN LISTS room_paths)
+  file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/${room_path}/*.h ${ROOT}/${room_path}/*.cc)
+  foreach(file IN LISTS files)
+    math(EXPR files_seen "${files_seen} + 1")
+    check_words(${file})
+    file(STRINGS ${ROOT}/${file} lines REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]")
+    foreach(line IN LISTS lines)
+      check_include(${file} ${room_path} "${line}")
+    endforeach()
+  endforeach()
+endforeach()
+
+# A folder of sources that no rule names would be free to include anything.
+file(GLOB_RECURSE all RELATIVE ${ROOT} ${ROOT}/src/*.h ${ROOT}/src/*.cc)
+foreach(file IN LISTS all)
+  get_filename_component(folder ${file} DIRECTORY)
+  set(covered FALSE)
+  foreach(room_path IN LISTS room_paths)
+    string(FIND "${folder}/" "${room_path}/" at)
+    if(at EQUAL 0)
+      set(covered TRUE)
+    endif()
+  endforeach()
+  if(NOT covered)
+    breach(${file} "belongs to no room of tests/layering.cmake")
+  endif()
+endforeach()
+
+list(LENGTH seccomp_files count)
+if(count GREATER max_files_seccomp)
+  breach(src "seccomp.h is included by several, one file is to know it")
+endif()
+
+if(breaches)
+  list(JOIN breaches "\n  " text)
+  message(FATAL_ERROR "layering:\n  ${text}\n")
+endif()
+message(STATUS "layering: ${files_seen} files keep to their rooms")

@@ -1,0 +1,83 @@
+#include "tools/job_answer.h"
+
+#include "tools/refusal.h"
+#include "tools/report.h"
+
+namespace assay::tools {
+namespace {
+
+using job::JobRecord;
+using mcp::CallContext;
+using mcp::Json;
+using mcp::OrderedJson;
+using mcp::ToolResult;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kStages = 7;  // received … concluded
+constexpr double kDefaultWaitS = 45;
+
+Clock::time_point deadline(const Json& arguments, double default_s) {
+  const double wait_s = arguments.value("wait_s", default_s);
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(wait_s));
+}
+
+Detail detail_of(const Json& arguments) {
+  return arguments.value("detail", "short") == "full" ? Detail::full : Detail::brief;
+}
+
+ToolResult answer(const JobRecord& record, Detail detail) {
+  ToolResult result{.structured = report(record, detail)};
+  result.text = report_text(result.structured);
+  result.is_error = is_error(record);
+  return result;
+}
+
+void tell(const JobRecord& record, const CallContext& context) {
+  const auto count = static_cast<double>(record.stages.size());
+  std::string message = "job " + record.id + ": ";
+  message += record.stages.empty() ? "submitted" : record.stages.back().name;
+  if (!record.stages.empty() && record.stages.back().status == job::StageStatus::failed) {
+    message += " (failed)";
+  }
+  context.progress(count, kStages, message);
+}
+
+}  // namespace
+
+ToolResult answer_for_new_job(Jobs& jobs, const std::string& job_id, const Json& arguments,
+                              const std::vector<contract::Violation>& warnings,
+                              CallContext& context) {
+  // Told at once, so that a client which loses the answer can still ask for the job.
+  const auto record = jobs.wait(job_id, context.principal, deadline(arguments, kDefaultWaitS),
+                                context.stop, [&](const JobRecord& seen) { tell(seen, context); });
+  if (context.stop.stop_requested()) {
+    [[maybe_unused]] const auto cancelled = jobs.cancel(job_id, context.principal);
+    return {.structured = {{"job_id", job_id}, {"status", "success"}, {"state", "cancelled"}}};
+  }
+  if (!record) return server_fault("The job has vanished from the journal.", true);
+  ToolResult result = answer(*record, detail_of(arguments));
+  for (const auto& warning : warnings) {
+    result.structured["warnings"].push_back(
+        {{"code", "contract"}, {"message", warning.pointer + ": " + warning.message}});
+  }
+  if (!warnings.empty()) result.text = report_text(result.structured);
+  return result;
+}
+
+ToolResult answer_for_job(Jobs& jobs, const std::string& job_id, const Json& arguments,
+                          CallContext& context) {
+  const auto record = jobs.wait(job_id, context.principal, deadline(arguments, 0), context.stop,
+                                [&](const JobRecord& seen) { tell(seen, context); });
+  if (!record) {
+    return {.structured = {{"job_id", job_id},
+                           {"status", "error"},
+                           {"state", "not_found"},
+                           {"error", {{"message", "Job " + job_id + " not found"}}}},
+            .text = "Job " + job_id + " not found",
+            .is_error = true};
+  }
+  return answer(*record, detail_of(arguments));
+}
+
+}  // namespace assay::tools

@@ -1,0 +1,166 @@
+#include "tools/jobs.h"
+
+#include <algorithm>
+
+#include "engine/job/kind.h"
+
+namespace assay::tools {
+namespace {
+
+using job::JobRecord;
+using nlohmann::json;
+using node::Conclusion;
+using Clock = std::chrono::steady_clock;
+
+// A job of another server on the same state directory changes without telling us.
+constexpr std::chrono::milliseconds kForeignPoll{100};
+
+}  // namespace
+
+Jobs::Jobs(journal::Journal& journal, journal::ArtifactStore& artifacts, node::Engine& engine,
+           Log log)
+    : journal_(journal), artifacts_(artifacts), engine_(engine), log_(std::move(log)) {}
+
+Jobs::~Jobs() {
+  std::map<std::string, Running> ending;
+  {
+    const std::lock_guard lock(mutex_);
+    ending.swap(running_);
+  }
+  for (auto& [job_id, running] : ending) running.thread.request_stop();
+}
+
+std::string Jobs::submit(const job::Kind& kind, json request, const std::string& principal) {
+  JobRecord record{.id = job::new_job_id(),
+                   .kind = kind.name,
+                   .principal = principal,
+                   .request = std::move(request)};
+  journal_.submit(record);
+  journal_.append(record.id, 0, {.name = "received"});
+  forget_finished();
+  const std::lock_guard lock(mutex_);
+  running_[record.id].thread =
+      std::jthread([this, record](const std::stop_token& stop) { run(record, stop); });
+  return record.id;
+}
+
+void Jobs::run(const JobRecord& record, const std::stop_token& stop) {
+  std::uint64_t seq = 0;
+  json links = json::array();
+  const auto on_stage = [&](const node::StageEvent& event) {
+    for (const auto& artifact : event.artifacts) {
+      const auto id = artifacts_.put(artifact.bytes);
+      links.push_back({{"name", artifact.name},
+                       {"media_type", artifact.media_type},
+                       {"bytes", artifact.bytes.size()},
+                       {"id", id}});
+    }
+    journal_.append(record.id, ++seq, event.record);
+    changed();
+  };
+  Conclusion conclusion;
+  try {
+    conclusion = engine_.run({.job_id = record.id, .kind = record.kind, .request = record.request},
+                             on_stage, stop);
+  } catch (const std::exception& error) {
+    // Ours: the journal is full, the engine cannot be started. Told as such, and logged.
+    log_("job " + record.id + ": " + error.what());
+    conclusion = {.verdict = job::Verdict::engine_fault,
+                  .body = {{"summary", std::string("The server failed: ") + error.what()}}};
+  }
+  conclude(record.id, conclusion, std::move(links));
+  const std::lock_guard lock(mutex_);
+  const auto found = running_.find(record.id);
+  if (found != running_.end()) found->second.done = true;
+}
+
+void Jobs::conclude(const std::string& job_id, const Conclusion& conclusion, json artifact_list) {
+  json body = conclusion.body;
+  body["artifacts"] = std::move(artifact_list);
+  const auto state =
+      conclusion.interrupted ? job::State::interrupted : job::final_state(conclusion.verdict);
+  try {
+    journal_.conclude(job_id, conclusion.verdict, state, body);
+  } catch (const std::exception& error) {
+    // The job stays unfinished in the journal; the next start marks it interrupted with its stages.
+    log_("job " + job_id + ": its end could not be recorded: " + error.what());
+  }
+  changed();
+}
+
+void Jobs::changed() {
+  const std::lock_guard lock(mutex_);
+  ++changes_;
+  change_.notify_all();
+}
+
+void Jobs::forget_finished() {
+  std::vector<std::jthread> ended;
+  const std::lock_guard lock(mutex_);
+  for (auto it = running_.begin(); it != running_.end();) {
+    if (!it->second.done) {
+      ++it;
+      continue;
+    }
+    ended.push_back(std::move(it->second.thread));
+    it = running_.erase(it);
+  }
+}
+
+std::optional<JobRecord> Jobs::find(const std::string& job_id, const std::string& principal) {
+  return journal_.find(job_id, principal);
+}
+
+std::vector<JobRecord> Jobs::recent(const std::string& principal, std::size_t limit) {
+  return journal_.recent(principal, limit);
+}
+
+std::optional<JobRecord> Jobs::wait(const std::string& job_id, const std::string& principal,
+                                    Clock::time_point deadline, const std::stop_token& stop,
+                                    const std::function<void(const JobRecord&)>& on_change) {
+  std::size_t told_stages = 0;
+  for (;;) {
+    std::uint64_t seen = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      seen = changes_;
+    }
+    auto record = journal_.find(job_id, principal);
+    if (!record) return std::nullopt;
+    if (on_change && record->stages.size() > told_stages) {
+      told_stages = record->stages.size();
+      on_change(*record);
+    }
+    if (job::is_final(record->state) || Clock::now() >= deadline || stop.stop_requested()) {
+      return record;
+    }
+    std::unique_lock lock(mutex_);
+    const bool ours = running_.contains(job_id);
+    const auto until = ours ? deadline : std::min(deadline, Clock::now() + kForeignPoll);
+    change_.wait_until(lock, stop, until, [&] { return changes_ != seen; });
+  }
+}
+
+Jobs::Cancelled Jobs::cancel(const std::string& job_id, const std::string& principal) {
+  const auto record = journal_.find(job_id, principal);
+  if (!record) return Cancelled::not_found;
+  if (job::is_final(record->state)) return Cancelled::already_final;
+  const std::lock_guard lock(mutex_);
+  const auto found = running_.find(job_id);
+  if (found == running_.end()) return Cancelled::not_ours;
+  found->second.thread.request_stop();
+  return Cancelled::requested;
+}
+
+json Jobs::capabilities(bool refresh) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (capabilities_ && !refresh) return *capabilities_;
+  }
+  json fresh = engine_.capabilities();
+  const std::lock_guard lock(mutex_);
+  capabilities_ = fresh;
+  return fresh;
+}
+
+}  // namespace assay::tools

@@ -1,0 +1,79 @@
+// Jobs as the tools see them: submitted to the journal, run by the engine, every stage durable
+// before the next begins, the end recorded once. Owns a thread per unfinished job.
+//
+// Any thread may call. Destruction cancels what runs and waits for it.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/job/record.h"
+#include "engine/journal/artifacts.h"
+#include "engine/journal/journal.h"
+#include "engine/node/engine.h"
+
+namespace assay::tools {
+
+class Jobs {
+ public:
+  using Log = std::function<void(const std::string&)>;
+  Jobs(journal::Journal& journal, journal::ArtifactStore& artifacts, node::Engine& engine, Log log);
+  ~Jobs();
+  Jobs(const Jobs&) = delete;
+  Jobs& operator=(const Jobs&) = delete;
+
+  // Durable when it returns; runs from then on. Throws journal::JournalUnavailable if it cannot be
+  // made durable: then nothing runs.
+  [[nodiscard]] std::string submit(const job::Kind& kind, nlohmann::json request,
+                                   const std::string& principal);
+
+  // Blocks until the job is final, `deadline`, or `stop`; `on_change` is called with every new
+  // state of the record it sees. Nothing: no such job, or another principal's.
+  [[nodiscard]] std::optional<job::JobRecord> wait(
+      const std::string& job_id, const std::string& principal,
+      std::chrono::steady_clock::time_point deadline, const std::stop_token& stop,
+      const std::function<void(const job::JobRecord&)>& on_change);
+
+  [[nodiscard]] std::optional<job::JobRecord> find(const std::string& job_id,
+                                                   const std::string& principal);
+  [[nodiscard]] std::vector<job::JobRecord> recent(const std::string& principal, std::size_t limit);
+
+  enum class Cancelled { requested, already_final, not_ours, not_found };
+  // not_ours: another server runs it.
+  [[nodiscard]] Cancelled cancel(const std::string& job_id, const std::string& principal);
+
+  [[nodiscard]] nlohmann::json capabilities(bool refresh);
+
+ private:
+  struct Running {
+    std::jthread thread{};
+    bool done = false;
+  };
+
+  void run(const job::JobRecord& record, const std::stop_token& stop);
+  void conclude(const std::string& job_id, const node::Conclusion& conclusion,
+                nlohmann::json artifact_list);
+  void changed();
+  void forget_finished();
+
+  journal::Journal& journal_;
+  journal::ArtifactStore& artifacts_;
+  node::Engine& engine_;
+  Log log_;
+  std::mutex mutex_{};
+  std::condition_variable_any change_{};
+  std::uint64_t changes_ = 0;
+  std::map<std::string, Running> running_{};
+  std::optional<nlohmann::json> capabilities_{};
+};
+
+}  // namespace assay::tools

@@ -1,0 +1,32 @@
+// `kernel`, `ref_kernel`: a source with its type, contract and metadata, from the caller's JSON to
+// the form the engine takes. What the arguments alone decide is decided here, with a pointer per
+// violation.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/contract/contract.h"
+#include "mcp/json.h"
+
+namespace assay::tools {
+
+struct KernelArgument {
+  nlohmann::json body = nlohmann::json::object();  // the order's `kernel`
+  std::string kernel_type{};
+  std::optional<contract::Contract> contract{};
+  std::vector<contract::Violation> warnings{};
+};
+
+// `fallback` is the contract to take when the argument has none (a reference takes the kernel's).
+// Violations are appended; the result is meaningful only if none were.
+[[nodiscard]] KernelArgument read_kernel(const mcp::Json& argument, const std::string& pointer,
+                                         const contract::Contract* fallback,
+                                         std::vector<contract::Violation>& violations);
+
+// Whether NVRTC may be given this option: those that change code generation, language or
+// diagnostics; none that names a file, a folder, a plugin or an output.
+[[nodiscard]] bool is_allowed_option(const std::string& option);
+
+}  // namespace assay::tools

@@ -1,0 +1,192 @@
+#include "tools/report.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include "tools/statistics.h"
+
+namespace assay::tools {
+namespace {
+
+using job::JobRecord;
+using job::StageRecord;
+using job::StageStatus;
+using job::State;
+using job::Verdict;
+using mcp::OrderedJson;
+using nlohmann::json;
+
+const StageRecord* stage(const JobRecord& record, std::string_view name) {
+  const auto found = std::find_if(record.stages.begin(), record.stages.end(),
+                                  [&](const auto& one) { return one.name == name; });
+  return found == record.stages.end() ? nullptr : &*found;
+}
+
+bool passed(const StageRecord* stage) {
+  return stage != nullptr && stage->status == StageStatus::passed;
+}
+
+// Whose words are in a failed stage: the candidate's or the reference's.
+bool is_about_reference(const JobRecord& record) {
+  const auto detail = record.conclusion.find("detail");
+  return detail != record.conclusion.end() && detail->is_object() &&
+         detail->value("which", "") == "ref_kernel";
+}
+
+std::vector<double> samples(const json& body, const char* key) {
+  std::vector<double> values;
+  if (body.contains(key)) {
+    for (const auto& sample : body.at(key)) values.push_back(sample.get<double>());
+  }
+  return values;
+}
+
+OrderedJson exec_result(const JobRecord& record) {
+  const StageRecord* compiled = stage(record, "compiled");
+  const StageRecord* validated = stage(record, "validated");
+  const StageRecord* timed = stage(record, "timed");
+  OrderedJson result;
+  result["compiled"] = passed(compiled);
+  result["correctness"] = passed(validated) && record.verdict == Verdict::passed;
+  const OrderedJson stats = timed != nullptr ? runtime_stats_ms(samples(timed->body, "samples_ns"))
+                                             : OrderedJson::object();
+  result["runtime"] = stats.value("mean", 0.0);
+  if (!stats.empty()) result["runtime_stats"] = stats;
+  OrderedJson metadata = OrderedJson::object();
+  if (timed != nullptr && timed->body.contains("clock")) {
+    metadata["clock"] = timed->body.at("clock");
+    metadata["note"] = timed->body.at("note");
+  }
+  if (const StageRecord* prepared = stage(record, "prepared");
+      prepared != nullptr && prepared->body.contains("kernel")) {
+    metadata["kernel_name"] = prepared->body.at("kernel");
+    metadata["device"] = prepared->body.at("device");
+  }
+  result["metadata"] = metadata;
+  if (!record.verdict || record.verdict == Verdict::passed) return result;
+  const std::string summary = record.conclusion.value("summary", std::string());
+  if (!passed(compiled)) {
+    const json detail = record.conclusion.value("detail", json::object());
+    result["compilation_error"] = detail.value("log", summary).substr(0, 6000);
+  } else {
+    result["validation_error"] = summary;
+  }
+  return result;
+}
+
+OrderedJson validation(const StageRecord& validated) {
+  OrderedJson out = OrderedJson::object();
+  for (const char* key : {"checked_against", "trials", "trials_passed", "outputs", "counters"}) {
+    if (validated.body.contains(key)) out[key] = validated.body.at(key);
+  }
+  if (validated.body.value("printf", "") != "") out["printf"] = validated.body.at("printf");
+  return out;
+}
+
+OrderedJson stages(const JobRecord& record, Detail detail) {
+  OrderedJson list = OrderedJson::array();
+  for (const auto& one : record.stages) {
+    OrderedJson item = {
+        {"name", one.name}, {"status", job::name(one.status)}, {"ms", one.elapsed_ms}};
+    if (detail == Detail::full && !one.body.empty()) item["body"] = one.body;
+    if (one.status == StageStatus::skipped && one.body.contains("reason")) {
+      item["reason"] = one.body.at("reason");
+    }
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+// The manual's envelope: success whenever there is a report, whatever the verdict.
+const char* status(const JobRecord& record) { return is_error(record) ? "error" : "success"; }
+
+std::string iso_time(std::int64_t ns) {
+  const std::time_t seconds = static_cast<std::time_t>(ns / 1'000'000'000);
+  std::tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+void add_failure(OrderedJson& out, const JobRecord& record) {
+  const auto detail = record.conclusion.find("detail");
+  if (detail == record.conclusion.end() || detail->empty()) return;
+  OrderedJson error = *detail;
+  error.erase("log");  // stands in compilation_error, whole in the artifact
+  out["error"] = std::move(error);
+}
+
+}  // namespace
+
+bool is_error(const JobRecord& record) {
+  return record.state == State::interrupted || record.verdict == Verdict::engine_fault;
+}
+
+OrderedJson report(const JobRecord& record, Detail detail) {
+  OrderedJson out;
+  out["job_id"] = record.id;
+  out["status"] = status(record);
+  out["state"] = job::name(record.state);
+  out["verdict"] = record.verdict ? OrderedJson(job::name(*record.verdict)) : OrderedJson(nullptr);
+  out["trust"] = record.conclusion.value("trust", json(nullptr));
+  out["summary"] = record.conclusion.value("summary", std::string("Not finished yet."));
+  out["stage"] =
+      record.stages.empty() ? OrderedJson(nullptr) : OrderedJson(record.stages.back().name);
+  if (is_error(record)) out["retryable"] = true;
+  if (is_about_reference(record)) out["about"] = "ref_kernel";
+  out["kernel_exec_result"] = exec_result(record);
+  if (const StageRecord* timed = stage(record, "timed"); timed != nullptr) {
+    const OrderedJson reference = runtime_stats_ms(samples(timed->body, "reference_samples_ns"));
+    if (!reference.empty()) out["ref_runtime"] = reference;
+    OrderedJson timing = {{"clock", timed->body.value("clock", json(nullptr))},
+                          {"runs", samples(timed->body, "samples_ns").size()},
+                          {"requested", timed->body.value("trials_requested", json(nullptr))}};
+    out["timing"] = std::move(timing);
+  }
+  if (const StageRecord* validated = stage(record, "validated"); validated != nullptr) {
+    out["validation"] = validation(*validated);
+  }
+  add_failure(out, record);
+  out["evidence"] = record.conclusion.value("evidence", json::array());
+  out["warnings"] = record.conclusion.value("warnings", json::array());
+  out["stages"] = stages(record, detail);
+  if (record.conclusion.contains("environment")) {
+    out["environment"] = record.conclusion.at("environment");
+  }
+  if (record.conclusion.contains("artifacts")) out["artifacts"] = record.conclusion.at("artifacts");
+  return out;
+}
+
+std::string report_text(const OrderedJson& report) {
+  const auto verdict = report.at("verdict");
+  std::string text = verdict.is_string()
+                         ? verdict.get<std::string>()
+                         : report.at("state").get<std::string>() + " (not finished)";
+  if (report.at("trust").is_string()) text += " · trust " + report.at("trust").get<std::string>();
+  text += "\n" + report.at("summary").get<std::string>() + "\n";
+  std::string stages;
+  for (const auto& one : report.at("stages")) {
+    stages += (stages.empty() ? "" : " → ") + one.at("name").get<std::string>();
+    if (one.at("status") != "passed") stages += "(" + one.at("status").get<std::string>() + ")";
+  }
+  if (!stages.empty()) text += "stages: " + stages + "\n";
+  for (const auto& warning : report.at("warnings")) {
+    text += "warning: " + warning.at("message").get<std::string>() + "\n";
+  }
+  text += "job_id: " + report.at("job_id").get<std::string>();
+  return text;
+}
+
+OrderedJson job_line(const JobRecord& record) {
+  OrderedJson line;
+  line["job_id"] = record.id;
+  line["kind"] = record.kind;
+  line["state"] = job::name(record.state);
+  line["verdict"] = record.verdict ? OrderedJson(job::name(*record.verdict)) : OrderedJson(nullptr);
+  line["created"] = iso_time(record.created_ns);
+  line["summary"] = record.conclusion.value("summary", std::string());
+  return line;
+}
+
+}  // namespace assay::tools
