@@ -38,24 +38,34 @@ std::string Jobs::submit(const job::Kind& kind, json request, const std::string&
   journal_.submit(record);
   journal_.append(record.id, 0, {.name = "received"});
   forget_finished();
-  const std::lock_guard lock(mutex_);
-  running_[record.id].thread =
-      std::jthread([this, record](const std::stop_token& stop) { run(record, stop); });
+  start(record);
   return record.id;
+}
+
+void Jobs::start(const JobRecord& record) {
+  try {
+    const std::lock_guard lock(mutex_);
+    running_[record.id].thread =
+        std::jthread([this, record](const std::stop_token& stop) { run(record, stop); });
+  } catch (const std::system_error& error) {
+    // The machine has no thread left to give. The job is recorded, so its end is too.
+    log_("job " + record.id + ": no thread for it: " + error.what());
+    {
+      const std::lock_guard lock(mutex_);
+      running_.erase(record.id);
+    }
+    conclude(record.id, {.verdict = job::Verdict::engine_fault,
+                         .body = {{"summary", "The server could not start a thread for this job: "
+                                              "the machine has too many. Try again later."}}});
+  }
 }
 
 void Jobs::run(const JobRecord& record, const std::stop_token& stop) {
   std::uint64_t seq = 0;
-  json links = json::array();
   const auto on_stage = [&](const node::StageEvent& event) {
-    for (const auto& artifact : event.artifacts) {
-      const auto id = artifacts_.put(artifact.bytes);
-      links.push_back({{"name", artifact.name},
-                       {"media_type", artifact.media_type},
-                       {"bytes", artifact.bytes.size()},
-                       {"id", id}});
-    }
-    journal_.append(record.id, ++seq, event.record);
+    auto stage = event.record;
+    const auto links = keep(event.artifacts, stage);
+    journal_.append(record.id, ++seq, stage, links);
     changed();
   };
   Conclusion conclusion;
@@ -68,19 +78,35 @@ void Jobs::run(const JobRecord& record, const std::stop_token& stop) {
     conclusion = {.verdict = job::Verdict::engine_fault,
                   .body = {{"summary", std::string("The server failed: ") + error.what()}}};
   }
-  conclude(record.id, conclusion, std::move(links));
+  conclude(record.id, conclusion);
   const std::lock_guard lock(mutex_);
   const auto found = running_.find(record.id);
   if (found != running_.end()) found->second.done = true;
 }
 
-void Jobs::conclude(const std::string& job_id, const Conclusion& conclusion, json artifact_list) {
-  json body = conclusion.body;
-  body["artifacts"] = std::move(artifact_list);
+std::vector<job::ArtifactLink> Jobs::keep(const std::vector<node::Artifact>& artifacts,
+                                          job::StageRecord& stage) {
+  std::vector<job::ArtifactLink> links;
+  for (const auto& artifact : artifacts) {
+    try {
+      links.push_back({.name = artifact.name,
+                       .media_type = artifact.media_type,
+                       .bytes = artifact.bytes.size(),
+                       .id = artifacts_.put(artifact.bytes)});
+    } catch (const journal::JournalUnavailable& error) {
+      // A verdict does not depend on its log: the job goes on, and says what is missing.
+      log_("artifact " + artifact.name + ": " + error.what());
+      stage.body["not_kept"].push_back({{"name", artifact.name}, {"why", error.what()}});
+    }
+  }
+  return links;
+}
+
+void Jobs::conclude(const std::string& job_id, const Conclusion& conclusion) {
   const auto state =
       conclusion.interrupted ? job::State::interrupted : job::final_state(conclusion.verdict);
   try {
-    journal_.conclude(job_id, conclusion.verdict, state, body);
+    journal_.conclude(job_id, conclusion.verdict, state, conclusion.body);
   } catch (const std::exception& error) {
     // The job stays unfinished in the journal; the next start marks it interrupted with its stages.
     log_("job " + job_id + ": its end could not be recorded: " + error.what());

@@ -59,9 +59,12 @@ class Jobs {
     bool done = false;
   };
 
+  void start(const job::JobRecord& record);
   void run(const job::JobRecord& record, const std::stop_token& stop);
-  void conclude(const std::string& job_id, const node::Conclusion& conclusion,
-                nlohmann::json artifact_list);
+  // Stores what can be stored; what cannot is noted in the stage.
+  std::vector<job::ArtifactLink> keep(const std::vector<node::Artifact>& artifacts,
+                                      job::StageRecord& stage);
+  void conclude(const std::string& job_id, const node::Conclusion& conclusion);
   void changed();
   void forget_finished();
 

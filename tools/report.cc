@@ -109,6 +109,17 @@ std::string iso_time(std::int64_t ns) {
   return text;
 }
 
+OrderedJson artifacts(const JobRecord& record) {
+  OrderedJson list = OrderedJson::array();
+  for (const auto& link : record.artifacts) {
+    list.push_back({{"name", link.name},
+                    {"media_type", link.media_type},
+                    {"bytes", link.bytes},
+                    {"id", link.id}});
+  }
+  return list;
+}
+
 void add_failure(OrderedJson& out, const JobRecord& record) {
   const auto detail = record.conclusion.find("detail");
   if (detail == record.conclusion.end() || detail->empty()) return;
@@ -154,7 +165,7 @@ OrderedJson report(const JobRecord& record, Detail detail) {
   if (record.conclusion.contains("environment")) {
     out["environment"] = record.conclusion.at("environment");
   }
-  if (record.conclusion.contains("artifacts")) out["artifacts"] = record.conclusion.at("artifacts");
+  out["artifacts"] = artifacts(record);
   return out;
 }
 

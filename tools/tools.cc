@@ -1,6 +1,34 @@
 #include "tools/tools.h"
 
+#include <functional>
+#include <system_error>
+
+#include "engine/journal/unavailable.h"
+#include "tools/refusal.h"
+
 namespace assay::tools {
+
+namespace {
+
+// The journal's storage or the machine's last thread: expected to fail now and then, ours, and worth
+// another try. Everything else a tool throws is a bug, which the protocol layer answers and logs.
+std::function<mcp::ToolResult(const mcp::Json&, mcp::CallContext&)> answering_faults(
+    std::function<mcp::ToolResult(const mcp::Json&, mcp::CallContext&)> run) {
+  return [run = std::move(run)](const mcp::Json& arguments, mcp::CallContext& context) {
+    try {
+      return run(arguments, context);
+    } catch (const journal::JournalUnavailable& error) {
+      return server_fault(std::string("The server's journal is unavailable: ") + error.what(),
+                          true);
+    } catch (const std::system_error& error) {
+      return server_fault(std::string("The machine refused the server something it needs: ") +
+                              error.what(),
+                          true);
+    }
+  };
+}
+
+}  // namespace
 
 std::vector<mcp::Tool> all(Jobs& jobs) {
   std::vector<mcp::Tool> tools;
@@ -8,6 +36,7 @@ std::vector<mcp::Tool> all(Jobs& jobs) {
   tools.push_back(get_job(jobs));
   tools.push_back(cancel_job(jobs));
   tools.push_back(check_capabilities(jobs));
+  for (auto& tool : tools) tool.run = answering_faults(std::move(tool.run));
   return tools;
 }
 

@@ -2,7 +2,10 @@
 
 #include <spdlog/spdlog.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
 
 #include "cli/commands.h"
 #include "engine/job/kind.h"
@@ -60,8 +63,27 @@ void add_assembly_options(CLI::App& command, AssemblyOptions& options) {
 Assembly::Assembly(const AssemblyOptions& options)
     : state_dir_(state_directory(options.state_dir)),
       journal_(state_dir_, {.kinds = {job::kernel_kind()}, .log = warn}),
-      artifacts_(state_dir_ / "artifacts", kArtifactBytes, warn),
+      artifacts_(state_dir_ / "artifacts", kArtifactBytes, warn,
+                 {.pinned = [this](const std::string& id) { return journal_.references(id); },
+                  .make_room = [this](std::uint64_t bytes) { journal_.make_room(bytes); }}),
       engine_(engine_command(options), warn),
-      jobs_(journal_, artifacts_, engine_, warn) {}
+      jobs_(journal_, artifacts_, engine_, warn),
+      housekeeping_([this](const std::stop_token& stop) { keep_house(stop); }) {}
+
+void Assembly::keep_house(const std::stop_token& stop) {
+  constexpr std::chrono::minutes kPeriod{5};
+  std::mutex mutex;
+  std::condition_variable_any never;
+  for (;;) {
+    std::unique_lock lock(mutex);
+    if (never.wait_for(lock, stop, kPeriod, [&] { return stop.stop_requested(); })) return;
+    try {
+      journal_.sweep();
+      artifacts_.sweep();
+    } catch (const std::exception& error) {
+      warn(std::string("housekeeping: ") + error.what());
+    }
+  }
+}
 
 }  // namespace assay::cli

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <stop_token>
 #include <string>
+#include <thread>
 
 #include "engine/journal/artifacts.h"
 #include "engine/journal/journal.h"
@@ -35,11 +37,15 @@ class Assembly {
   [[nodiscard]] journal::Journal& journal() { return journal_; }
 
  private:
+  // Every few minutes: retention limits, jobs of dead servers, the bound of the artifact store.
+  void keep_house(const std::stop_token& stop);
+
   std::filesystem::path state_dir_;
   journal::Journal journal_;
   journal::ArtifactStore artifacts_;
   node::EngineProcess engine_;
   tools::Jobs jobs_;
+  std::jthread housekeeping_;
 };
 
 }  // namespace assay::cli

@@ -1,6 +1,7 @@
 #include "mcp/tool_calls.h"
 
 #include <exception>
+#include <system_error>
 #include <utility>
 
 #include "mcp/codec.h"
@@ -62,10 +63,15 @@ void ToolCalls::start(const Call& call, CallParams params, Reply reply) {
   }
   running_.emplace(serial, Running{.reply = std::move(reply), .gate = gate});
   auto arguments = std::make_shared<Json>(std::move(params.arguments));
-  pool_.submit([this, serial, tool, arguments, context] {
-    auto ending = std::make_shared<Ending>(execute(tool, std::move(*arguments), *context));
-    loop_.post([this, serial, ending] { finish(serial, *ending); });
-  });
+  try {
+    pool_.submit([this, serial, tool, arguments, context] {
+      auto ending = std::make_shared<Ending>(execute(tool, std::move(*arguments), *context));
+      loop_.post([this, serial, ending] { finish(serial, *ending); });
+    });
+  } catch (const std::system_error& error) {
+    finish(serial, RpcError{.code = ErrorCode::internal_error,
+                            .message = std::string("no thread for this call: ") + error.what()});
+  }
 }
 
 std::shared_ptr<ProgressGate> ToolCalls::open_gate(std::uint64_t serial, const ProgressToken& token,

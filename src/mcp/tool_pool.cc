@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -46,7 +47,13 @@ void ToolPool::submit(std::function<void()> work) {
   }
   if (state_->threads >= state_->max_threads) return;
   // Detached, because a thread ends by itself after idling; the count is what is waited for.
-  std::thread([state = state_] { work_loop(state); }).detach();
+  try {
+    std::thread([state = state_] { work_loop(state); }).detach();
+  } catch (const std::system_error&) {
+    if (state_->threads > 0) return;  // a thread that is busy now takes it later
+    state_->waiting.pop_back();
+    throw;
+  }
   ++state_->threads;
 }
 

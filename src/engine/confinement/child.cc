@@ -255,7 +255,10 @@ End Child::reap(Clock::time_point deadline) {
     read_status();
   }
   if (!end_.clean_record && worker_) {
-    // The keeper was killed from outside. Its death kills what is below; this only makes sure.
+    // The keeper was killed from outside. Its death kills the worker, and a pid namespace the rest;
+    // without one, what the worker started is in its process group, whose number is taken while any
+    // of it lives.
+    ::kill(-*worker_pid_, SIGKILL);
     ::syscall(SYS_pidfd_send_signal, worker_.get(), SIGKILL, nullptr, 0U);
     end_.gone = wait_readable(worker_, deadline);
   } else {

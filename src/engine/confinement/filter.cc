@@ -79,6 +79,7 @@ class Rules {
   void refuse(const char* call) { add(call, EPERM, {}); }
   void refuse(const char* call, scmp_arg_cmp when) { add(call, EPERM, {&when, 1}); }
   void not_implemented(const char* call) { add(call, ENOSYS, {}); }
+  void pretend(const char* call) { add(call, 0, {}); }
 
   void not_implemented_beyond_the_known() {
     for (int number = kFirstUnknownCall; number <= kLastUnknownCall; ++number) {
@@ -141,6 +142,9 @@ void add_process_rules(Rules& rules, const FilterShape& shape) {
     for (const char* call : kProcessCalls) rules.refuse(call);
     rules.refuse("clone", compare(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
   }
+  if (shape.keep_session) {
+    for (const char* call : {"setsid", "setpgid"}) rules.pretend(call);
+  }
   rules.refuse("prlimit64", compare(0, SCMP_CMP_NE, 0));
   rules.refuse("sched_setaffinity", compare(0, SCMP_CMP_NE, 0));
   // Legacy personalities switch address randomisation and page protection off.
@@ -181,8 +185,9 @@ Rules rules_of(const FilterShape& shape) {
 }
 
 std::size_t index_of(const FilterShape& shape) {
-  return static_cast<std::size_t>(shape.profile) * 8 + (shape.may_start_processes ? 4U : 0U) +
-         (shape.refuse_truncate ? 2U : 0U) + (shape.own_signals_only ? 1U : 0U);
+  return static_cast<std::size_t>(shape.profile) * 16 + (shape.keep_session ? 8U : 0U) +
+         (shape.may_start_processes ? 4U : 0U) + (shape.refuse_truncate ? 2U : 0U) +
+         (shape.own_signals_only ? 1U : 0U);
 }
 
 }  // namespace
@@ -193,13 +198,14 @@ FilterShape filter_shape(const Confinement& confinement, int landlock_abi) {
   return {.profile = confinement.profile,
           .may_start_processes = confinement.may_start_processes,
           .refuse_truncate = abi < 3,
-          .own_signals_only = abi < 6 && !has_pid_namespace(layers.level) && !layers.separate_uid};
+          .own_signals_only = abi < 6 && !has_pid_namespace(layers.level) && !layers.separate_uid,
+          .keep_session = keeps_session(layers)};
 }
 
 const std::string& filter_program(const FilterShape& shape) {
   // A pure function's values, remembered: building one takes half a millisecond.
-  static std::array<std::string, 24> programs;
-  static std::array<std::once_flag, 24> built;
+  static std::array<std::string, 48> programs;
+  static std::array<std::once_flag, 48> built;
   const std::size_t index = index_of(shape);
   std::call_once(built[index], [&] { programs[index] = rules_of(shape).program(); });
   return programs[index];

@@ -16,7 +16,15 @@ struct FilterShape {
   bool refuse_truncate = false;
   // Landlock scopes signals from ABI 6 on; a pid namespace or a uid of its own do so too.
   bool own_signals_only = false;
+  // setsid and setpgid do nothing and say that they did.
+  bool keep_session = false;
 };
+
+// Without a pid namespace everything a worker starts stays in its process group, so that one kill()
+// reaches it all. Refusing the calls would break ninja and Python's subprocess.
+[[nodiscard]] constexpr bool keeps_session(const Layers& layers) {
+  return layers.level != Level::L0 && !has_pid_namespace(layers.level);
+}
 
 [[nodiscard]] FilterShape filter_shape(const Confinement& confinement, int landlock_abi);
 

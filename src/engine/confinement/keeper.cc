@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,6 +17,7 @@
 #include <exception>
 
 #include "engine/confinement/child.h"
+#include "engine/confinement/filter.h"
 #include "engine/confinement/identity.h"
 #include "engine/confinement/init.h"
 #include "engine/confinement/notices.h"
@@ -47,9 +49,12 @@ class Keeper {
   void run_below(const Origin& origin);
   void let_proceed();
   void resign();
+  void reap_orphans() const;
   void supervise();
   void take_notices();
   void finish();
+  // The worker leads a group of its own.
+  [[nodiscard]] pid_t worker_group() const { return has_init() ? last_.worker_pid : below_; }
 
   const Plan& plan_;
   std::optional<uid_t> uid_{};
@@ -149,14 +154,30 @@ void Keeper::take_notices() {
   }
 }
 
+// Orphans come to the keeper where there is no init: unreaped they would use up the machine's pids.
+// The process below is left for finish().
+void Keeper::reap_orphans() const {
+  for (;;) {
+    siginfo_t dead{};
+    if (::waitid(P_ALL, 0, &dead, WEXITED | WNOHANG | WNOWAIT) != 0) return;
+    if (dead.si_pid == 0 || dead.si_pid == below_) return;
+    ::waitpid(dead.si_pid, nullptr, 0);
+  }
+}
+
 // Until the process below is dead: its notices are passed on, and a cut leash kills it.
 void Keeper::supervise() {
+  sigset_t child;
+  ::sigemptyset(&child);
+  ::sigaddset(&child, SIGCHLD);
+  const posix::Descriptor deaths(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
   const posix::Descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, below_, 0U)));
   if (!pidfd) ::kill(below_, SIGKILL);  // what cannot be watched must not run
   constexpr short kNothing = 0;
-  std::array<pollfd, 3> waiting{{{.fd = pidfd.get(), .events = POLLIN, .revents = kNothing},
+  std::array<pollfd, 4> waiting{{{.fd = pidfd.get(), .events = POLLIN, .revents = kNothing},
                                  {.fd = line_.ours.get(), .events = POLLIN, .revents = kNothing},
-                                 {.fd = kLeashDescriptor, .events = POLLIN, .revents = kNothing}}};
+                                 {.fd = kLeashDescriptor, .events = POLLIN, .revents = kNothing},
+                                 {.fd = deaths.get(), .events = POLLIN, .revents = kNothing}}};
   while (pidfd && waiting[0].revents == 0) {
     if (::poll(waiting.data(), waiting.size(), -1) < 0) continue;
     if (waiting[1].revents != 0) {
@@ -168,6 +189,11 @@ void Keeper::supervise() {
       ::kill(below_, SIGKILL);
       waiting[2].fd = -1;
     }
+    if (waiting[3].revents != 0) {
+      std::array<signalfd_siginfo, 16> seen;
+      [[maybe_unused]] const auto length = ::read(deaths.get(), seen.data(), sizeof seen);
+      reap_orphans();
+    }
   }
 }
 
@@ -176,7 +202,9 @@ void Keeper::finish() {
   while (::waitpid(below_, &status, 0) < 0 && errno == EINTR) {
   }
   take_notices();
-  if (!has_pid_namespace(layers().level)) kill_descendants(uid_);
+  if (!has_pid_namespace(layers().level)) {
+    kill_descendants({.uid = uid_, .group = keeps_session(layers()) ? worker_group() : 0});
+  }
   if (!has_init()) worker_status_ = status;
   // An init that ended without a word was killed, and everything below it with it.
   last_.wait_status = worker_status_.value_or(SIGKILL);

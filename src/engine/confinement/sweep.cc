@@ -53,10 +53,12 @@ void kill_all_of(uid_t uid) {
 
 }  // namespace
 
-void kill_descendants(std::optional<uid_t> uid) {
+void kill_descendants(const Kin& kin) {
   auto pause = 100us;
   while (reap_the_dead()) {
-    if (uid) kill_all_of(*uid);
+    // A child is left, so the group is not empty and its number is not somebody else's by now.
+    if (kin.group > 0) ::kill(-kin.group, SIGKILL);
+    if (kin.uid) kill_all_of(*kin.uid);
     for (const pid_t pid : descendants(::getpid())) ::kill(pid, SIGKILL);
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, std::chrono::microseconds(5ms));

@@ -9,8 +9,16 @@
 
 namespace assay::confinement {
 
-// Returns when no descendant is left, reaped. With `uid`, which must be the descendants' alone, one
-// system call kills them all; otherwise /proc is searched until nothing is found.
-void kill_descendants(std::optional<uid_t> uid);
+// What is known of the descendants, so that one system call reaches all of them at once.
+struct Kin {
+  // Theirs alone.
+  std::optional<uid_t> uid{};
+  // The process group that the call filter keeps them in; 0 where they may leave it.
+  pid_t group = 0;
+};
+
+// Returns when no descendant is left, reaped. Where neither is known, /proc is searched until
+// nothing is found, which a process that forks all the time can outrun for long.
+void kill_descendants(const Kin& kin);
 
 }  // namespace assay::confinement

@@ -115,14 +115,15 @@ std::optional<Reply> RunnerProcess::step(Deadline deadline, int cancelled) {
   if (entries[2].revents != 0) {
     if (auto end = drain_output()) return *end;
   }
-  if (entries[0].revents != 0) channel_.read_available();
-  if (auto reply = take_reply()) return reply;
   if (entries[1].revents != 0) child_.read_status();
-  // Its own end, before the deadline and the cancellation: what happened first decides.
-  if (child_.ended()) return RunnerEnd{.why = RunnerEnd::Why::exited};
+  // All it said before its end is read before its end is believed.
+  if (entries[0].revents != 0 || child_.ended()) channel_.read_available();
+  if (auto reply = take_reply()) return reply;
   if (channel_.state() == frames::Channel::State::malformed) {
     return RunnerEnd{.why = RunnerEnd::Why::malformed, .detail = channel_.complaint()};
   }
+  // Its own end, before the deadline and the cancellation: what happened first decides.
+  if (child_.ended()) return RunnerEnd{.why = RunnerEnd::Why::exited};
   if (auto end = watch_closed_channel()) return *end;
   if (entries[3].revents != 0) return RunnerEnd{.why = RunnerEnd::Why::cancelled};
   if (Clock::now() >= deadline) return RunnerEnd{.why = RunnerEnd::Why::timed_out};
