@@ -135,7 +135,10 @@ class Server:
 
     def call(self, tool, arguments=None, patience_s=150, **more_meta):
         id = self.send("tools/call", {"name": tool, "arguments": arguments or {}}, **more_meta)
-        return self.answer(id, patience_s)["result"]
+        message = self.answer(id, patience_s)
+        if "result" not in message:
+            raise AssertionError(f"{tool}: {message['error']} {self.stderr.decode()[-1000:]}")
+        return message["result"]
 
     def evaluate(self, source, io=None, ref=None, **more):
         arguments = {"kernel": kernel(source, io), **more}

@@ -12,28 +12,39 @@ using S32 = int;
 using S64 = long long;
 
 // --- vectors ---
+// PTX arithmetic wraps. Signed C++ does not, so it is done on the bits.
+template <class C>
+ASSAY_INLINE auto bits(C chunk) {
+  using T = std::remove_cvref_t<decltype(chunk[0])>;
+  return reinterpret_cast<Chunk<Unsigned<T>>>(chunk);
+}
+template <class T>
+ASSAY_INLINE Chunk<T> signed_again(Chunk<Unsigned<T>> chunk) {
+  return reinterpret_cast<Chunk<T>>(chunk);
+}
+
 struct Add {
   template <class T>
   ASSAY_INLINE static Chunk<T> of(Chunk<T> a, Chunk<T> b) {
-    return a + b;
+    return signed_again<T>(bits(a) + bits(b));
   }
 };
 struct Sub {
   template <class T>
   ASSAY_INLINE static Chunk<T> of(Chunk<T> a, Chunk<T> b) {
-    return a - b;
+    return signed_again<T>(bits(a) - bits(b));
   }
 };
 struct Mul {
   template <class T>
   ASSAY_INLINE static Chunk<T> of(Chunk<T> a, Chunk<T> b) {
-    return a * b;
+    return signed_again<T>(bits(a) * bits(b));
   }
 };
 struct Mad {
   template <class T>
   ASSAY_INLINE static Chunk<T> of(Chunk<T> a, Chunk<T> b, Chunk<T> c) {
-    return a * b + c;
+    return signed_again<T>(bits(a) * bits(b) + bits(c));
   }
 };
 struct Min {
@@ -51,19 +62,20 @@ struct Max {
 struct Neg {
   template <class T>
   ASSAY_INLINE static Chunk<T> of(Chunk<T> a) {
-    return Chunk<T>{} - a;
+    return signed_again<T>(Chunk<Unsigned<T>>{} - bits(a));
   }
 };
 struct Abs {
   template <class T>
   ASSAY_INLINE static Chunk<T> of(Chunk<T> a) {
-    return a < 0 ? Chunk<T>{} - a : a;
+    return a < 0 ? Neg::of<T>(a) : a;
   }
 };
 struct Sad {
   template <class T>
   ASSAY_INLINE static Chunk<T> of(Chunk<T> a, Chunk<T> b, Chunk<T> c) {
-    return c + (a < b ? b - a : a - b);
+    const Chunk<T> distance = a < b ? Sub::of<T>(b, a) : Sub::of<T>(a, b);
+    return Add::of<T>(c, distance);
   }
 };
 

@@ -17,11 +17,13 @@ using nlohmann::json;
 class Node::JobThread final : public Reporter {
  public:
   JobThread(Node& node, Order order, int attempt)
-      : node_(node), order_(std::move(order)), attempt_(attempt) {}
+      : node_(node), order_(std::move(order)), attempt_(attempt), ticket_(node.queue_up()) {}
 
   void start() {
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
+  // Of a job that could not be started.
+  void give_up_place() { node_.leave_queue(ticket_); }
   void cancel() { thread_.request_stop(); }
   [[nodiscard]] bool finished() const { return finished_; }
 
@@ -41,7 +43,7 @@ class Node::JobThread final : public Reporter {
  private:
   void run(const std::stop_token& stop) {
     stop_ = stop;
-    const Conclusion conclusion = node_.conclude(order_, *this, stop);
+    const Conclusion conclusion = node_.conclude(order_, ticket_, *this, stop);
     node_.post(link::conclusion(order_.job_id, attempt_, conclusion));
     finished_ = true;
     posix::signal_event(node_.wake_);
@@ -50,6 +52,7 @@ class Node::JobThread final : public Reporter {
   Node& node_;
   const Order order_;
   const int attempt_;
+  const std::uint64_t ticket_;
   std::stop_token stop_{};
   std::mutex mutex_{};
   std::condition_variable_any changed_{};
@@ -115,8 +118,19 @@ void Node::handle(const Frame& frame) {
 void Node::start(const Frame& frame) {
   Order order = link::decode_run(frame);
   const std::string job_id = order.job_id;
-  auto job = std::make_unique<JobThread>(*this, std::move(order), frame.body.at("attempt"));
-  job->start();
+  const int attempt = frame.body.at("attempt");
+  auto job = std::make_unique<JobThread>(*this, std::move(order), attempt);
+  try {
+    job->start();
+  } catch (const std::system_error& error) {
+    job->give_up_place();
+    post(link::conclusion(job_id, attempt,
+                          {.verdict = job::Verdict::engine_fault,
+                           .body = {{"summary", std::string("The engine has no thread for this "
+                                                            "job: ") +
+                                                    error.what()}}}));
+    return;
+  }
   jobs_[job_id] = std::move(job);
 }
 
@@ -132,10 +146,20 @@ void Node::answer_capabilities() {
   });
 }
 
-bool Node::wait_for_slot(const std::stop_token& stop) {
+std::uint64_t Node::queue_up() {
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back(next_ticket_);
+  return next_ticket_++;
+}
+
+void Node::leave_queue(std::uint64_t ticket) {
+  const std::lock_guard lock(mutex_);
+  std::erase(waiting_, ticket);
+  slot_freed_.notify_all();
+}
+
+bool Node::wait_for_slot(std::uint64_t ticket, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  const std::uint64_t ticket = next_ticket_++;
-  waiting_.push_back(ticket);
   const bool mine = slot_freed_.wait(
       lock, stop, [&] { return busy_ < config_.slots && waiting_.front() == ticket; });
   std::erase(waiting_, ticket);
@@ -150,15 +174,17 @@ void Node::free_slot() {
   slot_freed_.notify_all();
 }
 
-Conclusion Node::conclude(const Order& order, Reporter& reporter, const std::stop_token& stop) {
+Conclusion Node::conclude(const Order& order, std::uint64_t ticket, Reporter& reporter,
+                          const std::stop_token& stop) {
   const Conclusion cancelled{.verdict = job::Verdict::cancelled,
                              .body = {{"summary", "Cancelled before it finished."}}};
   const auto kind = config_.kinds.find(order.kind);
   if (kind == config_.kinds.end()) {
+    leave_queue(ticket);
     return {.verdict = job::Verdict::unsupported,
             .body = {{"summary", "This engine runs no jobs of kind '" + order.kind + "'."}}};
   }
-  if (!wait_for_slot(stop)) return cancelled;
+  if (!wait_for_slot(ticket, stop)) return cancelled;
   Conclusion conclusion = cancelled;
   try {
     conclusion = kind->second(order, reporter, stop);

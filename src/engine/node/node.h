@@ -52,9 +52,12 @@ class Node {
   void take_outbox(frames::Channel& channel);
   void forget_finished();
   void answer_capabilities();
-  [[nodiscard]] bool wait_for_slot(const std::stop_token& stop);
+  // A place in the queue, in the order in which orders arrive.
+  [[nodiscard]] std::uint64_t queue_up();
+  void leave_queue(std::uint64_t ticket);
+  [[nodiscard]] bool wait_for_slot(std::uint64_t ticket, const std::stop_token& stop);
   void free_slot();
-  [[nodiscard]] Conclusion conclude(const Order& order, Reporter& reporter,
+  [[nodiscard]] Conclusion conclude(const Order& order, std::uint64_t ticket, Reporter& reporter,
                                     const std::stop_token& stop);
 
   NodeConfig config_;
