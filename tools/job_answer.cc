@@ -1,5 +1,6 @@
 #include "tools/job_answer.h"
 
+#include "tools/baseline.h"
 #include "tools/refusal.h"
 #include "tools/report.h"
 
@@ -26,8 +27,21 @@ Detail detail_of(const Json& arguments) {
   return arguments.value("detail", "short") == "full" ? Detail::full : Detail::brief;
 }
 
-ToolResult answer(const JobRecord& record, Detail detail) {
+// The job named as baseline may be gone from the journal by now.
+void add_change(OrderedJson& structured, const JobRecord& record, Jobs& jobs,
+                const CallContext& context) {
+  const auto options = record.request.find("options");
+  if (options == record.request.end() || !options->contains("baseline") ||
+      !options->at("baseline").is_string() || !job::is_final(record.state)) {
+    return;
+  }
+  const auto then = jobs.find(options->at("baseline").get<std::string>(), context.principal);
+  if (then) structured["since_baseline"] = change_since(*then, record);
+}
+
+ToolResult answer(const JobRecord& record, Detail detail, Jobs& jobs, const CallContext& context) {
   ToolResult result{.structured = report(record, detail)};
+  add_change(result.structured, record, jobs, context);
   result.text = report_text(result.structured);
   result.is_error = is_error(record);
   return result;
@@ -56,7 +70,7 @@ ToolResult answer_for_new_job(Jobs& jobs, const std::string& job_id, const Json&
     return {.structured = {{"job_id", job_id}, {"status", "success"}, {"state", "cancelled"}}};
   }
   if (!record) return server_fault("The job has vanished from the journal.", true);
-  ToolResult result = answer(*record, detail_of(arguments));
+  ToolResult result = answer(*record, detail_of(arguments), jobs, context);
   for (const auto& warning : warnings) {
     result.structured["warnings"].push_back(
         {{"code", "contract"}, {"message", warning.pointer + ": " + warning.message}});
@@ -77,7 +91,7 @@ ToolResult answer_for_job(Jobs& jobs, const std::string& job_id, const Json& arg
             .text = "Job " + job_id + " not found",
             .is_error = true};
   }
-  return answer(*record, detail_of(arguments));
+  return answer(*record, detail_of(arguments), jobs, context);
 }
 
 }  // namespace assay::tools

@@ -153,7 +153,10 @@ OrderedJson report(const JobRecord& record, Detail detail) {
     OrderedJson timing = {{"clock", timed->body.value("clock", json(nullptr))},
                           {"runs", samples(timed->body, "samples_ns").size()},
                           {"requested", timed->body.value("trials_requested", json(nullptr))}};
+    if (timed->body.contains("note")) timing["note"] = timed->body.at("note");
     out["timing"] = std::move(timing);
+    // Emulated times rank nothing.
+    if (!reference.empty()) out["speedup"] = nullptr;
   }
   if (const StageRecord* validated = stage(record, "validated"); validated != nullptr) {
     out["validation"] = validation(*validated);
@@ -182,6 +185,10 @@ std::string report_text(const OrderedJson& report) {
     if (one.at("status") != "passed") stages += "(" + one.at("status").get<std::string>() + ")";
   }
   if (!stages.empty()) text += "stages: " + stages + "\n";
+  if (const auto change = report.find("since_baseline"); change != report.end()) {
+    text += "since baseline: " + change->at("change").get<std::string>() + ". " +
+            change->at("detail").get<std::string>() + "\n";
+  }
   for (const auto& warning : report.at("warnings")) {
     text += "warning: " + warning.at("message").get<std::string>() + "\n";
   }

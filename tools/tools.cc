@@ -33,6 +33,7 @@ std::function<mcp::ToolResult(const mcp::Json&, mcp::CallContext&)> answering_fa
 std::vector<mcp::Tool> all(Jobs& jobs) {
   std::vector<mcp::Tool> tools;
   tools.push_back(evaluate(jobs));
+  tools.push_back(compare(jobs));
   tools.push_back(get_job(jobs));
   tools.push_back(cancel_job(jobs));
   tools.push_back(check_capabilities(jobs));

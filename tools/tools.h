@@ -11,6 +11,7 @@
 namespace assay::tools {
 
 [[nodiscard]] mcp::Tool evaluate(Jobs& jobs);
+[[nodiscard]] mcp::Tool compare(Jobs& jobs);
 [[nodiscard]] mcp::Tool get_job(Jobs& jobs);
 [[nodiscard]] mcp::Tool cancel_job(Jobs& jobs);
 [[nodiscard]] mcp::Tool check_capabilities(Jobs& jobs);

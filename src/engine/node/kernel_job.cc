@@ -86,7 +86,17 @@ KernelJob::KernelJob(const Runners& runners, KernelTask task, Reporter& reporter
                      std::stop_token stop)
     : runners_(runners), task_(std::move(task)), reporter_(reporter), stop_(std::move(stop)) {}
 
+// Processes start while the compiler works: what they need of the program comes later.
+void KernelJob::start_runners() {
+  referee_ = std::make_unique<RefereeSession>(runners_, stop_);
+  if (task_.reference) {
+    reference_ = std::make_unique<KernelSession>(runners_, "/" + task_.reference_name, stop_);
+  }
+  kernel_ = std::make_unique<KernelSession>(runners_, "/" + task_.judged_name, stop_);
+}
+
 Conclusion KernelJob::run() {
+  if (task_.until > Until::compiled) start_runners();
   Step ended = compile_stage();
   if (!ended && task_.until > Until::compiled) ended = prepare_stage();
   if (!ended && task_.until > Until::compiled) ended = validate_stage();
@@ -131,7 +141,6 @@ KernelJob::Step KernelJob::prepare_stage() {
   StageClock clock(*this, "prepared");
   execution_left_ = task_.timeout;
   const contract::Contract& contract = task_.kernel.contract;
-  referee_ = std::make_unique<RefereeSession>(runners_, stop_);
   if (auto ended = referee_->open(contract, {.atol = task_.atol, .rtol = task_.rtol})) {
     return clock.tell(std::move(*ended));
   }
@@ -143,7 +152,6 @@ KernelJob::Step KernelJob::prepare_stage() {
                          " MiB. Use smaller shapes."});
   }
   if (task_.reference) {
-    reference_ = std::make_unique<KernelSession>(runners_, "/ref_kernel", stop_);
     auto loaded =
         reference_->load(*task_.reference, *reference_program_, contract, referee_->places());
     if (auto* ended = std::get_if<Ended>(&loaded)) {
@@ -153,7 +161,6 @@ KernelJob::Step KernelJob::prepare_stage() {
     }
     clock.body["reference"] = {{"kernel", std::get<Loaded>(loaded).display_name}};
   }
-  kernel_ = std::make_unique<KernelSession>(runners_, "/kernel", stop_);
   auto loaded = kernel_->load(task_.kernel, *program_, contract, referee_->places());
   if (auto* ended = std::get_if<Ended>(&loaded)) {
     ended->detail["which"] = "kernel";

@@ -26,6 +26,7 @@ class KernelJob {
   using Step = std::optional<Ended>;  // nothing: go on
   class StageClock;
 
+  void start_runners();
   [[nodiscard]] Step compile_stage();
   [[nodiscard]] Step prepare_stage();
   [[nodiscard]] Step validate_stage();

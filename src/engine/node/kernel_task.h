@@ -26,6 +26,9 @@ enum class Until { compiled, validated, timed, profiled };
 [[nodiscard]] std::optional<Until> until_from(std::string_view text);
 
 struct KernelTask {
+  // What the caller calls the two, for pointers and the report.
+  std::string judged_name = "kernel";
+  std::string reference_name = "ref_kernel";
   KernelSource kernel{};
   std::optional<KernelSource> reference{};
   std::uint32_t num_trials = 100;

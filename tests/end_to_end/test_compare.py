@@ -1,0 +1,129 @@
+"""compare: the reference first, a mismatch explained, what the reference completed kept; baselines."""
+
+import unittest
+
+from assay_client import ADD, Server, contract, kernel, tensor
+
+MATRIX_IO = {
+    "args": [tensor("x", 0, shape=[48, 64], kind="randn", seed=7),
+             tensor("y", 0, role="output", shape=[64, 48]),
+             {"name": "rows", "type": "int", "value": 48}, {"name": "columns", "type": "int", "value": 64}],
+    "launch": {"grid": {"x": 12}, "block": {"x": 256}},
+}
+TRANSPOSE = """__global__ void transpose(const float* x, float* y, int rows, int columns) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < rows * columns) y[(i % columns) * rows + i / columns] = x[i];
+}
+"""
+
+
+class Compare(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+
+    def compare(self, reference, candidate, io=None, tool="compare", **more):
+        arguments = {"ref_kernel": kernel(reference, io), "custom_kernel": kernel(candidate, io),
+                     "wait_s": 140, "validation_trials": 1, "num_trials": 1, **more}
+        return self.server.call(tool, arguments)["structuredContent"]
+
+    def add(self, body):
+        return ADD.replace("if (i < n) out[i] = a[i] + b[i];", body)
+
+    def test_equal_kernels_pass_and_the_emulators_times_rank_nothing(self):
+        report = self.compare(ADD, ADD)
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"))
+        self.assertIn("mean", report["ref_runtime"])
+        self.assertIsNone(report["speedup"])
+        self.assertIn("not a GPU time", report["timing"]["note"])
+
+    def test_the_old_name_is_accepted(self):
+        self.assertEqual(self.compare(ADD, ADD, tool="compare_kernels")["verdict"], "passed")
+
+    def test_a_missing_tail_is_named(self):
+        report = self.compare(ADD, self.add("if (i < n / 256 * 256) out[i] = a[i] + b[i];"))
+        self.assertEqual(report["verdict"], "wrong_output")
+        self.assertIn("768", report["summary"])
+
+    def test_a_transposed_output_is_named(self):
+        square = {**MATRIX_IO, "args": [tensor("x", 0, shape=[64, 64], kind="randn", seed=7),
+                                        tensor("y", 0, role="output", shape=[64, 64]),
+                                        {"name": "rows", "type": "int", "value": 64},
+                                        {"name": "columns", "type": "int", "value": 64}],
+                  "launch": {"grid": {"x": 16}, "block": {"x": 256}}}
+        report = self.compare(TRANSPOSE, TRANSPOSE.replace("y[(i % columns) * rows + i / columns]", "y[i]"), square)
+        self.assertEqual(report["verdict"], "wrong_output")
+        self.assertIn("transposed", report["summary"])
+
+    def test_what_the_reference_completed_is_kept_when_the_candidate_fails(self):
+        report = self.compare(ADD, self.add("out[i] = a[i] + b[i];"), detail="full")
+        self.assertEqual(report["verdict"], "crashed")
+        validated = next(s for s in report["stages"] if s["name"] == "validated")
+        self.assertTrue(validated["body"]["reference"]["ran"])
+
+    def test_a_failing_reference_is_said_to_be_the_reference(self):
+        report = self.compare(self.add("out[i] = a[i]"), ADD)
+        self.assertEqual(report["verdict"], "compile_failed")
+        self.assertEqual(report["about"], "ref_kernel")
+
+    def test_pointers_name_the_argument_that_compare_has(self):
+        io = contract(extra=[{"name": "alpha", "type": "int", "value": 2}])
+        body = "__global__ void add(const float* a, const float* b, float* out, int n, float alpha) {}"
+        right = "__global__ void add(const float* a, const float* b, float* out, int n, int alpha) {}"
+        report = self.compare(right, body, io)
+        self.assertEqual(report["verdict"], "contract_invalid")
+        self.assertIn("/custom_kernel/io/args/4", report["summary"])
+
+    def test_a_nan_where_the_reference_has_none_is_wrong(self):
+        report = self.compare(ADD, self.add("if (i < n) out[i] = i == 500 ? nanf(\"\") : a[i] + b[i];"))
+        self.assertEqual(report["verdict"], "wrong_output")
+        self.assertIn("nan", report["summary"].lower())
+
+    def test_several_outputs_are_judged_each(self):
+        io = contract()
+        io["args"].insert(3, tensor("second", 1000, role="output"))
+        source = """__global__ void two(const float* a, const float* b, float* out, float* second, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) { out[i] = a[i] + b[i]; second[i] = a[i] * b[i]; }
+}
+"""
+        report = self.compare(source, source.replace("a[i] * b[i]", "a[i]"), io)
+        self.assertEqual(report["verdict"], "wrong_output")
+        self.assertIn("'second'", report["summary"])
+
+    def test_a_reference_of_another_type_is_unsupported_by_name(self):
+        arguments = {"ref_kernel": {"source_code": "x = 1", "kernel_type": "torch"}, "custom_kernel": kernel(ADD)}
+        report = self.server.call("compare", arguments)["structuredContent"]
+        self.assertEqual(report["verdict"], "unsupported")
+        self.assertIn("/ref_kernel", report["summary"])
+
+    def test_a_call_without_a_reference_is_refused(self):
+        result = self.server.call("compare", {"custom_kernel": kernel(ADD)})
+        self.assertTrue(result["isError"])
+        self.assertIn("ref_kernel", result["content"][0]["text"])
+
+    def test_a_baseline_tells_better_from_worse(self):
+        wrong = self.server.evaluate(self.add("if (i < n / 256 * 256) out[i] = a[i] + b[i];"), ref=ADD)
+        right = self.server.evaluate(ADD, ref=ADD, baseline=wrong["job_id"])
+        self.assertEqual(right["since_baseline"]["change"], "better")
+        same = self.server.evaluate(ADD, ref=ADD, baseline=right["job_id"])
+        self.assertEqual(same["since_baseline"]["change"], "same")
+        slow = self.server.evaluate(self.add("for (int k = 0; k < 9; ++k) if (i < n) ((volatile float*)out)[i] = a[i] + b[i];"),
+                                    ref=ADD, baseline=right["job_id"])
+        self.assertEqual(slow["since_baseline"]["change"], "worse")
+        self.assertGreater(slow["since_baseline"]["thread_instructions"]["ratio"], 2)
+        again = self.server.call("get_job", {"job_id": slow["job_id"]})["structuredContent"]
+        self.assertEqual(again["since_baseline"], slow["since_baseline"])
+
+    def test_an_unknown_baseline_is_refused(self):
+        result = self.server.call("evaluate", {"kernel": kernel(ADD), "baseline": "0" * 32})
+        self.assertTrue(result["isError"])
+        self.assertIn("/baseline", result["content"][0]["text"])
+
+
+if __name__ == "__main__":
+    unittest.main()
