@@ -66,7 +66,8 @@ OrderedJson change_since(const JobRecord& then, const JobRecord& now) {
   const auto before = progress(then);
   const auto after = progress(now);
   if (before != after) {
-    decide(after > before, after > before ? "It gets further than before." : "It used to get further.");
+    decide(after > before,
+           after > before ? "It gets further than before." : "It used to get further.");
     return out;
   }
   const auto wrong_before = share_wrong(then);

@@ -96,8 +96,8 @@ KernelRequest read_kernel_request(const Json& arguments, const KernelRoles& role
   return request;
 }
 
-ToolResult judge(Jobs& jobs, KernelRequest request, const KernelRoles& roles,
-                 const Json& arguments, CallContext& context) {
+ToolResult judge(Jobs& jobs, KernelRequest request, const KernelRoles& roles, const Json& arguments,
+                 CallContext& context) {
   if (!request.violations.empty()) return refuse(request.violations);
   if (auto refused = refuse_here(jobs, arguments, context.principal)) return std::move(*refused);
   for (const char* name : {roles.reference, roles.judged}) {

@@ -10,8 +10,9 @@ namespace assay::tools {
 
 namespace {
 
-// The journal's storage or the machine's last thread: expected to fail now and then, ours, and worth
-// another try. Everything else a tool throws is a bug, which the protocol layer answers and logs.
+// The journal's storage or the machine's last thread: expected to fail now and then, ours, and
+// worth another try. Everything else a tool throws is a bug, which the protocol layer answers and
+// logs.
 std::function<mcp::ToolResult(const mcp::Json&, mcp::CallContext&)> answering_faults(
     std::function<mcp::ToolResult(const mcp::Json&, mcp::CallContext&)> run) {
   return [run = std::move(run)](const mcp::Json& arguments, mcp::CallContext& context) {
@@ -21,9 +22,8 @@ std::function<mcp::ToolResult(const mcp::Json&, mcp::CallContext&)> answering_fa
       return server_fault(std::string("The server's journal is unavailable: ") + error.what(),
                           true);
     } catch (const std::system_error& error) {
-      return server_fault(std::string("The machine refused the server something it needs: ") +
-                              error.what(),
-                          true);
+      return server_fault(
+          std::string("The machine refused the server something it needs: ") + error.what(), true);
     }
   };
 }

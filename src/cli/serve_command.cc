@@ -82,7 +82,8 @@ int run_serve(const ServeOptions& options) {
   auto streams = mcp::StdioStreams::take();
   confinement::harden_supervisor();
   ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of write(), answered as a full disk is
+  ::signal(SIGXFSZ,
+           SIG_IGN);  // a file size limit is an error of write(), answered as a full disk is
   const TerminationSignals signals;
   Assembly assembly(options.assembly);
   mcp::StdioServer server({.version = ASSAY_VERSION,
