@@ -46,6 +46,12 @@ def own_headers(path: pathlib.Path) -> frozenset:
     return frozenset(header.resolve() for header in found if header)
 
 
+def tidy_configuration(path: pathlib.Path) -> bytes:
+    """Of the file's folder and all above it: each inherits from the next."""
+    folders = [folder for folder in path.resolve().parents if folder.is_relative_to(ROOT)]
+    return b"".join(content(f / ".clang-tidy") for f in folders if (f / ".clang-tidy").is_file())
+
+
 def closure(path: pathlib.Path) -> list:
     seen, waiting = set(), [path]
     while waiting:
@@ -132,7 +138,7 @@ def key_of(check, path: pathlib.Path) -> str:
     if check is check_format:
         digest.update(tool_version(TOOLS["clang-format"]).encode() + content(ROOT / ".clang-format"))
     elif check is check_tidy:
-        digest.update(tool_version(TOOLS["clang-tidy"]).encode() + content(ROOT / ".clang-tidy"))
+        digest.update(tool_version(TOOLS["clang-tidy"]).encode() + tidy_configuration(path))
     if check in (check_tidy, check_header):
         digest.update(repr(flags_for(path)).encode())
         read = closure(path)

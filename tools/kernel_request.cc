@@ -17,7 +17,7 @@ using mcp::CallContext;
 using mcp::Json;
 using mcp::ToolResult;
 
-Json option(const Json& arguments, const char* key, Json otherwise) {
+Json option(const Json& arguments, const char* key, const Json& otherwise) {
   const auto found = arguments.find(key);
   return found == arguments.end() || found->is_null() ? otherwise : *found;
 }

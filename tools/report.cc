@@ -173,7 +173,7 @@ OrderedJson report(const JobRecord& record, Detail detail) {
 }
 
 std::string report_text(const OrderedJson& report) {
-  const auto verdict = report.at("verdict");
+  const auto& verdict = report.at("verdict");
   std::string text = verdict.is_string()
                          ? verdict.get<std::string>()
                          : report.at("state").get<std::string>() + " (not finished)";

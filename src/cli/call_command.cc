@@ -138,7 +138,7 @@ int run_call(const CallOptions& options) {
   }
   Caller caller(*found, options.check);
   if (options.arguments == "-") return call_stream(caller, std::cin);
-  if (options.arguments.find_first_of("{") == 0) return call_text(caller, options.arguments);
+  if (options.arguments.starts_with('{')) return call_text(caller, options.arguments);
   std::ifstream file(options.arguments);
   if (!file) {
     std::cerr << "cannot read " << options.arguments << '\n';

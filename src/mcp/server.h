@@ -84,7 +84,7 @@ class StdioServer {
   StdioServer& operator=(const StdioServer&) = delete;
 
   // Serves until the input ends, the output breaks or `stop` is requested. Call it once.
-  [[nodiscard]] Outcome run(std::stop_token stop);
+  [[nodiscard]] Outcome run(const std::stop_token& stop);
 
  private:
   class Impl;

@@ -126,6 +126,6 @@ StdioServer::StdioServer(ServerConfig config, StdioStreams streams)
 
 StdioServer::~StdioServer() = default;
 
-Outcome StdioServer::run(std::stop_token stop) { return impl_->run(stop); }
+Outcome StdioServer::run(const std::stop_token& stop) { return impl_->run(stop); }
 
 }  // namespace assay::mcp

@@ -26,7 +26,7 @@ class Call {
     budget_.threads = 1;
   }
   template <class T>
-  Call& buffer(std::string name, std::vector<T>& data) {
+  Call& buffer(const std::string& name, std::vector<T>& data) {
     const std::uint64_t address = next_;
     next_ += (data.size() * sizeof(T) + 0xFFFF) & ~std::uint64_t{0xFFFF};
     next_ += 0x10000;

@@ -163,7 +163,7 @@ TEST_CASE("a tail, a head and a range are told") {
 }
 
 TEST_CASE("columns, rows and every n-th of them are told") {
-  auto where = [](std::function<bool(std::size_t)> wrong) {
+  auto where = [](const std::function<bool(std::size_t)>& wrong) {
     return [wrong](std::vector<double>& got) {
       const auto other = noise(got.size(), 98, 900);
       for (std::size_t i = 0; i < got.size(); ++i) {

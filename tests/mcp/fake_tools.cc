@@ -57,7 +57,7 @@ Tool count() {
           }};
 }
 
-Tool wait(std::shared_ptr<FakeToolCounters> counters) {
+Tool wait(const std::shared_ptr<FakeToolCounters>& counters) {
   return {.name = "wait",
           .description = "Waits, at most for the stated time, until it is stopped.",
           .input_schema = schema(R"({

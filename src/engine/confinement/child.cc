@@ -110,11 +110,10 @@ std::vector<std::string> environment_of(const SpawnRequest& request) {
   environment.emplace_back("ASAN_OPTIONS=detect_leaks=0");
   environment.emplace_back("TSAN_OPTIONS=die_after_fork=0");
 #endif
-  for (const auto& [name, value] : request.environment) {
-    std::erase_if(environment, [&](const std::string& entry) {
-      return entry.starts_with(name) && entry[name.size()] == '=';
-    });
-    environment.push_back(name + "=" + value);
+  for (const auto& variable : request.environment) {
+    const std::string prefix = variable.first + "=";
+    std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(prefix); });
+    environment.push_back(prefix + variable.second);
   }
   return environment;
 }

@@ -43,7 +43,7 @@ void build_world(const Confinement& confinement, std::optional<uid_t> uid,
   if (peer_is_gone(line)) ::_exit(1);
   constexpr std::string_view kHost = "assay";
   static_cast<void>(::sethostname(kHost.data(), kHost.size()));
-  enter_private_root(confinement, std::move(trees));
+  enter_private_root(confinement, trees);
 }
 
 // From here on the init touches nothing but wait(): it holds no descriptor of the worker's and no

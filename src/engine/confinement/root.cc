@@ -194,7 +194,7 @@ std::vector<ClonedTree> clone_trees(const Confinement& confinement) {
   return trees;
 }
 
-void enter_private_root(const Confinement& confinement, std::vector<ClonedTree> trees) {
+void enter_private_root(const Confinement& confinement, const std::vector<ClonedTree>& trees) {
   const bool needs_machine_proc = !has_pid_namespace(confinement.layers.level);
   const auto machine_proc = needs_machine_proc ? clone_machine_proc() : posix::Descriptor();
   // Any folder that surely exists will do as the mount point: it is hidden in this namespace only.

@@ -25,6 +25,6 @@ struct ClonedTree {
 
 // Both throw SetupFailure.
 [[nodiscard]] std::vector<ClonedTree> clone_trees(const Confinement& confinement);
-void enter_private_root(const Confinement& confinement, std::vector<ClonedTree> trees);
+void enter_private_root(const Confinement& confinement, const std::vector<ClonedTree>& trees);
 
 }  // namespace assay::confinement

@@ -131,7 +131,8 @@ bool fits_integer(const Number& number, DType dtype) {
   const std::uint64_t highest = highest_integer(dtype);
   if (const auto* d = std::get_if<double>(&number)) {
     // 2^64 and 2^63 are doubles, the largest integers are not: compare against one beyond.
-    const double beyond = 2.0 * static_cast<double>(highest / 2 + 1);
+    const std::uint64_t half_beyond = highest / 2 + 1;
+    const double beyond = 2.0 * static_cast<double>(half_beyond);
     return *d == std::trunc(*d) && *d >= static_cast<double>(lowest) && *d < beyond;
   }
   if (const auto* u = std::get_if<std::uint64_t>(&number)) return *u <= highest;

@@ -183,7 +183,7 @@ void warn_unknown_keys(const Node& object, const KnownKeys& known, Notes& notes)
     } else if (const std::string_view meant = nearest(key, known.here); !meant.empty()) {
       message += "; did you mean " + in_quotes(meant) + "?";
     }
-    notes.warn(object.child_pointer(key), std::move(message));
+    notes.warn(object.child_pointer(key), message);
   }
 }
 

@@ -138,8 +138,8 @@ void op_unsupported(Warp& w, const Op& op) {
   fault.instruction = launch.text.instruction_at(pc);
   fault.where = launch.text.where_pc(pc);
   w.event = Event::fault;
-  launch.end(Ending::unsupported, "Unsupported instruction: " + fault.instruction,
-             std::move(fault));
+  std::string message = "Unsupported instruction: " + fault.instruction;
+  launch.end(Ending::unsupported, std::move(message), std::move(fault));
 }
 
 void op_nothing(Warp&, const Op&) {}

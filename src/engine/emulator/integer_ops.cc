@@ -267,9 +267,10 @@ void mul_wide32(Warp& w, const Op& op) {
     const Chunk<W> x = __builtin_convertvector(a[q], Chunk<W>);
     const Chunk<W> y = __builtin_convertvector(b[q], Chunk<W>);
 #ifdef __AVX2__
-    const __m256i X = reinterpret_cast<__m256i>(x);
-    const __m256i Y = reinterpret_cast<__m256i>(y);
-    const __m256i p = static_cast<T>(-1) < 0 ? _mm256_mul_epi32(X, Y) : _mm256_mul_epu32(X, Y);
+    const __m256i wide_x = reinterpret_cast<__m256i>(x);
+    const __m256i wide_y = reinterpret_cast<__m256i>(y);
+    const __m256i p = static_cast<T>(-1) < 0 ? _mm256_mul_epi32(wide_x, wide_y)
+                                             : _mm256_mul_epu32(wide_x, wide_y);
     put<W, Masked>(d, q, reinterpret_cast<Chunk<W>>(p), w.active);
 #else
     put<W, Masked>(d, q, x * y, w.active);

@@ -165,10 +165,8 @@ class Walk {
       std::memcpy(&got, got_.data() + i * sizeof(Bits), sizeof(Bits));
       std::memcpy(&want, want_.data() + i * sizeof(Bits), sizeof(Bits));
       if (got == want) continue;
-      if constexpr (kType == DType::boolean) {
-        // Any byte but 0 is true to C, but only 1 is a bool that others can read.
-        note(i, judge_integer(got, want, tolerance_));
-      } else if constexpr (kType >= DType::int64 && kType <= DType::uint8) {
+      // Any byte but 0 is true to C, but only 1 is a bool that others can read.
+      if constexpr (kType == DType::boolean || (kType >= DType::int64 && kType <= DType::uint8)) {
         note(i, judge_integer(got, want, tolerance_));
       } else {
         const Judged judged = judge_real(value_of<kType>(got), value_of<kType>(want), tolerance_);
@@ -188,7 +186,8 @@ class Walk {
       Real want[2];
       std::memcpy(got, got_.data() + i * sizeof(got), sizeof(got));
       std::memcpy(want, want_.data() + i * sizeof(want), sizeof(want));
-      if (std::memcmp(got, want, sizeof(got)) == 0) continue;
+      const auto* got_bytes = got_.data() + i * sizeof(got);
+      if (std::equal(got_bytes, got_bytes + sizeof(got), want_.data() + i * sizeof(want))) continue;
       const double wide_got[2]{static_cast<double>(got[0]), static_cast<double>(got[1])};
       const double wide_want[2]{static_cast<double>(want[0]), static_cast<double>(want[1])};
       note(i, judge_complex(wide_got, wide_want, tolerance_));

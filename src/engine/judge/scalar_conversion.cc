@@ -63,7 +63,7 @@ double decode(std::uint64_t bits, const Format& format) {
     return sign != 0 ? -value : value;
   }
   const auto wide =
-      static_cast<std::uint64_t>(static_cast<int>(exponent) - format.exponent_bias + 1023);
+      static_cast<std::uint64_t>(static_cast<std::int64_t>(exponent) - format.exponent_bias + 1023);
   return std::bit_cast<double>(sign | (wide << 52) | (mantissa << (52 - format.mantissa_bits)));
 }
 
