@@ -17,7 +17,7 @@ namespace assay::tools {
 std::string_view schema_text(std::string_view file_name) {
 #define FILE(name, symbol)                                            \
   if (file_name == std::string_view(name)) {                          \
-    return {symbol, static_cast<std::size_t>(symbol##_end - symbol)}; \
+    return {symbol, static_cast<std::size_t>(symbol##_end - (symbol))}; \
   }
 #include "embedded_assay_schemas.inc"
 #undef FILE

@@ -169,8 +169,11 @@ class Server:
                 self.process.kill()
                 self.process.wait()
                 raise
-        for stream in (self.process.stdout, self.process.stderr):
-            stream.close()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            try:
+                stream.close()
+            except BrokenPipeError:
+                pass  # what was not written yet went to a server that is dead
         if self._own_state:
             self._own_state.cleanup()
 

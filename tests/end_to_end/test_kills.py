@@ -10,7 +10,7 @@ import unittest
 
 from assay_client import ADD, SANITIZED, Server, contract, descendants, kernel, wait_gone
 
-ROUNDS = int(os.environ.get("ASSAY_KILL_ROUNDS", "20" if SANITIZED else "67"))
+ROUNDS = int(os.environ.get("ASSAY_KILL_ROUNDS", "20" if SANITIZED else "200"))
 
 
 class Kills(unittest.TestCase):

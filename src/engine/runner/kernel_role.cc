@@ -13,6 +13,7 @@
 
 #include "engine/emulator/emulator.h"
 #include "engine/runner/arguments.h"
+#include "engine/runner/device.h"
 #include "engine/runner/kernel_choice.h"
 #include "engine/runner/role.h"
 
@@ -22,18 +23,14 @@ namespace {
 using nlohmann::json;
 using posix::SharedMemory;
 
-// Where the arena appears to the kernel: far from zero, so that small integers taken for pointers
-// fault.
-constexpr std::uint64_t kArenaAddress = 0x7f10'0000'0000;
-
-std::vector<Argument> decode_arguments(const json& list) {
+std::vector<Argument> decode_arguments(const json& list, std::uint64_t arena_address) {
   std::vector<Argument> arguments;
   for (const auto& item : list) {
     Argument argument{.name = item.at("name").get<std::string>(),
                       .type = item.at("type").get<std::string>(),
                       .c_type = contract::parse_dtype(item.value("c_type", std::string()))};
     if (argument.type == "tensor") {
-      argument.address = kArenaAddress + item.at("offset").get<std::uint64_t>();
+      argument.address = arena_address + item.at("offset").get<std::uint64_t>();
     } else if (argument.type == "float") {
       // JSON has no NaN or infinity: the engine sends the bits.
       argument.real = std::bit_cast<double>(item.at("bits").get<std::uint64_t>());
@@ -85,23 +82,27 @@ emulator::Dim3 decode_dim(const json& list) {
 
 class Session {
  public:
+  explicit Session(Device& device) : device_(device) {}
+
   json load(const frames::Frame& request) {
-    auto parsed = emulator::Module::parse(request.blob);
-    if (const auto* error = std::get_if<emulator::ParseError>(&parsed)) {
+    kernel_ = nullptr;
+    auto loaded = device_.load(request.blob);
+    if (const auto* error = std::get_if<emulator::ParseError>(&loaded)) {
       return {{"type", "unloadable"}, {"ptx_line", error->ptx_line}, {"message", error->message}};
     }
-    module_ = std::get<std::shared_ptr<const emulator::Module>>(parsed);
-    device_ = std::make_unique<emulator::Device>(module_);
+    kernels_ = std::move(std::get<std::vector<emulator::KernelInfo>>(loaded));
     return describe_choice(request.body);
   }
 
   json run(frames::Frame request) {
     const json& body = request.body;
     const auto arena_bytes = body.at("arena_bytes").get<std::size_t>();
+    if (kernel_ == nullptr) throw std::runtime_error("run without a loaded kernel");
     if (request.descriptors.empty()) throw std::runtime_error("run without an arena");
     const SharedMemory arena =
         SharedMemory::adopt(std::move(request.descriptors.front()), arena_bytes);
-    const auto packed = pack(*kernel_, decode_arguments(body.at("arguments")));
+    const auto packed =
+        pack(*kernel_, decode_arguments(body.at("arguments"), device_.arena_address()));
     const auto* block = std::get_if<std::vector<std::byte>>(&packed);
     if (block == nullptr) throw std::runtime_error("run with arguments that load() refused");
 
@@ -116,17 +117,17 @@ class Session {
         .wall = std::chrono::nanoseconds(budget.at("wall_ns").get<std::int64_t>()),
         .memory_bytes = budget.at("memory_bytes"),
         .threads = budget.at("threads")};
-    if (body.value("fresh_module", false)) device_->reload();
+    if (body.value("fresh_module", false)) device_.reload();
     const auto buffers = tensors(body.at("arguments"), arena);
-    const auto outcome = device_->launch(launch, buffers, limits, std::stop_token());
+    const auto outcome = device_.launch(launch, buffers, limits);
     return describe_outcome(outcome);
   }
 
  private:
   json describe_choice(const json& body) {
     json reply = {{"type", "loaded"}, {"kernels", json::array()}, {"misfits", json::array()}};
-    for (const auto& kernel : module_->kernels()) reply["kernels"].push_back(describe(kernel));
-    kernel_ = choose_kernel(module_->kernels(), body.at("kernel").get<std::string>());
+    for (const auto& kernel : kernels_) reply["kernels"].push_back(describe(kernel));
+    kernel_ = choose_kernel(kernels_, body.at("kernel").get<std::string>());
     if (kernel_ == nullptr) return reply;
     reply["kernel"] = kernel_->name;
     if (!kernel_->unsupported_instruction.empty()) {
@@ -134,7 +135,8 @@ class Session {
                               {"ptx_line", kernel_->unsupported_ptx_line},
                               {"where", describe(kernel_->unsupported_where)}};
     }
-    const auto packed = pack(*kernel_, decode_arguments(body.at("arguments")));
+    const auto packed =
+        pack(*kernel_, decode_arguments(body.at("arguments"), device_.arena_address()));
     if (const auto* misfits = std::get_if<std::vector<Misfit>>(&packed)) {
       for (const auto& misfit : *misfits) {
         reply["misfits"].push_back({{"argument", misfit.argument}, {"message", misfit.message}});
@@ -143,7 +145,7 @@ class Session {
     return reply;
   }
 
-  static std::vector<emulator::Buffer> tensors(const json& arguments, const SharedMemory& arena) {
+  std::vector<emulator::Buffer> tensors(const json& arguments, const SharedMemory& arena) const {
     std::vector<emulator::Buffer> buffers;
     for (const auto& item : arguments) {
       if (item.at("type") != "tensor") continue;
@@ -152,7 +154,7 @@ class Session {
       if (offset > arena.bytes().size() || bytes > arena.bytes().size() - offset) {
         throw std::runtime_error("tensor outside the arena");
       }
-      buffers.push_back({.address = kArenaAddress + offset,
+      buffers.push_back({.address = device_.arena_address() + offset,
                          .bytes = arena.bytes().subspan(offset, bytes),
                          .name = item.at("name").get<std::string>()});
     }
@@ -174,15 +176,15 @@ class Session {
     return reply;
   }
 
-  std::shared_ptr<const emulator::Module> module_{};
-  std::unique_ptr<emulator::Device> device_{};
+  Device& device_;
+  std::vector<emulator::KernelInfo> kernels_{};
   const emulator::KernelInfo* kernel_ = nullptr;
 };
 
 }  // namespace
 
-int serve_kernel(frames::Channel& channel) {
-  Session session;
+int serve_kernel_on(Device& device, frames::Channel& channel) {
+  Session session(device);
   while (auto request = channel.receive()) {
     frames::Frame reply;
     if (request->type() == "load") {
@@ -195,6 +197,10 @@ int serve_kernel(frames::Channel& channel) {
     channel.send(std::move(reply));
   }
   return 0;
+}
+
+int serve_kernel(frames::Channel& channel) {
+  return serve_kernel_on(*make_emulator_device(), channel);
 }
 
 }  // namespace assay::runner

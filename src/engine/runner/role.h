@@ -9,6 +9,8 @@
 
 namespace assay::runner {
 
+class Device;
+
 struct Role {
   std::string_view name{};
   // Returns the exit code. An exception that leaves it is ours: main reports it as a `fault` frame.
@@ -16,7 +18,8 @@ struct Role {
 };
 
 int serve_compile(frames::Channel& channel);
-int serve_kernel(frames::Channel& channel);
+int serve_kernel(frames::Channel& channel);  // on the emulator
+int serve_kernel_on(Device& device, frames::Channel& channel);
 int serve_referee(frames::Channel& channel);
 
 }  // namespace assay::runner

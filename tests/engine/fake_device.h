@@ -1,0 +1,47 @@
+// A device that executes nothing: it says what it is told to say and remembers what it was asked.
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/runner/device.h"
+
+namespace assay::runner {
+
+class FakeDevice final : public Device {
+ public:
+  static constexpr std::uint64_t kArena = 0x5000'0000;
+
+  Loaded answer = std::vector<emulator::KernelInfo>{};
+  emulator::Outcome outcome{};
+  // Written to the first byte of every buffer, as a kernel would.
+  std::byte writes{0};
+
+  std::vector<std::string> programs{};
+  std::vector<emulator::Launch> launches{};
+  std::vector<std::string> buffer_names{};
+  std::vector<std::uint64_t> buffer_addresses{};
+  int reloads = 0;
+
+  Loaded load(std::string_view program) override {
+    programs.emplace_back(program);
+    return answer;
+  }
+  std::uint64_t arena_address() const override { return kArena; }
+  emulator::Outcome launch(const emulator::Launch& launch,
+                           std::span<const emulator::Buffer> buffers,
+                           const emulator::Budget&) override {
+    launches.push_back(launch);
+    for (const auto& buffer : buffers) {
+      buffer_names.push_back(buffer.name);
+      buffer_addresses.push_back(buffer.address);
+      if (!buffer.bytes.empty()) buffer.bytes[0] = writes;
+    }
+    return outcome;
+  }
+  void reload() override { ++reloads; }
+};
+
+}  // namespace assay::runner

@@ -1,0 +1,207 @@
+// The kernel runner's role on a fake device: what it asks of a device and what it tells the engine.
+#include <bit>
+#include <limits>
+#include <thread>
+
+#include "engine/runner/role.h"
+#include "tests/catch.h"
+#include "tests/engine/fake_device.h"
+
+using namespace assay;
+using frames::Channel;
+using frames::Frame;
+using nlohmann::json;
+using runner::FakeDevice;
+
+namespace {
+
+emulator::KernelInfo kernel_with(const std::vector<std::string>& types) {
+  emulator::KernelInfo kernel{.name = "k"};
+  for (const auto& type : types) {
+    const std::size_t bytes = type.ends_with("64") ? 8 : 4;
+    const std::size_t offset = (kernel.parameter_bytes + bytes - 1) / bytes * bytes;
+    kernel.parameters.push_back(
+        {.type = type, .size_bytes = bytes, .align_bytes = bytes, .offset_bytes = offset});
+    kernel.parameter_bytes = offset + bytes;
+  }
+  return kernel;
+}
+
+// The role on a thread of its own, spoken to as the engine does.
+class Served {
+ public:
+  explicit Served(runner::Device& device) : engine_({}, {}, true) {
+    auto pair = posix::make_socket_pair();
+    engine_ = Channel(std::move(pair.ours), frames::Caps{}, true);
+    thread_ = std::thread(
+        [this, &device, stream = std::make_shared<posix::Descriptor>(std::move(pair.theirs))] {
+          Channel channel(std::move(*stream), frames::Caps{}, true);
+          try {
+            code_ = runner::serve_kernel_on(device, channel);
+          } catch (const std::exception& error) {
+            ours_ = error.what();
+          }
+        });
+  }
+  ~Served() { end(); }
+
+  json ask(json body, std::string blob = {}, std::vector<posix::Descriptor> descriptors = {}) {
+    Frame frame;
+    frame.body = std::move(body);
+    frame.blob = std::move(blob);
+    frame.descriptors = std::move(descriptors);
+    engine_.send(std::move(frame));
+    auto reply = engine_.receive();
+    return reply ? reply->body : json(nullptr);
+  }
+  json load(const json& arguments, const std::string& kernel = "") {
+    return ask({{"type", "load"}, {"kernel", kernel}, {"arguments", arguments}}, "a program");
+  }
+  json run(const json& arguments, const posix::SharedMemory& arena, bool fresh = false) {
+    std::vector<posix::Descriptor> descriptors;
+    descriptors.push_back(arena.descriptor().duplicate());
+    return ask({{"type", "run"},
+                {"grid", {2, 1, 1}},
+                {"block", {32, 1, 1}},
+                {"shared_bytes", 64},
+                {"arguments", arguments},
+                {"budget",
+                 {{"thread_instructions", 1000},
+                  {"wall_ns", 1'000'000},
+                  {"memory_bytes", 1 << 20},
+                  {"threads", 1}}},
+                {"fresh_module", fresh},
+                {"arena_bytes", arena.bytes().size()}},
+               {}, std::move(descriptors));
+  }
+  // What the role threw, or nothing.
+  std::string end() {
+    engine_.close();
+    if (thread_.joinable()) thread_.join();
+    return ours_;
+  }
+
+ private:
+  Channel engine_;
+  std::thread thread_{};
+  int code_ = -1;
+  std::string ours_{};
+};
+
+json tensor(const char* name, std::size_t offset, std::size_t bytes) {
+  return {{"name", name}, {"type", "tensor"}, {"offset", offset}, {"bytes", bytes}};
+}
+
+json number(double value) {
+  return {{"name", "x"}, {"type", "float"}, {"bits", std::bit_cast<std::uint64_t>(value)}};
+}
+
+}  // namespace
+
+TEST_CASE("a tensor is the device's arena at the contract's offset, and its bytes are shared") {
+  FakeDevice device;
+  device.answer = std::vector{kernel_with({"u64", "u64"})};
+  device.writes = std::byte{42};
+  const json arguments = {tensor("in", 0, 16), tensor("out", 32, 16)};
+  const auto arena = posix::SharedMemory::create("arena", 64);
+  Served served(device);
+  CHECK(served.load(arguments).at("misfits").empty());
+  CHECK(served.run(arguments, arena).at("ending") == "completed");
+  CHECK(device.buffer_names == std::vector<std::string>{"in", "out"});
+  CHECK(device.buffer_addresses ==
+        std::vector<std::uint64_t>{FakeDevice::kArena, FakeDevice::kArena + 32});
+  std::uint64_t second = 0;
+  std::memcpy(&second, device.launches.at(0).parameters.data() + 8, 8);
+  CHECK(second == FakeDevice::kArena + 32);
+  CHECK(arena.bytes()[32] == std::byte{42});
+}
+
+TEST_CASE("floats arrive bit for bit, NaN and infinity too") {
+  for (const double value : {0.1, -0.0, std::numeric_limits<double>::infinity(),
+                             std::numeric_limits<double>::quiet_NaN()}) {
+    FakeDevice device;
+    device.answer = std::vector{kernel_with({"f64"})};
+    const json arguments = {number(value)};
+    const auto arena = posix::SharedMemory::create("arena", 8);
+    Served served(device);
+    served.load(arguments);
+    served.run(arguments, arena);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, device.launches.at(0).parameters.data(), 8);
+    CHECK(bits == std::bit_cast<std::uint64_t>(value));
+  }
+}
+
+TEST_CASE("a program that the device refuses is unloadable, with its line") {
+  FakeDevice device;
+  device.answer = emulator::ParseError{.ptx_line = 7, .message = "no such thing"};
+  Served served(device);
+  const json reply = served.load(json::array());
+  CHECK(reply.at("type") == "unloadable");
+  CHECK(reply.at("ptx_line") == 7);
+}
+
+TEST_CASE("how a launch ended is told as the device said it") {
+  FakeDevice device;
+  device.answer = std::vector{kernel_with({})};
+  device.outcome = {.ending = emulator::Ending::faulted,
+                    .message = "out of bounds",
+                    .fault = {.kind = emulator::FaultKind::misaligned, .address = 4711},
+                    .printf_output = "said",
+                    .printf_truncated = true};
+  const auto arena = posix::SharedMemory::create("arena", 8);
+  Served served(device);
+  served.load(json::array());
+  const json reply = served.run(json::array(), arena);
+  CHECK(reply.at("ending") == "faulted");
+  CHECK(reply.at("fault").at("kind") == emulator::name(emulator::FaultKind::misaligned));
+  CHECK(reply.at("fault").at("address") == 4711);
+  CHECK(reply.at("printf") == "said");
+  CHECK(reply.at("printf_truncated") == true);
+}
+
+TEST_CASE("a fresh module is asked of the device only when the engine wants one") {
+  FakeDevice device;
+  device.answer = std::vector{kernel_with({})};
+  const auto arena = posix::SharedMemory::create("arena", 8);
+  Served served(device);
+  served.load(json::array());
+  served.run(json::array(), arena);
+  CHECK(device.reloads == 0);
+  served.run(json::array(), arena, true);
+  CHECK(device.reloads == 1);
+}
+
+TEST_CASE("arguments that do not fit are named, and nothing is launched") {
+  FakeDevice device;
+  device.answer = std::vector{kernel_with({"u64", "f32"})};
+  Served served(device);
+  const json reply = served.load(json::array({tensor("a", 0, 4)}));
+  CHECK(reply.at("misfits").size() == 1);
+  CHECK(device.launches.empty());
+}
+
+TEST_CASE("an engine that breaks the protocol is our fault, never a launch") {
+  const json outside = {tensor("a", 60, 16)};
+  const auto arena = posix::SharedMemory::create("arena", 64);
+  FakeDevice device;
+  device.answer = std::vector{kernel_with({"u64"})};
+  {
+    Served served(device);
+    served.load(outside);
+    CHECK(served.run(outside, arena).is_null());
+    CHECK(served.end() == "tensor outside the arena");
+  }
+  {
+    Served served(device);
+    CHECK(served.run(outside, arena).is_null());
+    CHECK(served.end() == "run without a loaded kernel");
+  }
+  {
+    Served served(device);
+    served.load(outside);
+    CHECK(served.ask({{"type", "run"}, {"arena_bytes", 64}}).is_null());
+    CHECK(served.end() == "run without an arena");
+  }
+  CHECK(device.launches.empty());
+}
