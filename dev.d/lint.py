@@ -84,7 +84,8 @@ def compile_flags() -> dict:
 
 
 def flags_for(path: pathlib.Path) -> list:
-    """Of a file that the build does not know (a header, a fuzzer): those of its nearest neighbour."""
+    """Of a file that the build does not know (a header, a fuzzer): those of its nearest neighbour, best of one
+    that includes it."""
     known = compile_flags()
     if path in known:
         return known[path]
@@ -92,7 +93,10 @@ def flags_for(path: pathlib.Path) -> list:
     def distance(other):
         return len(os.path.relpath(other.parent, path.parent).split("/"))
 
-    near = min(sorted(known), key=distance, default=None)
+    def stranger(other):
+        return f'/{path.name}"' not in content(other).decode(errors="replace")
+
+    near = min(sorted(known), key=lambda other: (distance(other), stranger(other)), default=None)
     return known[near] if near else ["-std=c++20", f"-I{ROOT}/src", f"-I{ROOT}"]
 
 

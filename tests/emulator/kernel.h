@@ -32,7 +32,7 @@ class Call {
     next_ += 0x10000;
     buffers_.push_back({.address = address,
                         .bytes = std::as_writable_bytes(std::span(data)),
-                        .name = std::move(name)});
+                        .name = name});
     return value(address);
   }
   template <class T>

@@ -153,7 +153,7 @@ std::vector<Tool> fake_tools(std::shared_ptr<FakeToolCounters> counters) {
   std::vector<Tool> tools;
   tools.push_back(echo());
   tools.push_back(count());
-  tools.push_back(wait(std::move(counters)));
+  tools.push_back(wait(counters));
   tools.push_back(fail());
   tools.push_back(refuse());
   tools.push_back(shape());
