@@ -36,6 +36,19 @@ TEST_CASE("processes that leave their parent and their session die with the chil
   }
 }
 
+TEST_CASE("the dead are reaped while the worker lives, so that they use up no pids") {
+  for (const auto& layers : possible_layers()) {
+    INFO(name_of(layers));
+    Running hopper("pid_hopper", with_processes(layers));
+    REQUIRE(hopper.first_line() == "hopping");
+    std::this_thread::sleep_for(300ms);
+    // Eight chains, each process living for microseconds: thousands have died by now.
+    CHECK(descendants(hopper.child.pid()).size() < 200);
+    hopper.child.kill();
+    CHECK(hopper.reap().gone);
+  }
+}
+
 TEST_CASE("a fork bomb stops at its limit and is swept away") {
   for (const auto& layers : possible_layers()) {
     INFO(name_of(layers));
