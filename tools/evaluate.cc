@@ -1,11 +1,10 @@
 // evaluate: compile, validate (against a reference if one is given), time, profile.
-#include <algorithm>
-#include <array>
 #include <optional>
 
 #include "engine/job/kind.h"
 #include "tools/job_answer.h"
 #include "tools/kernel_argument.h"
+#include "tools/preconditions.h"
 #include "tools/refusal.h"
 #include "tools/schemas.h"
 #include "tools/tools.h"
@@ -51,43 +50,13 @@ Request read_request(const Json& arguments) {
   return request;
 }
 
-// Strength of the confinement levels, weakest first (schemas/evaluate.input.json).
-constexpr std::array<std::string_view, 6> kLevels{"L0", "L1", "L1u", "L1n", "L2", "L3"};
-
-std::size_t rank(std::string_view level) {
-  return static_cast<std::size_t>(std::find(kLevels.begin(), kLevels.end(), level) -
-                                  kLevels.begin());
-}
-
 // What needs the machine, asked before a job is made.
 std::optional<ToolResult> refuse_here(Jobs& jobs, const Json& arguments) {
   const std::string device = option(arguments, "device", "auto");
   if (device.rfind("gpu", 0) == 0) {
     return refuse("/device", "this server has no GPU; devices: emulator");
   }
-  const auto wanted = arguments.find("min_isolation");
-  if (wanted == arguments.end()) return std::nullopt;
-  const auto seen = jobs.capabilities(false).at("isolation").at("level").get<std::string>();
-  if (rank(seen) >= rank(wanted->get<std::string>())) return std::nullopt;
-  return refuse("/min_isolation",
-                "runners are confined at " + seen +
-                    " here; check_capabilities says which layer is missing and why");
-}
-
-std::optional<ToolResult> unsupported_type(const std::string& kernel_type) {
-  if (kernel_type == "cuda") return std::nullopt;
-  return ToolResult{
-      .structured = {{"status", "success"},
-                     {"state", "completed"},
-                     {"job_id", ""},
-                     {"verdict", "unsupported"},
-                     {"trust", nullptr},
-                     {"summary",
-                      "Kernel type '" + kernel_type +
-                          "' needs a Python runner, which this version does not have; it "
-                          "judges `cuda`."}},
-      .text = "unsupported\nKernel type '" + kernel_type +
-              "' needs a Python runner, which this version does not have; it judges `cuda`."};
+  return refuse_isolation(jobs, arguments);
 }
 
 ToolResult run(Jobs& jobs, const Json& arguments, CallContext& context) {

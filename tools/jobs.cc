@@ -55,8 +55,9 @@ void Jobs::start(const JobRecord& record) {
       running_.erase(record.id);
     }
     conclude(record.id, {.verdict = job::Verdict::engine_fault,
-                         .body = {{"summary", "The server could not start a thread for this job: "
-                                              "the machine has too many. Try again later."}}});
+                         .body = {{"summary",
+                                   "The server could not start a thread for this job: "
+                                   "the machine has too many. Try again later."}}});
   }
 }
 
@@ -139,6 +140,10 @@ std::optional<JobRecord> Jobs::find(const std::string& job_id, const std::string
 
 std::vector<JobRecord> Jobs::recent(const std::string& principal, std::size_t limit) {
   return journal_.recent(principal, limit);
+}
+
+std::optional<std::string> Jobs::artifact(const job::ArtifactLink& link) const {
+  return artifacts_.get(link.id);
 }
 
 std::optional<JobRecord> Jobs::wait(const std::string& job_id, const std::string& principal,

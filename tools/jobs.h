@@ -47,6 +47,9 @@ class Jobs {
                                                    const std::string& principal);
   [[nodiscard]] std::vector<job::JobRecord> recent(const std::string& principal, std::size_t limit);
 
+  // What `link` of a record names. Nothing: it was not kept, or is gone.
+  [[nodiscard]] std::optional<std::string> artifact(const job::ArtifactLink& link) const;
+
   enum class Cancelled { requested, already_final, not_ours, not_found };
   // not_ours: another server runs it.
   [[nodiscard]] Cancelled cancel(const std::string& job_id, const std::string& principal);

@@ -10,8 +10,9 @@ namespace assay::tools {
 
 namespace {
 
-// The journal's storage or the machine's last thread: expected to fail now and then, ours, and worth
-// another try. Everything else a tool throws is a bug, which the protocol layer answers and logs.
+// The journal's storage or the machine's last thread: expected to fail now and then, ours, and
+// worth another try. Everything else a tool throws is a bug, which the protocol layer answers and
+// logs.
 std::function<mcp::ToolResult(const mcp::Json&, mcp::CallContext&)> answering_faults(
     std::function<mcp::ToolResult(const mcp::Json&, mcp::CallContext&)> run) {
   return [run = std::move(run)](const mcp::Json& arguments, mcp::CallContext& context) {
@@ -21,9 +22,8 @@ std::function<mcp::ToolResult(const mcp::Json&, mcp::CallContext&)> answering_fa
       return server_fault(std::string("The server's journal is unavailable: ") + error.what(),
                           true);
     } catch (const std::system_error& error) {
-      return server_fault(std::string("The machine refused the server something it needs: ") +
-                              error.what(),
-                          true);
+      return server_fault(
+          std::string("The machine refused the server something it needs: ") + error.what(), true);
     }
   };
 }
@@ -32,6 +32,7 @@ std::function<mcp::ToolResult(const mcp::Json&, mcp::CallContext&)> answering_fa
 
 std::vector<mcp::Tool> all(Jobs& jobs) {
   std::vector<mcp::Tool> tools;
+  tools.push_back(compile_kernel(jobs));
   tools.push_back(evaluate(jobs));
   tools.push_back(get_job(jobs));
   tools.push_back(cancel_job(jobs));
@@ -41,7 +42,8 @@ std::vector<mcp::Tool> all(Jobs& jobs) {
 }
 
 std::string instructions() {
-  return "Assay judges GPU kernels. `evaluate` compiles a kernel, runs it with fresh inputs "
+  return "Assay judges GPU kernels. `compile_kernel` gives diagnostics, registers, occupancy and a "
+         "contract to start from; `evaluate` compiles a kernel, runs it with fresh inputs "
          "against a "
          "reference and reports a verdict; a failing kernel is a successful evaluation (isError "
          "false), "
