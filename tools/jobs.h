@@ -67,7 +67,9 @@ class Jobs {
   // Stores what can be stored; what cannot is noted in the stage.
   std::vector<job::ArtifactLink> keep(const std::vector<node::Artifact>& artifacts,
                                       job::StageRecord& stage);
-  void conclude(const std::string& job_id, const node::Conclusion& conclusion);
+  // With the stage that ends the job, if the engine told one.
+  void conclude(const std::string& job_id, const node::Conclusion& conclusion,
+                const std::optional<job::StageRecord>& last_stage = {}, std::uint64_t seq = 0);
   void changed();
   void forget_finished();
 

@@ -138,7 +138,7 @@ void add_compilation(OrderedJson& out, const JobRecord& record) {
   }
   out["diagnostics"] = json::array();
   for (const char* key : {"compiler", "compile_ms", "cached", "diagnostics",
-                          "diagnostics_truncated", "kernels", "contract"}) {
+                          "diagnostics_truncated", "kernels", "kernels_truncated", "contract"}) {
     if (said.contains(key)) out[key] = said.at(key);
   }
 }

@@ -51,19 +51,25 @@ Ended missing_compiler(const Toolkit& toolkit, const std::string& reason) {
       .detail = {{"missing", "libnvrtc"}, {"searched", searched}, {"install", kInstallCompiler}}};
 }
 
-// "error: …" of the first diagnostic, for the summary.
-std::string first_error(const std::string& log) {
-  const auto at = log.find("error:");
-  if (at == std::string::npos) return log.substr(0, log.find('\n'));
-  const auto line_start = log.rfind('\n', at);
-  const auto from = line_start == std::string::npos ? 0 : line_start + 1;
-  return log.substr(from, log.find('\n', from) - from);
+// Of the first error, for the summary: "kernel.cu:4:10: …".
+std::string first_error(const json& reply) {
+  for (const auto& one : reply.at("diagnostics")) {
+    if (one.at("severity") != "error") continue;
+    const auto message = one.at("message").get<std::string>();
+    std::string text = message.substr(0, message.find('\n'));
+    if (!one.contains("file")) return text;
+    std::string place = one.at("file").get<std::string>() + ":" + one.at("line").dump() + ":";
+    if (one.contains("column")) place += one.at("column").dump() + ":";
+    return place + " " + text;
+  }
+  const auto log = reply.at("log").get<std::string>();
+  return log.empty() ? reply.at("result").get<std::string>() : log.substr(0, log.find('\n'));
 }
 
 Ended refused(const json& reply) {
   const auto log = reply.at("log").get<std::string>();
   Ended ended{.verdict = Verdict::compile_failed,
-              .summary = "The kernel does not compile: " + first_error(log),
+              .summary = "The kernel does not compile: " + first_error(reply),
               .detail = {{"log", log},
                          {"log_truncated", reply.at("log_truncated")},
                          {"result", reply.at("result")},
@@ -89,7 +95,10 @@ std::variant<Program, Ended> decode_reply(frames::Frame frame, const KernelSourc
   if (ptx_bytes < frame.blob.size()) program.cubin = frame.blob.substr(ptx_bytes);
   program.ptx = std::move(frame.blob);
   program.ptx.resize(std::min(ptx_bytes, program.ptx.size()));
-  if (frame.body.contains("kernels")) program.kernels = frame.body.at("kernels");
+  if (frame.body.contains("kernels")) {
+    program.kernels = frame.body.at("kernels");
+    program.kernels_truncated = frame.body.at("kernels_truncated");
+  }
   const json& lowered = frame.body.at("lowered");
   for (const auto& expression : source.name_expressions) {
     if (!source.kernel_name.empty() && expression != source.kernel_name) continue;
@@ -219,8 +228,7 @@ Ended Compiler::crashed(const RunnerEnd& end, const frames::Frame& request,
       ended.detail[key] = frame->body.at(key);
     }
     if (!frame->body.at("ok").get<bool>()) {
-      ended.summary += " Without the name expressions it says: " +
-                       first_error(frame->body.at("log").get<std::string>());
+      ended.summary += " Without the name expressions it says: " + first_error(frame->body);
     }
     return ended;
   });

@@ -36,6 +36,7 @@ struct Program {
   nlohmann::json diagnostics = nlohmann::json::array();  // as the compile runner tells them
   bool diagnostics_truncated = false;
   nlohmann::json kernels = nlohmann::json::array();  // empty unless examined
+  bool kernels_truncated = false;
 };
 
 // What the compiler is and makes code for; `missing` says why there is none.

@@ -125,6 +125,7 @@ json tell_program(const Program& program, const KernelSource& source, const List
           {"diagnostics", program.diagnostics},
           {"diagnostics_truncated", program.diagnostics_truncated},
           {"kernels", std::move(kernels)},
+          {"kernels_truncated", program.kernels_truncated},
           {"contract", contract_skeleton(program.kernels, source.kernel_name, source.source)}};
 }
 

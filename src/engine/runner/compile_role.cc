@@ -7,10 +7,11 @@
 //   ← {type: "compiler", version, architectures}
 //   → {type: "compile", nvrtc, file, options, name_expressions, folders, examine} + source
 //   ← {type: "compiled", ok, result, log, log_truncated, lowered, version, elapsed_ns, diagnostics,
-//      diagnostics_truncated, ptx_bytes, kernels?} + PTX, then the cubin
+//      diagnostics_truncated, ptx_bytes, kernels?, kernels_truncated?} + PTX, then the cubin
 //   ← {type: "missing", what}                                 the compiler cannot be loaded
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "engine/runner/diagnostics.h"
 #include "engine/runner/kernel_listing.h"
@@ -24,7 +25,7 @@ namespace {
 using nlohmann::json;
 
 // A megabyte of errors tells an agent nothing that the first part does not.
-constexpr std::size_t kLogBytes = 256U << 10;
+constexpr std::size_t kLogBytes = 128U << 10;
 
 json describe(const Diagnostic& found) {
   json out = {{"severity", name(found.severity)}, {"message", found.message}};
@@ -40,7 +41,10 @@ json describe(const Diagnostic& found) {
 }
 
 // JSON is UTF-8 and a source need not be: what is not is replaced, never an exception.
-std::string printable(const std::string& text) {
+std::string printable(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') c = ' ';
+  }
   return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace))
       .get<std::string>();
 }
@@ -75,9 +79,9 @@ class Compiler {
         .name_expressions = body.value("name_expressions", std::vector<std::string>{})};
     Compiled result = nvrtc_->compile(wanted);
     const auto elapsed = std::chrono::steady_clock::now() - start;
-    json kernels;
+    std::optional<KernelListing> listing;
     if (result.ok && body.value("examine", false)) {
-      kernels = list_kernels(result.ptx, wanted.source, resource_usage(result.log, result.cubin));
+      listing = list_kernels(result.ptx, wanted.source, resource_usage(result.log, result.cubin));
     }
     std::string log = printable(without_figures(result.log));
     const auto found = parse_diagnostics(log, body.value("folders", std::vector<std::string>{}));
@@ -99,7 +103,10 @@ class Compiler {
                   {"diagnostics", std::move(diagnostics)},
                   {"diagnostics_truncated", found.truncated},
                   {"ptx_bytes", result.ptx.size()}};
-    if (!kernels.is_null()) reply.body["kernels"] = std::move(kernels);
+    if (listing) {
+      reply.body["kernels"] = std::move(listing->kernels);
+      reply.body["kernels_truncated"] = listing->truncated;
+    }
     reply.blob = std::move(result.ptx) + result.cubin;
     return reply;
   }

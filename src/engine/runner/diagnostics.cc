@@ -221,7 +221,9 @@ class Reader {
         open_->message += "\n" + std::string(trimmed(text));
     }
     pending_.clear();
-    if (found_.list.size() >= kMaxDiagnostics) {
+    bytes_ += std::min(open_->message.size(), kMaxMessageBytes) + open_->excerpt.size() +
+              open_->file.size();
+    if (found_.list.size() >= kMaxDiagnostics || bytes_ > kMaxDiagnosticsBytes) {
       found_.truncated = true;
     } else {
       if (open_->line > 0 && open_->end_line == 0) open_->end_line = open_->line;
@@ -235,6 +237,7 @@ class Reader {
 
   const std::vector<std::string>& folders_;
   Diagnostics found_{};
+  std::size_t bytes_ = 0;
   std::optional<Diagnostic> open_{};
   std::vector<std::string_view> pending_{};
 };

@@ -35,10 +35,11 @@ struct Diagnostic {
 
 struct Diagnostics {
   std::vector<Diagnostic> list{};
-  bool truncated = false;  // there were more than kMaxDiagnostics
+  bool truncated = false;  // there were more than the bounds below
 };
 
 inline constexpr std::size_t kMaxDiagnostics = 200;
+inline constexpr std::size_t kMaxDiagnosticsBytes = 128U << 10;  // texts of all of them together
 inline constexpr std::size_t kMaxMessageBytes = 2000;
 inline constexpr std::size_t kMaxExcerptBytes = 400;
 

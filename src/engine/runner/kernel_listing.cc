@@ -76,20 +76,24 @@ json unreadable(const std::map<std::string, ResourceUsage>& usage,
 
 }  // namespace
 
-json list_kernels(std::string_view ptx, std::string_view source,
-                  const std::map<std::string, ResourceUsage>& usage) {
+KernelListing list_kernels(std::string_view ptx, std::string_view source,
+                           const std::map<std::string, ResourceUsage>& usage) {
   const auto parsed = emulator::Module::parse(ptx);
   if (const auto* error = std::get_if<emulator::ParseError>(&parsed)) {
-    return unreadable(usage, *error);
+    return {.kernels = unreadable(usage, *error)};
   }
-  json list = json::array();
+  KernelListing listing;
+  std::size_t bytes = 0;
   for (const auto& kernel : std::get<std::shared_ptr<const emulator::Module>>(parsed)->kernels()) {
     json one = describe(kernel, source);
     const auto found = usage.find(kernel.name);
     if (found != usage.end()) one["resources"] = describe(found->second);
-    list.push_back(std::move(one));
+    bytes += one.dump(-1, ' ', false, json::error_handler_t::replace).size();
+    listing.truncated = bytes > kMaxListingBytes;
+    if (listing.truncated) break;
+    listing.kernels.push_back(std::move(one));
   }
-  return list;
+  return listing;
 }
 
 }  // namespace assay::runner

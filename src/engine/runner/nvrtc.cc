@@ -87,7 +87,8 @@ Compiled Nvrtc::compile(const CompileRequest& request) const {
   if (call_.nvrtcGetProgramLogSize(program.get(), &bytes) == kSuccess && bytes > 1) {
     out.log.resize(bytes);
     call_.nvrtcGetProgramLog(program.get(), out.log.data());
-    out.log.resize(bytes - 1);  // NVRTC counts the terminator
+    // NVRTC counts the terminator, and another where the assembler has spoken.
+    while (out.log.ends_with('\0')) out.log.pop_back();
   }
   if (!out.ok) return out;
   if (call_.nvrtcGetPTXSize(program.get(), &bytes) == kSuccess && bytes > 1) {
