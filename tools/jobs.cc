@@ -34,9 +34,9 @@ std::string Jobs::submit(const job::Kind& kind, json request, const std::string&
   JobRecord record{.id = job::new_job_id(),
                    .kind = kind.name,
                    .principal = principal,
-                   .request = std::move(request)};
+                   .request = std::move(request),
+                   .stages = {{.name = "received"}}};
   journal_.submit(record);
-  journal_.append(record.id, 0, {.name = "received"});
   forget_finished();
   start(record);
   return record.id;
@@ -63,7 +63,13 @@ void Jobs::start(const JobRecord& record) {
 
 void Jobs::run(const JobRecord& record, const std::stop_token& stop) {
   std::uint64_t seq = 0;
+  // Nothing of the job comes after it but its end, so the two are one write.
+  std::optional<job::StageRecord> last_stage;
   const auto on_stage = [&](const node::StageEvent& event) {
+    if (event.record.name == "concluded" && event.artifacts.empty()) {
+      last_stage = event.record;
+      return;
+    }
     auto stage = event.record;
     const auto links = keep(event.artifacts, stage);
     journal_.append(record.id, ++seq, stage, links);
@@ -79,7 +85,7 @@ void Jobs::run(const JobRecord& record, const std::stop_token& stop) {
     conclusion = {.verdict = job::Verdict::engine_fault,
                   .body = {{"summary", std::string("The server failed: ") + error.what()}}};
   }
-  conclude(record.id, conclusion);
+  conclude(record.id, conclusion, last_stage, ++seq);
   const std::lock_guard lock(mutex_);
   const auto found = running_.find(record.id);
   if (found != running_.end()) found->second.done = true;
@@ -103,11 +109,13 @@ std::vector<job::ArtifactLink> Jobs::keep(const std::vector<node::Artifact>& art
   return links;
 }
 
-void Jobs::conclude(const std::string& job_id, const Conclusion& conclusion) {
+void Jobs::conclude(const std::string& job_id, const Conclusion& conclusion,
+                    const std::optional<job::StageRecord>& last_stage, std::uint64_t seq) {
   const auto state =
       conclusion.interrupted ? job::State::interrupted : job::final_state(conclusion.verdict);
   try {
-    journal_.conclude(job_id, conclusion.verdict, state, conclusion.body);
+    journal_.conclude(job_id, conclusion.verdict, state, conclusion.body,
+                      last_stage ? &*last_stage : nullptr, seq);
   } catch (const std::exception& error) {
     // The job stays unfinished in the journal; the next start marks it interrupted with its stages.
     log_("job " + job_id + ": its end could not be recorded: " + error.what());
@@ -140,6 +148,10 @@ std::optional<JobRecord> Jobs::find(const std::string& job_id, const std::string
 
 std::vector<JobRecord> Jobs::recent(const std::string& principal, std::size_t limit) {
   return journal_.recent(principal, limit);
+}
+
+std::optional<std::string> Jobs::artifact(const job::ArtifactLink& link) const {
+  return artifacts_.get(link.id);
 }
 
 std::optional<JobRecord> Jobs::wait(const std::string& job_id, const std::string& principal,

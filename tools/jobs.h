@@ -47,6 +47,9 @@ class Jobs {
                                                    const std::string& principal);
   [[nodiscard]] std::vector<job::JobRecord> recent(const std::string& principal, std::size_t limit);
 
+  // What `link` of a record names. Nothing: it was not kept, or is gone.
+  [[nodiscard]] std::optional<std::string> artifact(const job::ArtifactLink& link) const;
+
   enum class Cancelled { requested, already_final, not_ours, not_found };
   // not_ours: another server runs it.
   [[nodiscard]] Cancelled cancel(const std::string& job_id, const std::string& principal);
@@ -64,7 +67,9 @@ class Jobs {
   // Stores what can be stored; what cannot is noted in the stage.
   std::vector<job::ArtifactLink> keep(const std::vector<node::Artifact>& artifacts,
                                       job::StageRecord& stage);
-  void conclude(const std::string& job_id, const node::Conclusion& conclusion);
+  // With the stage that ends the job, if the engine told one.
+  void conclude(const std::string& job_id, const node::Conclusion& conclusion,
+                const std::optional<job::StageRecord>& last_stage = {}, std::uint64_t seq = 0);
   void changed();
   void forget_finished();
 

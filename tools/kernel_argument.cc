@@ -58,7 +58,7 @@ constexpr std::array kOptions{
 };
 
 void read_contract(const Json& argument, const std::string& pointer, const Contract* fallback,
-                   KernelArgument& out, std::vector<Violation>& violations) {
+                   ContractNeed need, KernelArgument& out, std::vector<Violation>& violations) {
   const std::string at = pointer + "/io";
   const auto io = argument.find("io");
   if (io == argument.end() || io->is_null()) {
@@ -76,10 +76,19 @@ void read_contract(const Json& argument, const std::string& pointer, const Contr
     out.contract = std::move(good.contract);
     out.warnings = std::move(good.warnings);
   }
-  const auto missing =
-      contract::requirements(out.kernel_type, out.contract ? &*out.contract : nullptr, at);
-  violations.insert(violations.end(), missing.begin(), missing.end());
+  if (need == ContractNeed::as_the_type_says) {
+    const auto missing =
+        contract::requirements(out.kernel_type, out.contract ? &*out.contract : nullptr, at);
+    violations.insert(violations.end(), missing.begin(), missing.end());
+  }
   if (out.contract) out.body["contract"] = contract::to_json(*out.contract);
+}
+
+// The compiler takes each as a line of its own.
+bool is_one_line(std::string_view text) {
+  return text.find_first_not_of(' ') != std::string_view::npos &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) >= ' '; });
 }
 
 void read_metadata(const Json& argument, const std::string& pointer, KernelArgument& out,
@@ -88,14 +97,22 @@ void read_metadata(const Json& argument, const std::string& pointer, KernelArgum
   if (metadata == argument.end() || metadata->is_null()) return;
   if (metadata->contains("kernel_name")) out.body["kernel_name"] = metadata->at("kernel_name");
   if (metadata->contains("name_expressions")) {
-    out.body["name_expressions"] = metadata->at("name_expressions");
+    const Json& expressions = metadata->at("name_expressions");
+    for (std::size_t i = 0; i < expressions.size(); ++i) {
+      const auto& text = expressions[i].get_ref<const std::string&>();
+      if (is_one_line(text)) continue;
+      violations.push_back({pointer + "/metadata/name_expressions/" + std::to_string(i),
+                            "is no expression on one line, for example \"scale<float>\""});
+    }
+    out.body["name_expressions"] = expressions;
   }
   // The old system's own documents spell it both ways.
   for (const char* key : {"compiler_options", "compile_options"}) {
     if (!metadata->contains(key)) continue;
     const Json& options = metadata->at(key);
     for (std::size_t i = 0; i < options.size(); ++i) {
-      if (is_allowed_option(options[i].get<std::string>())) continue;
+      const auto& option = options[i].get_ref<const std::string&>();
+      if (is_allowed_option(option) && is_one_line(option)) continue;
       violations.push_back({pointer + "/metadata/" + key + "/" + std::to_string(i),
                             "is not an option that may be given to the compiler here"});
     }
@@ -114,7 +131,8 @@ bool is_allowed_option(const std::string& option) {
 }
 
 KernelArgument read_kernel(const Json& argument, const std::string& pointer,
-                           const Contract* fallback, std::vector<Violation>& violations) {
+                           const Contract* fallback, std::vector<Violation>& violations,
+                           ContractNeed need) {
   KernelArgument out{.kernel_type = argument.at("kernel_type").get<std::string>()};
   out.body = {{"source", argument.at("source_code")}, {"kernel_type", out.kernel_type}};
   const auto& source = argument.at("source_code").get_ref<const std::string&>();
@@ -124,7 +142,7 @@ KernelArgument read_kernel(const Json& argument, const std::string& pointer,
   if (source.find('\0') != std::string::npos) {
     violations.push_back({pointer + "/source_code", "holds a NUL character"});
   }
-  read_contract(argument, pointer, fallback, out, violations);
+  read_contract(argument, pointer, fallback, need, out, violations);
   read_metadata(argument, pointer, out, violations);
   return out;
 }

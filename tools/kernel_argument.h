@@ -19,11 +19,15 @@ struct KernelArgument {
   std::vector<contract::Violation> warnings{};
 };
 
+// compile_kernel runs nothing, so it needs no contract; one that is given must be right.
+enum class ContractNeed { as_the_type_says, none };
+
 // `fallback` is the contract to take when the argument has none (a reference takes the kernel's).
 // Violations are appended; the result is meaningful only if none were.
 [[nodiscard]] KernelArgument read_kernel(const mcp::Json& argument, const std::string& pointer,
                                          const contract::Contract* fallback,
-                                         std::vector<contract::Violation>& violations);
+                                         std::vector<contract::Violation>& violations,
+                                         ContractNeed need = ContractNeed::as_the_type_says);
 
 // Whether NVRTC may be given this option: those that change code generation, language or
 // diagnostics; none that names a file, a folder, a plugin or an output.

@@ -1,13 +1,12 @@
 #include "tools/kernel_request.h"
 
-#include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 
 #include "engine/job/kind.h"
 #include "tools/job_answer.h"
 #include "tools/kernel_argument.h"
+#include "tools/preconditions.h"
 #include "tools/refusal.h"
 
 namespace assay::tools {
@@ -22,14 +21,6 @@ Json option(const Json& arguments, const char* key, const Json& otherwise) {
   return found == arguments.end() || found->is_null() ? otherwise : *found;
 }
 
-// Strength of the confinement levels, weakest first (schemas/evaluate.input.json).
-constexpr std::array<std::string_view, 6> kLevels{"L0", "L1", "L1u", "L1n", "L2", "L3"};
-
-std::size_t rank(std::string_view level) {
-  return static_cast<std::size_t>(std::find(kLevels.begin(), kLevels.end(), level) -
-                                  kLevels.begin());
-}
-
 // What needs the machine, asked before a job is made.
 std::optional<ToolResult> refuse_here(Jobs& jobs, const Json& arguments,
                                       const std::string& principal) {
@@ -42,30 +33,7 @@ std::optional<ToolResult> refuse_here(Jobs& jobs, const Json& arguments,
     if (!record) return refuse("/baseline", "there is no such job of yours");
     if (!job::is_final(record->state)) return refuse("/baseline", "that job has not ended yet");
   }
-  const auto wanted = arguments.find("min_isolation");
-  if (wanted == arguments.end()) return std::nullopt;
-  const auto seen = jobs.capabilities(false).at("isolation").at("level").get<std::string>();
-  if (rank(seen) >= rank(wanted->get<std::string>())) return std::nullopt;
-  return refuse("/min_isolation",
-                "runners are confined at " + seen +
-                    " here; check_capabilities says which layer is missing and why");
-}
-
-std::optional<ToolResult> unsupported_type(const Json& arguments, const char* name) {
-  const auto kernel = arguments.find(name);
-  if (kernel == arguments.end() || kernel->is_null()) return std::nullopt;
-  const std::string kernel_type = kernel->at("kernel_type");
-  if (kernel_type == "cuda") return std::nullopt;
-  const std::string summary = std::string("/") + name + ": kernel type '" + kernel_type +
-                              "' needs a Python runner, which this version does not have; it "
-                              "judges `cuda`.";
-  return ToolResult{.structured = {{"status", "success"},
-                                   {"state", "completed"},
-                                   {"job_id", ""},
-                                   {"verdict", "unsupported"},
-                                   {"trust", nullptr},
-                                   {"summary", summary}},
-                    .text = "unsupported\n" + summary};
+  return refuse_isolation(jobs, arguments);
 }
 
 }  // namespace
@@ -101,7 +69,11 @@ ToolResult judge(Jobs& jobs, KernelRequest request, const KernelRoles& roles, co
   if (!request.violations.empty()) return refuse(request.violations);
   if (auto refused = refuse_here(jobs, arguments, context.principal)) return std::move(*refused);
   for (const char* name : {roles.reference, roles.judged}) {
-    if (auto unsupported = unsupported_type(arguments, name)) return std::move(*unsupported);
+    const Json kernel = option(arguments, name, nullptr);
+    if (kernel.is_null()) continue;
+    if (auto unsupported = unsupported_type(name, kernel.at("kernel_type"))) {
+      return std::move(*unsupported);
+    }
   }
   std::string job_id;
   try {

@@ -120,11 +120,53 @@ OrderedJson artifacts(const JobRecord& record) {
   return list;
 }
 
+// compile_kernel's question and its answer; every other report has the diagnostics only.
+bool is_listing(const JobRecord& record) { return record.request.contains("listing"); }
+
+void add_compilation(OrderedJson& out, const JobRecord& record) {
+  const StageRecord* compiled = stage(record, "compiled");
+  if (is_listing(record)) {
+    out["compiled"] = passed(compiled);
+    out["arch"] = record.request.at("listing").at("arch");
+  }
+  if (compiled == nullptr) return;
+  const json detail = compiled->body.value("detail", json::object());
+  const json& said = passed(compiled) ? compiled->body : detail;
+  if (!is_listing(record)) {
+    if (said.contains("diagnostics")) out["diagnostics"] = said.at("diagnostics");
+    return;
+  }
+  out["diagnostics"] = json::array();
+  for (const char* key : {"compiler", "compile_ms", "cached", "diagnostics",
+                          "diagnostics_truncated", "kernels", "kernels_truncated", "contract"}) {
+    if (said.contains(key)) out[key] = said.at(key);
+  }
+}
+
+void add_evaluation(OrderedJson& out, const JobRecord& record) {
+  out["kernel_exec_result"] = exec_result(record);
+  if (const StageRecord* timed = stage(record, "timed"); timed != nullptr) {
+    const OrderedJson reference = runtime_stats_ms(samples(timed->body, "reference_samples_ns"));
+    if (!reference.empty()) out["ref_runtime"] = reference;
+    OrderedJson timing = {{"clock", timed->body.value("clock", json(nullptr))},
+                          {"runs", samples(timed->body, "samples_ns").size()},
+                          {"requested", timed->body.value("trials_requested", json(nullptr))}};
+    if (timed->body.contains("note")) timing["note"] = timed->body.at("note");
+    out["timing"] = std::move(timing);
+    // Emulated times rank nothing.
+    if (!reference.empty()) out["speedup"] = nullptr;
+  }
+  if (const StageRecord* validated = stage(record, "validated"); validated != nullptr) {
+    out["validation"] = validation(*validated);
+  }
+}
+
 void add_failure(OrderedJson& out, const JobRecord& record) {
   const auto detail = record.conclusion.find("detail");
   if (detail == record.conclusion.end() || detail->empty()) return;
   OrderedJson error = *detail;
   error.erase("log");  // stands in compilation_error, whole in the artifact
+  for (const char* key : {"diagnostics", "diagnostics_truncated"}) error.erase(key);
   out["error"] = std::move(error);
 }
 
@@ -146,23 +188,10 @@ OrderedJson report(const JobRecord& record, Detail detail) {
       record.stages.empty() ? OrderedJson(nullptr) : OrderedJson(record.stages.back().name);
   if (is_error(record)) out["retryable"] = true;
   if (is_about_reference(record)) out["about"] = "ref_kernel";
-  out["kernel_exec_result"] = exec_result(record);
-  if (const StageRecord* timed = stage(record, "timed"); timed != nullptr) {
-    const OrderedJson reference = runtime_stats_ms(samples(timed->body, "reference_samples_ns"));
-    if (!reference.empty()) out["ref_runtime"] = reference;
-    OrderedJson timing = {{"clock", timed->body.value("clock", json(nullptr))},
-                          {"runs", samples(timed->body, "samples_ns").size()},
-                          {"requested", timed->body.value("trials_requested", json(nullptr))}};
-    if (timed->body.contains("note")) timing["note"] = timed->body.at("note");
-    out["timing"] = std::move(timing);
-    // Emulated times rank nothing.
-    if (!reference.empty()) out["speedup"] = nullptr;
-  }
-  if (const StageRecord* validated = stage(record, "validated"); validated != nullptr) {
-    out["validation"] = validation(*validated);
-  }
+  if (!is_listing(record)) add_evaluation(out, record);
+  add_compilation(out, record);
   add_failure(out, record);
-  out["evidence"] = record.conclusion.value("evidence", json::array());
+  if (!is_listing(record)) out["evidence"] = record.conclusion.value("evidence", json::array());
   out["warnings"] = record.conclusion.value("warnings", json::array());
   out["stages"] = stages(record, detail);
   if (record.conclusion.contains("environment")) {
@@ -172,6 +201,30 @@ OrderedJson report(const JobRecord& record, Detail detail) {
   return out;
 }
 
+namespace {
+
+// As compilers print it: "kernel.cu:4:10: error: …", with the source line.
+std::string diagnostics_text(const OrderedJson& diagnostics) {
+  constexpr std::size_t kTold = 20;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(diagnostics.size(), kTold); ++i) {
+    const OrderedJson& one = diagnostics[i];
+    if (one.contains("file")) text += one.at("file").get<std::string>() + ":";
+    if (one.contains("line")) text += one.at("line").dump() + ":";
+    if (one.contains("column")) text += one.at("column").dump() + ":";
+    text += (text.empty() || text.back() == '\n' ? "" : " ") +
+            one.at("severity").get<std::string>() + ": " + one.at("message").get<std::string>() +
+            "\n";
+    if (one.contains("excerpt")) text += "    " + one.at("excerpt").get<std::string>() + "\n";
+  }
+  if (diagnostics.size() > kTold) {
+    text += "and " + std::to_string(diagnostics.size() - kTold) + " more diagnostics\n";
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string report_text(const OrderedJson& report) {
   const auto& verdict = report.at("verdict");
   std::string text = verdict.is_string()
@@ -179,6 +232,7 @@ std::string report_text(const OrderedJson& report) {
                          : report.at("state").get<std::string>() + " (not finished)";
   if (report.at("trust").is_string()) text += " · trust " + report.at("trust").get<std::string>();
   text += "\n" + report.at("summary").get<std::string>() + "\n";
+  if (report.contains("diagnostics")) text += diagnostics_text(report.at("diagnostics"));
   std::string stages;
   for (const auto& one : report.at("stages")) {
     stages += (stages.empty() ? "" : " → ") + one.at("name").get<std::string>();

@@ -32,6 +32,7 @@ std::function<mcp::ToolResult(const mcp::Json&, mcp::CallContext&)> answering_fa
 
 std::vector<mcp::Tool> all(Jobs& jobs) {
   std::vector<mcp::Tool> tools;
+  tools.push_back(compile_kernel(jobs));
   tools.push_back(evaluate(jobs));
   tools.push_back(compare(jobs));
   tools.push_back(get_job(jobs));
@@ -42,7 +43,8 @@ std::vector<mcp::Tool> all(Jobs& jobs) {
 }
 
 std::string instructions() {
-  return "Assay judges GPU kernels. `evaluate` compiles a kernel, runs it with fresh inputs "
+  return "Assay judges GPU kernels. `compile_kernel` gives diagnostics, registers, occupancy and a "
+         "contract to start from; `evaluate` compiles a kernel, runs it with fresh inputs "
          "against a "
          "reference and reports a verdict; a failing kernel is a successful evaluation (isError "
          "false), "

@@ -10,6 +10,7 @@
 
 namespace assay::tools {
 
+[[nodiscard]] mcp::Tool compile_kernel(Jobs& jobs);
 [[nodiscard]] mcp::Tool evaluate(Jobs& jobs);
 [[nodiscard]] mcp::Tool compare(Jobs& jobs);
 [[nodiscard]] mcp::Tool get_job(Jobs& jobs);

@@ -30,9 +30,10 @@ fs::path state_directory(const std::string& wanted) {
 
 void warn(const std::string& text) { spdlog::warn("{}", text); }
 
-node::EngineCommand engine_command(const AssemblyOptions& options) {
+node::EngineCommand engine_command(const AssemblyOptions& options, const fs::path& state_dir) {
   node::EngineCommand command{.executable = executable_folder() / "assay",
-                              .arguments = {"engine", "--min-isolation", options.min_isolation}};
+                              .arguments = {"engine", "--min-isolation", options.min_isolation,
+                                            "--cache", (state_dir / "compiled").string()}};
   if (options.allow_unsandboxed) command.arguments.emplace_back("--allow-unsandboxed");
   if (options.slots > 0) {
     command.arguments.emplace_back("--slots");
@@ -66,7 +67,7 @@ Assembly::Assembly(const AssemblyOptions& options)
       artifacts_(state_dir_ / "artifacts", kArtifactBytes, warn,
                  {.pinned = [this](const std::string& id) { return journal_.references(id); },
                   .make_room = [this](std::uint64_t bytes) { journal_.make_room(bytes); }}),
-      engine_(engine_command(options), warn),
+      engine_(engine_command(options, state_dir_), warn),
       jobs_(journal_, artifacts_, engine_, warn),
       housekeeping_([this](const std::stop_token& stop) { keep_house(stop); }) {}
 

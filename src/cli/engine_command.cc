@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "engine/confinement/isolation.h"
 #include "engine/node/capabilities.h"
+#include "engine/node/compile_cache.h"
 #include "engine/node/kernel_job.h"
 #include "engine/node/link.h"
 #include "engine/node/node.h"
@@ -24,7 +25,10 @@ struct EngineOptions {
   std::string min_isolation = "L1";
   bool allow_unsandboxed = false;
   unsigned slots = 0;
+  std::string cache{};
 };
+
+constexpr std::uint64_t kCacheBytes = 512ULL << 20;
 
 unsigned default_slots() { return std::max(2U, std::thread::hardware_concurrency() / 2); }
 
@@ -62,6 +66,7 @@ int run_engine(const EngineOptions& options) {
                                                     return test_isolation(options, runner, toolkit);
                                                   }).share();
 
+  node::CompileCache cache(options.cache, kCacheBytes);
   node::NodeConfig config{.slots = options.slots > 0 ? options.slots : default_slots()};
   config.kinds["kernel"] = [&](const node::Order& order, node::Reporter& reporter,
                                const std::stop_token& stop) -> node::Conclusion {
@@ -70,9 +75,19 @@ int run_engine(const EngineOptions& options) {
       return node::refused_isolation(seen);
     }
     const node::Runners runners(runner, seen.layers, toolkit);
-    return node::KernelJob(runners, node::decode_kernel_task(order.request), reporter, stop).run();
+    const node::Compiler compiler(runners, cache);
+    return node::KernelJob(runners, compiler, node::decode_kernel_task(order.request), reporter,
+                           stop)
+        .run();
   };
-  config.capabilities = [&] { return node::capabilities(isolation.get(), toolkit, config.slots); };
+  config.capabilities = [&] {
+    const Isolation& seen = isolation.get();
+    const node::Runners runners(runner, seen.layers, toolkit);
+    const bool may_run = seen.sufficient() || seen.required == confinement::Level::L0;
+    const auto compiler = may_run ? node::Compiler(runners, cache).describe()
+                                  : node::CompilerFacts{.missing = "nothing may run here"};
+    return node::capabilities(seen, toolkit, compiler, config.slots);
+  };
 
   frames::Channel channel(posix::Descriptor(kChannel), node::link::kCaps, false);
   node::Node engine(config);
@@ -90,6 +105,7 @@ void add_engine(CLI::App& app, int& code) {
   command->add_option("--min-isolation", options->min_isolation);
   command->add_flag("--allow-unsandboxed", options->allow_unsandboxed);
   command->add_option("--slots", options->slots);
+  command->add_option("--cache", options->cache);
   command->callback([options, &code] { code = run_engine(*options); });
 }
 

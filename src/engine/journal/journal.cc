@@ -22,14 +22,22 @@ void Journal::append(const std::string& job_id, std::uint64_t seq, const job::St
 }
 
 bool Journal::conclude(const std::string& job_id, job::Verdict verdict, job::State state,
-                       const nlohmann::json& conclusion) {
+                       const nlohmann::json& conclusion, const job::StageRecord* last_stage,
+                       std::uint64_t seq) {
   if (!job::is_final(state)) {
     throw std::invalid_argument("no job ends as '" + std::string(job::name(state)) + "'");
   }
-  return store_->conclude({.job_id = job_id,
-                           .verdict = verdict,
-                           .state = state,
-                           .conclusion = conclusion_text(conclusion, kMaxBodyBytes)});
+  Ending ending{.job_id = job_id,
+                .verdict = verdict,
+                .state = state,
+                .conclusion = conclusion_text(conclusion, kMaxBodyBytes)};
+  if (last_stage != nullptr) {
+    ending.last_stage = LastStage{
+        .seq = seq,
+        .record = *last_stage,
+        .body = text_of(last_stage->body, kMaxBodyBytes, "stage '" + last_stage->name + "'")};
+  }
+  return store_->conclude(std::move(ending));
 }
 
 std::optional<job::JobRecord> Journal::find(const std::string& job_id,

@@ -75,7 +75,8 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // Durable before it returns. Sets created_ns, updated_ns and state. Throws std::invalid_argument
+  // Durable before it returns, with the stages the record has already (numbered from 0). Sets
+  // created_ns, updated_ns and state. Throws std::invalid_argument
   // for an unknown kind, an id that exists, or a request beyond kMaxRequestBytes.
   void submit(job::JobRecord record);
 
@@ -93,9 +94,10 @@ class Journal {
   // ballast if the disk is full. If even that does not help it throws JournalUnavailable, but
   // find() and wait() of this process tell the end from now on, and it is written as soon as any
   // write succeeds. Throws std::invalid_argument for a state that is not final or a verdict the
-  // kind does not declare.
+  // kind does not declare. `last_stage`, if not null, is appended as `seq` in the same transaction.
   bool conclude(const std::string& job_id, job::Verdict verdict, job::State state,
-                const nlohmann::json& conclusion);
+                const nlohmann::json& conclusion, const job::StageRecord* last_stage = nullptr,
+                std::uint64_t seq = 0);
 
   // Nothing if there is none, or it is another principal's: the two are not told apart.
   [[nodiscard]] std::optional<job::JobRecord> find(const std::string& job_id,

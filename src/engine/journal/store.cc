@@ -136,10 +136,16 @@ void Journal::Store::submit(JobRecord record) {
   record.state = job::State::submitted;
   write([&](const Database& database) {
     insert_job(database, record, opened_.instance->id(), request);
+    for (std::size_t i = 0; i < record.stages.size(); ++i) {
+      const auto& stage = record.stages[i];
+      (void)insert_stage(database, record.id, i, stage,
+                         text_of(stage.body, kMaxBodyBytes, "stage '" + stage.name + "'"),
+                         job::state_after(kind(record.kind), stage.name), {}, record.created_ns);
+    }
     return true;
   });
   const std::lock_guard lock(watch_mutex_);
-  live_.emplace(record.id, 0);
+  live_.emplace(record.id, record.stages.size());
 }
 
 void Journal::Store::append(const std::string& job_id, std::uint64_t seq,

@@ -15,11 +15,19 @@
 
 namespace assay::journal {
 
+// A stage that is written with the end, in one transaction.
+struct LastStage {
+  std::uint64_t seq = 0;
+  job::StageRecord record{};
+  std::string body{};  // JSON text, bounded already
+};
+
 struct Ending {
   std::string job_id{};
   job::Verdict verdict = job::Verdict::engine_fault;
   job::State state = job::State::failed;
   std::string conclusion{};  // JSON text, bounded already
+  std::optional<LastStage> last_stage{};
 };
 
 void insert_job(const Database& database, const job::JobRecord& record, const std::string& instance,

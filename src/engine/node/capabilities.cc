@@ -2,8 +2,6 @@
 
 #include <thread>
 
-#include "engine/node/compilation.h"
-
 namespace assay::node {
 
 using nlohmann::json;
@@ -26,7 +24,8 @@ json kernel_types(const Toolkit& toolkit) {
 
 }  // namespace
 
-json capabilities(const confinement::Isolation& isolation, const Toolkit& toolkit, unsigned slots) {
+json capabilities(const confinement::Isolation& isolation, const Toolkit& toolkit,
+                  const CompilerFacts& compiler, unsigned slots) {
   json includes = json::array();
   for (const auto& folder : toolkit.include_folders) includes.push_back(folder.string());
   return {{"version", ASSAY_VERSION},
@@ -38,7 +37,9 @@ json capabilities(const confinement::Isolation& isolation, const Toolkit& toolki
              {"cores", std::thread::hardware_concurrency()}}}},
           {"kernel_types", kernel_types(toolkit)},
           {"toolkit",
-           {{"nvrtc", toolkit.has_compiler() ? json(toolkit.nvrtc.string()) : json(nullptr)},
+           {{"compiler", compiler.name.empty() ? json(nullptr) : json(compiler.name)},
+            {"architectures", compiler.architectures},
+            {"nvrtc", toolkit.has_compiler() ? json(toolkit.nvrtc.string()) : json(nullptr)},
             {"include_folders", std::move(includes)},
             {"searched", toolkit.searched}}},
           {"isolation", confinement::to_json(isolation)},

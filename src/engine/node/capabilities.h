@@ -5,13 +5,15 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/confinement/isolation.h"
+#include "engine/node/compilation.h"
 #include "engine/node/engine.h"
 #include "engine/node/toolkit.h"
 
 namespace assay::node {
 
 [[nodiscard]] nlohmann::json capabilities(const confinement::Isolation& isolation,
-                                          const Toolkit& toolkit, unsigned slots);
+                                          const Toolkit& toolkit, const CompilerFacts& compiler,
+                                          unsigned slots);
 
 // The runners cannot be confined as required: nothing runs.
 [[nodiscard]] Conclusion refused_isolation(const confinement::Isolation& isolation);

@@ -1,5 +1,7 @@
 #include "engine/node/compilation.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -12,9 +14,15 @@ using nlohmann::json;
 // Compiling has a limit of its own: it needs no device and `timeout` counts execution.
 constexpr std::chrono::seconds kCompileLimit{60};
 
-std::vector<std::string> options_for(const KernelSource& source, const Toolkit& toolkit) {
-  std::vector<std::string> options{std::string("--gpu-architecture=") + kEmulatorArch, "-lineinfo",
+// What an entry of the cache holds changes with this number.
+constexpr const char* kAnswerFormat = "answer 1, assay " ASSAY_VERSION;
+
+std::vector<std::string> options_for(const KernelSource& source, const CompileGoal& goal,
+                                     const Toolkit& toolkit) {
+  std::vector<std::string> options{"--gpu-architecture=" + goal.arch, "-lineinfo",
                                    "-default-device"};
+  // The assembler's figures. It runs for real targets only.
+  if (goal.examine && goal.arch.starts_with("sm_")) options.emplace_back("-Xptxas=-v");
   for (const auto& folder : toolkit.include_folders) {
     options.push_back("--include-path=" + folder.string());
   }
@@ -43,22 +51,30 @@ Ended missing_compiler(const Toolkit& toolkit, const std::string& reason) {
       .detail = {{"missing", "libnvrtc"}, {"searched", searched}, {"install", kInstallCompiler}}};
 }
 
-// "error: …" of the first diagnostic, for the summary.
-std::string first_error(const std::string& log) {
-  const auto at = log.find("error:");
-  if (at == std::string::npos) return log.substr(0, log.find('\n'));
-  const auto line_start = log.rfind('\n', at);
-  const auto from = line_start == std::string::npos ? 0 : line_start + 1;
-  return log.substr(from, log.find('\n', from) - from);
+// Of the first error, for the summary: "kernel.cu:4:10: …".
+std::string first_error(const json& reply) {
+  for (const auto& one : reply.at("diagnostics")) {
+    if (one.at("severity") != "error") continue;
+    const auto message = one.at("message").get<std::string>();
+    std::string text = message.substr(0, message.find('\n'));
+    if (!one.contains("file")) return text;
+    std::string place = one.at("file").get<std::string>() + ":" + one.at("line").dump() + ":";
+    if (one.contains("column")) place += one.at("column").dump() + ":";
+    return place + " " + text;
+  }
+  const auto log = reply.at("log").get<std::string>();
+  return log.empty() ? reply.at("result").get<std::string>() : log.substr(0, log.find('\n'));
 }
 
 Ended refused(const json& reply) {
   const auto log = reply.at("log").get<std::string>();
   Ended ended{.verdict = Verdict::compile_failed,
-              .summary = "The kernel does not compile: " + first_error(log),
+              .summary = "The kernel does not compile: " + first_error(reply),
               .detail = {{"log", log},
                          {"log_truncated", reply.at("log_truncated")},
-                         {"result", reply.at("result")}}};
+                         {"result", reply.at("result")},
+                         {"diagnostics", reply.at("diagnostics")},
+                         {"diagnostics_truncated", reply.at("diagnostics_truncated")}}};
   return ended;
 }
 
@@ -70,10 +86,19 @@ std::variant<Program, Ended> decode_reply(frames::Frame frame, const KernelSourc
   }
   if (frame.type() != "compiled") return our_fault("The compile runner answered out of turn.");
   if (!frame.body.at("ok").get<bool>()) return refused(frame.body);
-  Program program{.ptx = std::move(frame.blob),
-                  .log = frame.body.at("log").get<std::string>(),
+  Program program{.log = frame.body.at("log").get<std::string>(),
                   .compiler = "NVRTC " + frame.body.at("version").get<std::string>(),
-                  .elapsed_ms = frame.body.at("elapsed_ns").get<double>() / 1e6};
+                  .elapsed_ms = frame.body.at("elapsed_ns").get<double>() / 1e6,
+                  .diagnostics = frame.body.at("diagnostics"),
+                  .diagnostics_truncated = frame.body.at("diagnostics_truncated")};
+  const auto ptx_bytes = frame.body.at("ptx_bytes").get<std::size_t>();
+  if (ptx_bytes < frame.blob.size()) program.cubin = frame.blob.substr(ptx_bytes);
+  program.ptx = std::move(frame.blob);
+  program.ptx.resize(std::min(ptx_bytes, program.ptx.size()));
+  if (frame.body.contains("kernels")) {
+    program.kernels = frame.body.at("kernels");
+    program.kernels_truncated = frame.body.at("kernels_truncated");
+  }
   const json& lowered = frame.body.at("lowered");
   for (const auto& expression : source.name_expressions) {
     if (!source.kernel_name.empty() && expression != source.kernel_name) continue;
@@ -82,6 +107,44 @@ std::variant<Program, Ended> decode_reply(frames::Frame frame, const KernelSourc
   }
   return program;
 }
+
+frames::Frame request_for(const KernelSource& source, const CompileGoal& goal,
+                          const Toolkit& toolkit) {
+  std::vector<std::string> folders;
+  for (const auto& folder : toolkit.include_folders) folders.push_back(folder.string());
+  frames::Frame request;
+  request.body = {{"type", "compile"},
+                  {"nvrtc", toolkit.nvrtc.string()},
+                  {"file", "kernel.cu"},
+                  {"options", options_for(source, goal, toolkit)},
+                  {"name_expressions", source.name_expressions},
+                  {"folders", std::move(folders)},
+                  {"examine", goal.examine}};
+  request.blob = source.source;
+  return request;
+}
+
+// A file that was replaced is another file.
+std::string identity(const std::filesystem::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return path.string();
+  return path.string() + " " + std::to_string(status.st_size) + " " +
+         std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec);
+}
+
+// All that the answer to a request depends on: itself, the compiler, its headers, and the program
+// that reads what the compiler made.
+std::string key_of(const frames::Frame& request, const Runners& runners) {
+  std::vector<std::string> parts{kAnswerFormat, identity(runners.executable()),
+                                 identity(runners.toolkit().nvrtc)};
+  for (const auto& folder : runners.toolkit().include_folders) parts.push_back(identity(folder));
+  parts.push_back(request.body.dump());
+  parts.push_back(request.blob);
+  return CompileCache::key(parts);
+}
+
+// Only what the compiler itself said of the source is worth keeping.
+bool is_answer(const frames::Frame& frame) { return frame.type() == "compiled"; }
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -137,24 +200,82 @@ std::string first_global(std::string_view text) {
   return {};
 }
 
-std::variant<Program, Ended> compile(const Runners& runners, const KernelSource& source,
-                                     const std::stop_token& stop) {
-  const Toolkit& toolkit = runners.toolkit();
-  if (!toolkit.has_compiler()) return missing_compiler(toolkit, "libnvrtc was not found");
-  const auto runner = runners.start(RunnerRole::compile);
-  frames::Frame request;
-  request.body = {{"type", "compile"},
-                  {"nvrtc", toolkit.nvrtc.string()},
-                  {"file", "kernel.cu"},
-                  {"options", options_for(source, toolkit)},
-                  {"name_expressions", source.name_expressions}};
-  request.blob = source.source;
-  auto reply =
-      runner->ask(std::move(request), std::chrono::steady_clock::now() + kCompileLimit, stop);
-  if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, RunnerRole::compile);
+Reply Compiler::ask(const frames::Frame& request, const std::stop_token& stop) const {
+  frames::Frame copy;
+  copy.body = request.body;
+  copy.blob = request.blob;
+  const auto runner = runners_.start(RunnerRole::compile);
+  return runner->ask(std::move(copy), std::chrono::steady_clock::now() + kCompileLimit, stop);
+}
+
+// NVRTC crashes on name expressions of sources that it otherwise reports errors for: those errors
+// are what the author needs.
+Ended Compiler::crashed(const RunnerEnd& end, const frames::Frame& request,
+                        const std::stop_token& stop) const {
+  Ended ended = blame(end, RunnerRole::compile);
+  if (ended.verdict != Verdict::compile_failed || request.body.at("name_expressions").empty()) {
+    return ended;
+  }
+  frames::Frame without;
+  without.body = request.body;
+  without.body["name_expressions"] = json::array();
+  without.blob = request.blob;
+  const Reply reply = ask(without, stop);
+  const auto* frame = std::get_if<frames::Frame>(&reply);
+  if (frame == nullptr || !is_answer(*frame)) return ended;
   return decode_claim(RunnerRole::compile, [&] {
-    return decode_reply(std::move(std::get<frames::Frame>(reply)), source, toolkit);
+    for (const char* key : {"log", "log_truncated", "diagnostics", "diagnostics_truncated"}) {
+      ended.detail[key] = frame->body.at(key);
+    }
+    if (!frame->body.at("ok").get<bool>()) {
+      ended.summary += " Without the name expressions it says: " + first_error(frame->body);
+    }
+    return ended;
   });
+}
+
+CompilerFacts Compiler::describe() const {
+  const Toolkit& toolkit = runners_.toolkit();
+  if (!toolkit.has_compiler()) return {.missing = "libnvrtc was not found"};
+  frames::Frame request;
+  request.body = {{"type", "describe"}, {"nvrtc", toolkit.nvrtc.string()}};
+  const Reply reply = ask(request, std::stop_token());
+  const auto* frame = std::get_if<frames::Frame>(&reply);
+  if (frame == nullptr) {
+    return {.missing = blame(std::get<RunnerEnd>(reply), RunnerRole::compile).summary};
+  }
+  if (frame->type() != "compiler") return {.missing = frame->body.value("what", "no answer")};
+  return {.name = "NVRTC " + frame->body.at("version").get<std::string>(),
+          .architectures = frame->body.at("architectures").get<std::vector<int>>()};
+}
+
+std::variant<Program, Ended> Compiler::compile(const KernelSource& source, const CompileGoal& goal,
+                                               const std::stop_token& stop) const {
+  const Toolkit& toolkit = runners_.toolkit();
+  if (!toolkit.has_compiler()) return missing_compiler(toolkit, "libnvrtc was not found");
+  const frames::Frame request = request_for(source, goal, toolkit);
+  const std::string key = key_of(request, runners_);
+  if (auto kept = cache_.find(key)) {
+    auto decoded = decode_claim(RunnerRole::compile,
+                                [&] { return decode_reply(std::move(*kept), source, toolkit); });
+    if (auto* program = std::get_if<Program>(&decoded)) program->cached = true;
+    if (auto* ended = std::get_if<Ended>(&decoded)) ended->detail["cached"] = true;
+    return decoded;
+  }
+  Reply reply = ask(request, stop);
+  if (const auto* end = std::get_if<RunnerEnd>(&reply)) return crashed(*end, request, stop);
+  auto& frame = std::get<frames::Frame>(reply);
+  auto decoded = decode_claim(RunnerRole::compile, [&] {
+    frames::Frame copy;
+    copy.body = frame.body;
+    copy.blob = frame.blob;
+    return decode_reply(std::move(copy), source, toolkit);
+  });
+  // One that does not decode is the runner's end, not the compiler's word.
+  const auto* ended = std::get_if<Ended>(&decoded);
+  const bool said = ended == nullptr || ended->detail.contains("diagnostics");
+  if (is_answer(frame) && said) cache_.keep(key, frame);
+  return decoded;
 }
 
 }  // namespace assay::node

@@ -1,32 +1,72 @@
-// One source through the compile runner. The result is a program or the reason there is none; every
-// way the compiler can end (errors, crash, bomb, hang) is decided here.
+// One source through the compiler: out of the cache, or through a compile runner that serves this
+// one source. The result is a program or the reason there is none; every way the compiler can end
+// (errors, crash, bomb, hang) is decided here.
 #pragma once
 
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <variant>
+#include <vector>
 
+#include "engine/node/compile_cache.h"
 #include "engine/node/ended.h"
 #include "engine/node/kernel_task.h"
 #include "engine/node/runners.h"
 
 namespace assay::node {
 
+// The virtual architecture the emulator's PTX is made for.
+inline constexpr const char* kEmulatorArch = "compute_90";
+
+struct CompileGoal {
+  std::string arch = kEmulatorArch;  // as the compiler's --gpu-architecture takes it
+  // Also say what each kernel needs and takes, and make the cubin where `arch` is a real one.
+  bool examine = false;
+};
+
 struct Program {
   std::string ptx{};
+  std::string cubin{};
   std::string log{};  // warnings
   std::string compiler{};
   std::string entry{};  // of the wanted name expression, if there was one
   double elapsed_ms = 0;
+  bool cached = false;                                   // then elapsed_ms is of the first time
+  nlohmann::json diagnostics = nlohmann::json::array();  // as the compile runner tells them
+  bool diagnostics_truncated = false;
+  nlohmann::json kernels = nlohmann::json::array();  // empty unless examined
+  bool kernels_truncated = false;
 };
 
-// The virtual architecture the emulator's PTX is made for.
-inline constexpr const char* kEmulatorArch = "compute_90";
+// What the compiler is and makes code for; `missing` says why there is none.
+struct CompilerFacts {
+  std::string name{};                // "NVRTC 13.0"
+  std::vector<int> architectures{};  // 90 for sm_90 and compute_90; ascending
+  std::string missing{};
+};
 
-[[nodiscard]] std::variant<Program, Ended> compile(const Runners& runners,
-                                                   const KernelSource& source,
-                                                   const std::stop_token& stop);
+// Borrows both; immutable, any thread.
+class Compiler {
+ public:
+  Compiler(const Runners& runners, CompileCache& cache) : runners_(runners), cache_(cache) {}
+
+  [[nodiscard]] std::variant<Program, Ended> compile(const KernelSource& source,
+                                                     const CompileGoal& goal,
+                                                     const std::stop_token& stop) const;
+
+  // Loads the compiler to ask it; blocks for that long.
+  [[nodiscard]] CompilerFacts describe() const;
+
+ private:
+  // The answer of one confined compile that `request` asks for.
+  [[nodiscard]] Reply ask(const frames::Frame& request, const std::stop_token& stop) const;
+  [[nodiscard]] Ended crashed(const RunnerEnd& end, const frames::Frame& request,
+                              const std::stop_token& stop) const;
+
+  const Runners& runners_;
+  CompileCache& cache_;
+};
 
 // The first `__global__` of a source by its place in the text, "" if there is none that a scan can
 // see.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/node/program_facts.h"
+
 namespace assay::node {
 namespace {
 
@@ -82,9 +84,13 @@ class KernelJob::StageClock {
   Clock::time_point start_;
 };
 
-KernelJob::KernelJob(const Runners& runners, KernelTask task, Reporter& reporter,
-                     std::stop_token stop)
-    : runners_(runners), task_(std::move(task)), reporter_(reporter), stop_(std::move(stop)) {}
+KernelJob::KernelJob(const Runners& runners, const Compiler& compiler, KernelTask task,
+                     Reporter& reporter, std::stop_token stop)
+    : runners_(runners),
+      compiler_(compiler),
+      task_(std::move(task)),
+      reporter_(reporter),
+      stop_(std::move(stop)) {}
 
 // Processes start while the compiler works: what they need of the program comes later.
 void KernelJob::start_runners() {
@@ -97,7 +103,7 @@ void KernelJob::start_runners() {
 
 Conclusion KernelJob::run() {
   if (task_.until > Until::compiled) start_runners();
-  Step ended = compile_stage();
+  Step ended = task_.listing ? list_stage() : compile_stage();
   if (!ended && task_.until > Until::compiled) ended = prepare_stage();
   if (!ended && task_.until > Until::compiled) ended = validate_stage();
   if (!ended && task_.until > Until::validated) ended = timed_stage();
@@ -109,7 +115,7 @@ KernelJob::Step KernelJob::compile_stage() {
   StageClock clock(*this, "compiled");
   clock.body = {{"arch", kEmulatorArch}};
   if (task_.reference) {
-    auto compiled = compile(runners_, *task_.reference, stop_);
+    auto compiled = compiler_.compile(*task_.reference, {}, stop_);
     if (auto* ended = std::get_if<Ended>(&compiled)) {
       ended->summary = "The reference: " + ended->summary;
       ended->detail["which"] = "ref_kernel";
@@ -119,7 +125,7 @@ KernelJob::Step KernelJob::compile_stage() {
     clock.body["reference"] = {{"compiled", true}, {"elapsed_ms", reference_program_->elapsed_ms}};
     clock.artifacts.push_back({"ref.ptx", "text/plain", reference_program_->ptx});
   }
-  auto compiled = compile(runners_, task_.kernel, stop_);
+  auto compiled = compiler_.compile(task_.kernel, {}, stop_);
   if (auto* ended = std::get_if<Ended>(&compiled)) {
     ended->detail["which"] = "kernel";
     if (ended->detail.contains("log")) {
@@ -128,12 +134,40 @@ KernelJob::Step KernelJob::compile_stage() {
     return clock.tell(std::move(*ended));
   }
   program_ = std::move(std::get<Program>(compiled));
+  if (!program_->diagnostics.empty()) clock.body["diagnostics"] = program_->diagnostics;
   clock.body["compiler"] = program_->compiler;
   clock.body["compile_ms"] = program_->elapsed_ms;
+  clock.body["cached"] = program_->cached;
   clock.body["ptx_bytes"] = program_->ptx.size();
   if (!program_->log.empty()) clock.body["log"] = program_->log.substr(0, 4096);
   clock.artifacts.push_back({"ptx", "text/plain", program_->ptx});
   if (!program_->log.empty()) clock.artifacts.push_back({"log", "text/plain", program_->log});
+  return clock.tell(std::nullopt);
+}
+
+KernelJob::Step KernelJob::list_stage() {
+  StageClock clock(*this, "compiled");
+  clock.body = {{"arch", task_.listing->arch}};
+  auto compiled =
+      compiler_.compile(task_.kernel, {.arch = task_.listing->arch, .examine = true}, stop_);
+  if (auto* ended = std::get_if<Ended>(&compiled)) {
+    if (ended->detail.contains("log")) {
+      clock.artifacts.push_back({"log", "text/plain", ended->detail["log"].get<std::string>()});
+    }
+    return clock.tell(std::move(*ended));
+  }
+  Program& program = std::get<Program>(compiled);
+  auto told = decode_claim(RunnerRole::compile, [&]() -> std::variant<json, Ended> {
+    return tell_program(program, task_.kernel, *task_.listing);
+  });
+  if (auto* ended = std::get_if<Ended>(&told)) return clock.tell(std::move(*ended));
+  clock.body.update(std::get<json>(told));
+  compiled_summary_ = summary_of(clock.body);
+  clock.artifacts.push_back({"ptx", "text/plain", std::move(program.ptx)});
+  if (!program.cubin.empty()) {
+    clock.artifacts.push_back({"cubin", "application/octet-stream", std::move(program.cubin)});
+  }
+  if (!program.log.empty()) clock.artifacts.push_back({"log", "text/plain", program.log});
   return clock.tell(std::nullopt);
 }
 
@@ -332,6 +366,8 @@ Conclusion KernelJob::conclude(const Step& ended) {
     body["summary"] = ended->summary;
     body["detail"] = ended->detail;
     conclusion.interrupted = ended->interrupted;
+  } else if (task_.listing) {
+    body["summary"] = compiled_summary_;
   } else if (compiled_only) {
     body["summary"] = "Compiled.";
   } else if (reference_) {

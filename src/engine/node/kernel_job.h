@@ -9,6 +9,7 @@
 #include <optional>
 #include <stop_token>
 
+#include "engine/node/compilation.h"
 #include "engine/node/kernel_session.h"
 #include "engine/node/referee_session.h"
 #include "engine/node/reporter.h"
@@ -18,7 +19,8 @@ namespace assay::node {
 
 class KernelJob {
  public:
-  KernelJob(const Runners& runners, KernelTask task, Reporter& reporter, std::stop_token stop);
+  KernelJob(const Runners& runners, const Compiler& compiler, KernelTask task, Reporter& reporter,
+            std::stop_token stop);
 
   [[nodiscard]] Conclusion run();
 
@@ -28,6 +30,7 @@ class KernelJob {
 
   void start_runners();
   [[nodiscard]] Step compile_stage();
+  [[nodiscard]] Step list_stage();
   [[nodiscard]] Step prepare_stage();
   [[nodiscard]] Step validate_stage();
   [[nodiscard]] Step timed_stage();
@@ -43,6 +46,7 @@ class KernelJob {
   void note_findings(const nlohmann::json& findings, const char* whose, std::uint32_t trial);
 
   const Runners& runners_;
+  const Compiler& compiler_;
   KernelTask task_;
   Reporter& reporter_;
   std::stop_token stop_;
@@ -56,7 +60,8 @@ class KernelJob {
   nlohmann::json evidence_ = nlohmann::json::array();
   nlohmann::json warnings_ = nlohmann::json::array();
   bool suspect_ = false;
-  std::string output_{};  // device printf
+  std::string output_{};            // device printf
+  std::string compiled_summary_{};  // of a listing
 };
 
 }  // namespace assay::node

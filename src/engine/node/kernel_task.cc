@@ -14,12 +14,22 @@ KernelSource decode_source(const json& body) {
       .kernel_name = body.value("kernel_name", std::string()),
       .compiler_options = body.value("compiler_options", std::vector<std::string>{}),
       .name_expressions = body.value("name_expressions", std::vector<std::string>{})};
+  if (!body.contains("contract")) return source;  // compile_kernel needs none
   auto parsed = contract::parse(body.at("contract"));
   auto* contract = std::get_if<contract::Parsed>(&parsed);
   if (contract == nullptr)
     throw std::runtime_error("the engine refuses a contract the server took");
   source.contract = std::move(contract->contract);
   return source;
+}
+
+Listing decode_listing(const json& body, const KernelSource& kernel) {
+  Listing listing{.arch = body.at("arch").get<std::string>()};
+  const auto& launch = kernel.contract.launch;
+  if (!launch) return listing;
+  if (launch->block) listing.block_threads = launch->block->x * launch->block->y * launch->block->z;
+  listing.dynamic_shared_bytes = launch->shared_mem_bytes.value_or(0);
+  return listing;
 }
 
 std::optional<double> optional_number(const json& body, const char* key) {
@@ -44,6 +54,11 @@ KernelTask decode_kernel_task(const json& request) {
   if (const auto names = request.find("names"); names != request.end()) {
     task.judged_name = names->at("judged");
     task.reference_name = names->at("reference");
+  }
+  if (request.contains("listing")) {
+    task.listing = decode_listing(request.at("listing"), task.kernel);
+    task.until = Until::compiled;
+    return task;
   }
   const json& options = request.at("options");
   task.num_trials = options.at("num_trials");

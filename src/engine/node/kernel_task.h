@@ -25,11 +25,20 @@ struct KernelSource {
 enum class Until { compiled, validated, timed, profiled };
 [[nodiscard]] std::optional<Until> until_from(std::string_view text);
 
+// compile_kernel's question: what every kernel of the source needs on this target.
+struct Listing {
+  std::string arch{};
+  // Of the launch it is meant for, 0 where the caller said nothing.
+  unsigned block_threads = 0;
+  std::uint64_t dynamic_shared_bytes = 0;
+};
+
 struct KernelTask {
   // What the caller calls the two, for pointers and the report.
   std::string judged_name = "kernel";
   std::string reference_name = "ref_kernel";
   KernelSource kernel{};
+  std::optional<Listing> listing{};
   std::optional<KernelSource> reference{};
   std::uint32_t num_trials = 100;
   std::uint32_t num_warmup = 1;

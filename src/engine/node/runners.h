@@ -19,6 +19,7 @@ class Runners {
   [[nodiscard]] std::unique_ptr<RunnerProcess> start(RunnerRole role) const;
 
   [[nodiscard]] const Toolkit& toolkit() const { return toolkit_; }
+  [[nodiscard]] const std::filesystem::path& executable() const { return executable_; }
 
  private:
   std::filesystem::path executable_;

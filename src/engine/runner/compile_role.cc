@@ -1,14 +1,22 @@
-// The compile runner: CUDA C++ source in, PTX and a log out. No device, no network, no files but
-// the toolkit's; one source per process.
+// The compile runner: CUDA C++ source in, PTX, perhaps a cubin, and findings out. No device, no
+// network, no files but the toolkit's. What a program holds is read here as well, so that the
+// emulator's parser and the readers of logs and cubins meet the user's words where they can hurt
+// nobody.
 //
-//   → {type: "warm", nvrtc}                                   loads the compiler ahead of the
-//   source → {type: "compile", nvrtc, file, options, name_expressions} + source ← {type:
-//   "compiled", ok, result, log, log_truncated, lowered, version, elapsed_ns} + PTX ← {type:
-//   "missing", what}                                 the compiler cannot be loaded
+//   → {type: "describe", nvrtc}                               loads the compiler
+//   ← {type: "compiler", version, architectures}
+//   → {type: "compile", nvrtc, file, options, name_expressions, folders, examine} + source
+//   ← {type: "compiled", ok, result, log, log_truncated, lowered, version, elapsed_ns, diagnostics,
+//      diagnostics_truncated, ptx_bytes, kernels?, kernels_truncated?} + PTX, then the cubin
+//   ← {type: "missing", what}                                 the compiler cannot be loaded
 #include <chrono>
 #include <memory>
+#include <optional>
 
+#include "engine/runner/diagnostics.h"
+#include "engine/runner/kernel_listing.h"
 #include "engine/runner/nvrtc.h"
+#include "engine/runner/resource_usage.h"
 #include "engine/runner/role.h"
 
 namespace assay::runner {
@@ -17,7 +25,29 @@ namespace {
 using nlohmann::json;
 
 // A megabyte of errors tells an agent nothing that the first part does not.
-constexpr std::size_t kLogBytes = 256U << 10;
+constexpr std::size_t kLogBytes = 128U << 10;
+
+json describe(const Diagnostic& found) {
+  json out = {{"severity", name(found.severity)}, {"message", found.message}};
+  if (!found.file.empty()) out["file"] = found.file;
+  if (found.line > 0) out["line"] = found.line;
+  if (found.column > 0) {
+    out["column"] = found.column;
+    out["end_line"] = found.end_line;
+    out["end_column"] = found.end_column;
+  }
+  if (!found.excerpt.empty()) out["excerpt"] = found.excerpt;
+  return out;
+}
+
+// JSON is UTF-8 and a source need not be: what is not is replaced, never an exception.
+std::string printable(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') c = ' ';
+  }
+  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace))
+      .get<std::string>();
+}
 
 class Compiler {
  public:
@@ -32,6 +62,13 @@ class Compiler {
     return {};
   }
 
+  frames::Frame introduce() const {
+    frames::Frame reply;
+    reply.body = {
+        {"type", "compiler"}, {"version", version()}, {"architectures", nvrtc_->architectures()}};
+    return reply;
+  }
+
   frames::Frame compile(frames::Frame request) const {
     const auto start = std::chrono::steady_clock::now();
     const json& body = request.body;
@@ -41,26 +78,45 @@ class Compiler {
         .options = body.value("options", std::vector<std::string>{}),
         .name_expressions = body.value("name_expressions", std::vector<std::string>{})};
     Compiled result = nvrtc_->compile(wanted);
-    const bool truncated = result.log.size() > kLogBytes;
-    if (truncated) result.log.resize(kLogBytes);
+    const auto elapsed = std::chrono::steady_clock::now() - start;
+    std::optional<KernelListing> listing;
+    if (result.ok && body.value("examine", false)) {
+      listing = list_kernels(result.ptx, wanted.source, resource_usage(result.log, result.cubin));
+    }
+    std::string log = printable(without_figures(result.log));
+    const auto found = parse_diagnostics(log, body.value("folders", std::vector<std::string>{}));
+    json diagnostics = json::array();
+    for (const auto& one : found.list) diagnostics.push_back(describe(one));
+    const bool truncated = log.size() > kLogBytes;
+    if (truncated) log = printable(log.substr(0, kLogBytes));
     json lowered = json::object();
     for (auto& [expression, name] : result.lowered) lowered[expression] = name;
-    const auto elapsed = std::chrono::steady_clock::now() - start;
-    const auto [major, minor] = nvrtc_->version();
     frames::Frame reply;
     reply.body = {{"type", "compiled"},
                   {"ok", result.ok},
                   {"result", result.result},
-                  {"log", std::move(result.log)},
+                  {"log", std::move(log)},
                   {"log_truncated", truncated},
                   {"lowered", std::move(lowered)},
-                  {"version", std::to_string(major) + "." + std::to_string(minor)},
-                  {"elapsed_ns", std::chrono::nanoseconds(elapsed).count()}};
-    reply.blob = std::move(result.ptx);
+                  {"version", version()},
+                  {"elapsed_ns", std::chrono::nanoseconds(elapsed).count()},
+                  {"diagnostics", std::move(diagnostics)},
+                  {"diagnostics_truncated", found.truncated},
+                  {"ptx_bytes", result.ptx.size()}};
+    if (listing) {
+      reply.body["kernels"] = std::move(listing->kernels);
+      reply.body["kernels_truncated"] = listing->truncated;
+    }
+    reply.blob = std::move(result.ptx) + result.cubin;
     return reply;
   }
 
  private:
+  std::string version() const {
+    const auto [major, minor] = nvrtc_->version();
+    return std::to_string(major) + "." + std::to_string(minor);
+  }
+
   std::unique_ptr<Nvrtc> nvrtc_{};
 };
 
@@ -70,7 +126,7 @@ int serve_compile(frames::Channel& channel) {
   Compiler compiler;
   while (auto request = channel.receive()) {
     const std::string verb = request->type();
-    if (verb != "warm" && verb != "compile") return 2;
+    if (verb != "describe" && verb != "compile") return 2;
     const std::string missing = compiler.load(request->body);
     if (!missing.empty()) {
       frames::Frame reply;
@@ -78,7 +134,7 @@ int serve_compile(frames::Channel& channel) {
       channel.send(std::move(reply));
       continue;
     }
-    if (verb == "compile") channel.send(compiler.compile(std::move(*request)));
+    channel.send(verb == "compile" ? compiler.compile(std::move(*request)) : compiler.introduce());
   }
   return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -52,6 +53,15 @@ std::pair<int, int> Nvrtc::version() const {
   return {major, minor};
 }
 
+std::vector<int> Nvrtc::architectures() const {
+  int count = 0;
+  if (call_.nvrtcGetNumSupportedArchs(&count) != kSuccess || count <= 0) return {};
+  std::vector<int> numbers(static_cast<std::size_t>(count));
+  if (call_.nvrtcGetSupportedArchs(numbers.data()) != kSuccess) return {};
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
 Compiled Nvrtc::compile(const CompileRequest& request) const {
   Compiled out;
   void* raw = nullptr;
@@ -77,13 +87,18 @@ Compiled Nvrtc::compile(const CompileRequest& request) const {
   if (call_.nvrtcGetProgramLogSize(program.get(), &bytes) == kSuccess && bytes > 1) {
     out.log.resize(bytes);
     call_.nvrtcGetProgramLog(program.get(), out.log.data());
-    out.log.resize(bytes - 1);  // NVRTC counts the terminator
+    // NVRTC counts the terminator, and another where the assembler has spoken.
+    while (out.log.ends_with('\0')) out.log.pop_back();
   }
   if (!out.ok) return out;
   if (call_.nvrtcGetPTXSize(program.get(), &bytes) == kSuccess && bytes > 1) {
     out.ptx.resize(bytes);
     call_.nvrtcGetPTX(program.get(), out.ptx.data());
     out.ptx.resize(bytes - 1);
+  }
+  if (call_.nvrtcGetCUBINSize(program.get(), &bytes) == kSuccess && bytes > 0) {
+    out.cubin.resize(bytes);
+    call_.nvrtcGetCUBIN(program.get(), out.cubin.data());
   }
   for (const auto& expression : request.name_expressions) {
     const char* lowered = nullptr;

@@ -1,8 +1,9 @@
-// NVRTC by dlopen: CUDA C++ in, PTX and a log out. Loaded in the compile runner only, because it
-// may crash or never return on hostile source; the process is then the thing that is lost.
+// NVRTC by dlopen: CUDA C++ in, PTX, a cubin and a log out. Loaded in the compile runner only,
+// because it may crash or never return on hostile source; the process is then the thing that is
+// lost.
 //
 // The entry points are declared here rather than taken from <nvrtc.h>, so that the project builds
-// on a machine without a CUDA toolkit. Their C ABI is stable since CUDA 7 (NVRTC documentation,
+// on a machine without a CUDA toolkit. Their C ABI is stable since CUDA 11.2 (NVRTC documentation,
 // §3).
 #pragma once
 
@@ -26,6 +27,7 @@ struct Compiled {
   std::string result{};  // NVRTC's own word for what happened
   std::string log{};
   std::string ptx{};
+  std::string cubin{};  // empty for a virtual architecture
   // Name expression → entry name.
   std::vector<std::pair<std::string, std::string>> lowered{};
 };
@@ -38,6 +40,8 @@ class Nvrtc {
   Nvrtc& operator=(const Nvrtc&) = delete;
 
   [[nodiscard]] std::pair<int, int> version() const;
+  // The numbers of `--gpu-architecture=sm_N`, ascending; empty if the library cannot say.
+  [[nodiscard]] std::vector<int> architectures() const;
   [[nodiscard]] Compiled compile(const CompileRequest& request) const;
 
  private:
@@ -51,6 +55,10 @@ class Nvrtc {
   X(nvrtcCompileProgram, int (*)(void*, int, const char* const*))                           \
   X(nvrtcGetPTXSize, int (*)(void*, std::size_t*))                                          \
   X(nvrtcGetPTX, int (*)(void*, char*))                                                     \
+  X(nvrtcGetCUBINSize, int (*)(void*, std::size_t*))                                        \
+  X(nvrtcGetCUBIN, int (*)(void*, char*))                                                   \
+  X(nvrtcGetNumSupportedArchs, int (*)(int*))                                               \
+  X(nvrtcGetSupportedArchs, int (*)(int*))                                                  \
   X(nvrtcGetProgramLogSize, int (*)(void*, std::size_t*))                                   \
   X(nvrtcGetProgramLog, int (*)(void*, char*))                                              \
   X(nvrtcAddNameExpression, int (*)(void*, const char*))                                    \

@@ -1,0 +1,182 @@
+// compile_kernel on a fake engine and a real journal: no process, no compiler.
+#include <filesystem>
+
+#include "engine/job/kind.h"
+#include "mcp/schema.h"
+#include "tests/catch.h"
+#include "tools/schemas.h"
+#include "tools/tools.h"
+
+using namespace assay;
+using mcp::CallContext;
+using mcp::Json;
+using mcp::ToolResult;
+
+namespace {
+
+class FakeEngine final : public node::Engine {
+ public:
+  std::vector<node::StageEvent> stages{};
+  node::Conclusion conclusion{.verdict = job::Verdict::passed};
+  Json architectures = {75, 90, 100};
+  std::vector<node::Order> orders{};
+
+  node::Conclusion run(const node::Order& order,
+                       const std::function<void(const node::StageEvent&)>& on_stage,
+                       const std::stop_token& /*stop*/) override {
+    orders.push_back(order);
+    for (const auto& stage : stages) on_stage(stage);
+    return conclusion;
+  }
+  Json capabilities() override {
+    return {{"toolkit", {{"compiler", "NVRTC 13.0"}, {"architectures", architectures}}},
+            {"isolation", {{"level", "L1"}}}};
+  }
+};
+
+struct World {
+  std::filesystem::path folder = std::filesystem::temp_directory_path() / job::new_job_id();
+  journal::Journal journal{folder, {.kinds = {job::kernel_kind()}}};
+  journal::ArtifactStore artifacts{folder / "artifacts", 1 << 20, {}};
+  FakeEngine engine{};
+  tools::Jobs jobs{journal, artifacts, engine, [](const std::string&) {}};
+
+  ~World() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  }
+
+  ToolResult call(const mcp::Tool& tool, const Json& arguments) {
+    const auto violations = mcp::Schema(Json(tool.input_schema)).check(arguments);
+    INFO(mcp::describe(violations));
+    REQUIRE(violations.empty());
+    CallContext context;
+    ToolResult result = tool.run(arguments, context);
+    const auto wrong = mcp::Schema(Json(tool.output_schema)).check(Json(result.structured));
+    INFO(mcp::describe(wrong));
+    CHECK(wrong.empty());
+    return result;
+  }
+  ToolResult compile(const Json& more = Json::object(), const Json& metadata = nullptr) {
+    Json arguments = {
+        {"kernel", {{"source_code", "__global__ void k() {}"}, {"kernel_type", "cuda"}}}};
+    if (!metadata.is_null()) arguments["kernel"]["metadata"] = metadata;
+    arguments.update(more);
+    return call(tools::compile_kernel(jobs), arguments);
+  }
+};
+
+std::string pointers(const ToolResult& result) {
+  std::string text;
+  for (const auto& one : result.structured.at("error").at("violations")) {
+    text += (text.empty() ? "" : " ") + one.at("pointer").get<std::string>();
+  }
+  return text;
+}
+
+Json diagnostic() {
+  return {{"severity", "error"}, {"file", "kernel.cu"},  {"line", 1},
+          {"column", 5},         {"end_line", 1},        {"end_column", 9},
+          {"message", "bad"},    {"excerpt", "    nope"}};
+}
+
+}  // namespace
+
+TEST_CASE("a listing needs no contract and is ordered for the target asked for") {
+  World world;
+  world.engine.stages = {{.record = {.name = "compiled",
+                                     .body = {{"arch", "sm_100a"},
+                                              {"diagnostics", Json::array()},
+                                              {"kernels", Json::array()},
+                                              {"contract", nullptr}}}},
+                         {.record = {.name = "concluded"}}};
+  const auto result = world.compile({{"arch", "sm_100a"}});
+  CHECK_FALSE(result.is_error);
+  CHECK(result.structured.at("verdict") == "passed");
+  CHECK(result.structured.at("compiled") == true);
+  CHECK(result.structured.at("arch") == "sm_100a");
+  CHECK(result.structured.at("stages").size() == 3);
+  CHECK_FALSE(result.structured.contains("kernel_exec_result"));
+  REQUIRE(world.engine.orders.size() == 1);
+  CHECK(world.engine.orders[0].request.at("listing").at("arch") == "sm_100a");
+  CHECK_FALSE(world.engine.orders[0].request.at("kernel").contains("contract"));
+  CHECK(world.engine.orders[0].kind == "kernel");
+}
+
+TEST_CASE("a source that does not compile is an answer with its diagnostics, also in get_job") {
+  World world;
+  world.engine.stages = {
+      {.record = {.name = "compiled",
+                  .status = job::StageStatus::failed,
+                  .body = {{"detail", {{"log", "text"}, {"diagnostics", {diagnostic()}}}}}}}};
+  world.engine.conclusion = {
+      .verdict = job::Verdict::compile_failed,
+      .body = {{"summary", "no"}, {"detail", {{"log", "text"}, {"diagnostics", {diagnostic()}}}}}};
+  const auto result = world.compile();
+  CHECK_FALSE(result.is_error);
+  CHECK(result.structured.at("verdict") == "compile_failed");
+  CHECK(result.structured.at("compiled") == false);
+  CHECK(result.structured.at("diagnostics")[0] == diagnostic());
+  CHECK(result.text.find("kernel.cu:1:5: error: bad\n        nope") != std::string::npos);
+  const auto again = world.call(tools::get_job(world.jobs),
+                                {{"job_id", result.structured.at("job_id")}, {"wait_s", 1}});
+  CHECK(again.structured.at("diagnostics") == result.structured.at("diagnostics"));
+  CHECK(again.structured.at("compiled") == false);
+}
+
+TEST_CASE("a target the toolkit lacks is refused with the list of those it has") {
+  World world;
+  for (const char* arch : {"sm_95", "sm_75a", "sm_90f", "compute_10"}) {
+    const auto result = world.compile({{"arch", arch}});
+    CHECK(result.is_error);
+    CHECK(pointers(result) == "/arch");
+    CHECK(result.text.find("sm_75, sm_90, sm_100") != std::string::npos);
+  }
+  CHECK(world.engine.orders.empty());
+  for (const char* arch : {"sm_75", "compute_90a", "sm_100f"}) {
+    CHECK_FALSE(world.compile({{"arch", arch}}).is_error);
+  }
+  // No compiler, no list: the job says what is missing.
+  World bare;
+  bare.engine.architectures = Json::array();
+  CHECK_FALSE(bare.compile({{"arch", "sm_95"}}).is_error);
+}
+
+TEST_CASE("each option that names a file, a folder or an output is refused at its place") {
+  World world;
+  const auto result = world.compile({}, {{"compiler_options",
+                                          {"-O3", "--include-path=/etc", "-DX=1", "--pch",
+                                           "-DX=1\n--fdevice-time-trace=/tmp/x", "-I/etc"}},
+                                         {"name_expressions", {"k<float>", "", "a\nb"}}});
+  CHECK(result.is_error);
+  CHECK(pointers(result) ==
+        "/kernel/metadata/name_expressions/1 /kernel/metadata/name_expressions/2 "
+        "/kernel/metadata/compiler_options/1 /kernel/metadata/compiler_options/3 "
+        "/kernel/metadata/compiler_options/4 /kernel/metadata/compiler_options/5");
+  CHECK(world.engine.orders.empty());
+}
+
+TEST_CASE("a contract that is given must be right") {
+  World world;
+  Json arguments = {
+      {"kernel", {{"source_code", "x"}, {"kernel_type", "cuda"}, {"io", {{"args", 7}}}}}};
+  const auto result = world.call(tools::compile_kernel(world.jobs), arguments);
+  CHECK(result.is_error);
+  CHECK(pointers(result) == "/kernel/io/args");
+}
+
+TEST_CASE("the PTX comes along when asked for, and is the artifact's") {
+  World world;
+  world.engine.stages = {
+      {.record = {.name = "compiled"}, .artifacts = {{"ptx", "text/plain", ".version 9.0\n"}}}};
+  CHECK(world.compile({{"include_ptx", true}}).structured.at("ptx") == ".version 9.0\n");
+  CHECK_FALSE(world.compile().structured.contains("ptx"));
+}
+
+TEST_CASE("a type that is not compiled here is unsupported, not refused") {
+  World world;
+  const auto result = world.call(tools::compile_kernel(world.jobs),
+                                 {{"kernel", {{"source_code", "x"}, {"kernel_type", "triton"}}}});
+  CHECK_FALSE(result.is_error);
+  CHECK(result.structured.at("verdict") == "unsupported");
+}

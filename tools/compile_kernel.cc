@@ -1,0 +1,112 @@
+// compile_kernel: source → diagnostics, what every kernel needs and takes, a contract to start
+// from.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "engine/job/kind.h"
+#include "tools/job_answer.h"
+#include "tools/kernel_argument.h"
+#include "tools/preconditions.h"
+#include "tools/refusal.h"
+#include "tools/schemas.h"
+#include "tools/tools.h"
+
+namespace assay::tools {
+namespace {
+
+using contract::Violation;
+using mcp::CallContext;
+using mcp::Json;
+using mcp::ToolResult;
+
+constexpr const char* kDefaultArch = "sm_90";
+
+// "a" (features of this target only) exists from 9.0 on, "f" (of its family) from 10.0 on.
+bool has_suffix(int number, char suffix) {
+  return suffix == 'a' ? number >= 90 : suffix == 'f' ? number >= 100 : suffix == '\0';
+}
+
+// REQUIRES the schema's pattern.
+bool is_target(const std::string& arch, const std::vector<int>& numbers) {
+  const auto digits = arch.find('_') + 1;
+  int number = 0;
+  const auto read = std::from_chars(arch.data() + digits, arch.data() + arch.size(), number);
+  const char suffix = read.ptr == arch.data() + arch.size() ? '\0' : *read.ptr;
+  return std::find(numbers.begin(), numbers.end(), number) != numbers.end() &&
+         has_suffix(number, suffix);
+}
+
+std::optional<ToolResult> refuse_arch(Jobs& jobs, const std::string& arch) {
+  const Json toolkit = jobs.capabilities(false).value("toolkit", Json::object());
+  const auto numbers = toolkit.value("architectures", std::vector<int>{});
+  // Without a compiler there is no list: the job says what is missing.
+  if (numbers.empty() || is_target(arch, numbers)) return std::nullopt;
+  std::string known;
+  for (const int number : numbers) {
+    known += (known.empty() ? "sm_" : ", sm_") + std::to_string(number);
+  }
+  return refuse("/arch", "this machine's compiler (" + toolkit.value("compiler", "NVRTC") +
+                             ") makes no code for " + arch + "; it has " + known +
+                             ", with suffix a from 90 and f from 100, and compute_ of the same "
+                             "numbers");
+}
+
+// The PTX beside the report, for callers that cannot read artifacts.
+void include_ptx(Jobs& jobs, const std::string& job_id, const CallContext& context,
+                 ToolResult& result) {
+  const auto record = jobs.find(job_id, context.principal);
+  if (!record) return;
+  for (const auto& link : record->artifacts) {
+    if (link.name != "ptx") continue;
+    if (auto ptx = jobs.artifact(link)) result.structured["ptx"] = std::move(*ptx);
+  }
+}
+
+ToolResult run(Jobs& jobs, const Json& arguments, CallContext& context) {
+  std::vector<Violation> violations;
+  const KernelArgument kernel =
+      read_kernel(arguments.at("kernel"), "/kernel", nullptr, violations, ContractNeed::none);
+  if (!violations.empty()) return refuse(violations);
+  if (auto unsupported = unsupported_type("kernel", kernel.kernel_type))
+    return std::move(*unsupported);
+  const std::string arch = arguments.value("arch", kDefaultArch);
+  if (auto refused = refuse_arch(jobs, arch)) return std::move(*refused);
+  if (auto refused = refuse_isolation(jobs, arguments)) return std::move(*refused);
+  std::string job_id;
+  try {
+    job_id =
+        jobs.submit(job::kernel_kind(), {{"kernel", kernel.body}, {"listing", {{"arch", arch}}}},
+                    context.principal);
+  } catch (const journal::JournalUnavailable& error) {
+    return server_fault(
+        std::string("The job could not be recorded, so it was not run: ") + error.what(), true);
+  }
+  ToolResult result = answer_for_new_job(jobs, job_id, arguments, kernel.warnings, context);
+  if (arguments.value("include_ptx", false)) include_ptx(jobs, job_id, context, result);
+  return result;
+}
+
+}  // namespace
+
+mcp::Tool compile_kernel(Jobs& jobs) {
+  return {.name = "compile_kernel",
+          .title = "Compile a kernel",
+          .description =
+              "Compiles CUDA C++ for any target of the toolkit, without a GPU and without running "
+              "it. Returns diagnostics at the source's own lines and columns; for every kernel its "
+              "signature, registers, spills, stack, shared and constant memory, occupancy and what "
+              "limits it, and whether it can run here; and a draft IO contract for `evaluate`. A "
+              "source that does not compile is an answer (verdict compile_failed), not an error.",
+          .annotations = {.read_only = false,
+                          .destructive = false,
+                          .idempotent = true,
+                          .open_world = false},
+          .input_schema = schema("compile_kernel.input.json"),
+          .output_schema = schema("compile_report.json"),
+          .run = [&jobs](const Json& arguments, CallContext& context) {
+            return run(jobs, arguments, context);
+          }};
+}
+
+}  // namespace assay::tools

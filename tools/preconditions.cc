@@ -1,0 +1,51 @@
+#include "tools/preconditions.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "tools/refusal.h"
+
+namespace assay::tools {
+
+using mcp::Json;
+using mcp::ToolResult;
+
+namespace {
+
+// Strength of the confinement levels, weakest first (schemas/*.input.json).
+constexpr std::array<std::string_view, 6> kLevels{"L0", "L1", "L1u", "L1n", "L2", "L3"};
+
+std::size_t rank(std::string_view level) {
+  return static_cast<std::size_t>(std::find(kLevels.begin(), kLevels.end(), level) -
+                                  kLevels.begin());
+}
+
+}  // namespace
+
+std::optional<ToolResult> refuse_isolation(Jobs& jobs, const Json& arguments) {
+  const auto wanted = arguments.find("min_isolation");
+  if (wanted == arguments.end()) return std::nullopt;
+  const auto seen = jobs.capabilities(false).at("isolation").at("level").get<std::string>();
+  if (rank(seen) >= rank(wanted->get<std::string>())) return std::nullopt;
+  return refuse("/min_isolation",
+                "runners are confined at " + seen +
+                    " here; check_capabilities says which layer is missing and why");
+}
+
+std::optional<ToolResult> unsupported_type(const std::string& argument,
+                                           const std::string& kernel_type) {
+  if (kernel_type == "cuda") return std::nullopt;
+  const std::string summary = "/" + argument + ": kernel type '" + kernel_type +
+                              "' needs a Python runner, which this version does not have; it "
+                              "judges `cuda`.";
+  return ToolResult{.structured = {{"status", "success"},
+                                   {"state", "completed"},
+                                   {"job_id", ""},
+                                   {"verdict", "unsupported"},
+                                   {"trust", nullptr},
+                                   {"summary", summary}},
+                    .text = "unsupported\n" + summary};
+}
+
+}  // namespace assay::tools

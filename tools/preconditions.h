@@ -1,0 +1,22 @@
+// What a call that makes a kernel job asks of the machine before the job is made. Each gives the
+// answer to return, or nothing: go on.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "mcp/tool.h"
+#include "tools/jobs.h"
+
+namespace assay::tools {
+
+// `min_isolation`, if `arguments` has one.
+[[nodiscard]] std::optional<mcp::ToolResult> refuse_isolation(Jobs& jobs,
+                                                              const mcp::Json& arguments);
+
+// `argument` names the kernel. A kernel type that needs what this server lacks: an answer, not a
+// refusal.
+[[nodiscard]] std::optional<mcp::ToolResult> unsupported_type(const std::string& argument,
+                                                              const std::string& kernel_type);
+
+}  // namespace assay::tools
