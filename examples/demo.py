@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 """What an agent sees: a real MCP exchange with `assay serve --stdio`.
 
-Lists the tools, then has four kernels judged: a right one, one that does not match its reference, one
-that never ends and one that writes out of bounds. Exit code 0 only if every verdict is the expected one.
+Lists the tools, then has six kernels judged: a right one, one that does not match its reference, one
+that never ends, one that writes out of bounds, a naive matrix product compared with a tiled one, and a
+softmax that is wrong in its last rows. Exit code 0 only if every verdict is the expected one.
 
 usage: demo.py PATH/TO/assay
 """
 
 import json
+import os
 import subprocess
 import sys
 import time
 
 MODERN = "2026-07-28"
+KERNELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kernels")
 
 ADD = """
 __global__ void vector_add(const float* a, const float* b, float* out, int n) {
@@ -46,6 +49,22 @@ __global__ void vector_add(const float* a, const float* b, float* out, int n) {
 }
 """
 
+SGEMM_NAIVE = """
+__global__ void sgemm_naive(const float* a, const float* b, float* c, int m, int n, int k) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row >= m || column >= n) return;
+    float sum = 0.0f;
+    for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[i * n + column];
+    c[row * n + column] = sum;
+}
+"""
+
+
+def read(name):
+    with open(os.path.join(KERNELS, name)) as file:
+        return file.read()
+
 
 def contract(n=1000):
     def tensor(name, role, **init):
@@ -65,19 +84,38 @@ def contract(n=1000):
     }
 
 
-def kernel(source):
-    return {"source_code": source, "kernel_type": "cuda", "io": contract()}
+def kernel(source, io=None):
+    return {"source_code": source, "kernel_type": "cuda", "io": io or contract()}
 
 
+def sgemm_comparison():
+    """256 x 256 x 256: the naive kernel with a grid of its own against the example's tiled one."""
+    tiled = {**json.loads(read("sgemm_tiled.contract.json")), "sizes": {"m": 256, "n": 256, "k": 256}}
+    naive = {**tiled, "launch": {"grid": ["n / 16", "m / 16"], "block": [16, 16]}}
+    return {"ref_kernel": kernel(SGEMM_NAIVE, naive), "custom_kernel": kernel(read("sgemm_tiled.cu"), tiled)}
+
+
+def undivided_softmax():
+    """The example's softmax, but the last two rows are not divided by their sum."""
+    io = json.loads(read("softmax.contract.json"))
+    spoilt = read("softmax.cu").replace("out[c] *= scale", "out[c] *= blockIdx.x + 2 < gridDim.x ? scale : 1.0f")
+    return {"kernel": kernel(spoilt, io), "ref_kernel": kernel(read("softmax.ref.cu"), io)}
+
+
+# A title, the tool, the verdict it must give, words that its summary must hold, and its arguments.
 CASES = [
-    ("a right kernel, judged against a reference", "passed",
+    ("a right kernel, judged against a reference", "evaluate", "passed", "equal to the reference",
      {"kernel": kernel(ADD), "ref_kernel": kernel(ADD)}),
-    ("a kernel that forgets the tail", "wrong_output",
+    ("a kernel that forgets the tail", "evaluate", "wrong_output", "the tail is not handled",
      {"kernel": kernel(FORGETS_THE_TAIL), "ref_kernel": kernel(ADD)}),
-    ("a kernel that never ends", "timed_out",
+    ("a kernel that never ends", "evaluate", "timed_out", "Look for a loop",
      {"kernel": kernel(NEVER_ENDS), "timeout": 5}),
-    ("a kernel that writes out of bounds", "crashed",
+    ("a kernel that writes out of bounds", "evaluate", "crashed", "after the end of tensor 'out'",
      {"kernel": kernel(OUT_OF_BOUNDS)}),
+    ("a tiled matrix product, compared with a naive one", "compare", "passed", "equal to the reference",
+     sgemm_comparison()),
+    ("a softmax that forgets to divide in its last rows", "evaluate", "wrong_output", "only rows ≥ 14",
+     undivided_softmax()),
 ]
 
 
@@ -128,18 +166,19 @@ def main():
           "· isolation seen in force:", seen["isolation"]["level"])
 
     wrong = 0
-    for title, expected, arguments in CASES:
+    for title, tool, expected, words, arguments in CASES:
         print(f"\n== {title}")
         start = time.monotonic()
-        result = client.ask("tools/call", name="evaluate", arguments=arguments)
+        result = client.ask("tools/call", name=tool, arguments=arguments)
         elapsed = time.monotonic() - start
         for block in result["content"]:
             if block["type"] == "text":
                 print("\n".join("   " + line for line in block["text"].splitlines()))
-        verdict = result["structuredContent"]["verdict"]
-        agrees = verdict == expected
+        report = result["structuredContent"]
+        agrees = report["verdict"] == expected and words in report["summary"]
         wrong += not agrees
-        print(f"   [{verdict} in {elapsed:.2f} s{'' if agrees else ', expected ' + expected}]")
+        wish = "" if agrees else f", expected {expected}: … {words} …"
+        print(f"   [{report['verdict']} in {elapsed:.2f} s{wish}]")
     code = client.close()
     print(f"\n{len(CASES) - wrong} of {len(CASES)} verdicts as expected; server ended with {code}")
     return 1 if wrong or code != 0 else 0

@@ -215,3 +215,18 @@ TEST_CASE("szext and bmsk build masks") {
     return r;
   });
 }
+
+TEST_CASE("a predicate takes an immediate, alone or in an operation") {
+  const auto in = combine(integers(32), integers(32), integers(1));
+  for (const auto& [text, truth] : {std::pair{"0", Bits{0}}, {"1", Bits{1}}, {"-1", Bits{1}}}) {
+    check({.text = std::string("mov.pred %p, ") + text + ";", .d = "pred"}, in,
+          [truth = truth](Bits, Bits, Bits) { return truth; });
+    check({.text = std::string("xor.pred %p, %pc, ") + text + ";", .d = "pred", .c = "b32"}, in,
+          [truth = truth](Bits, Bits, Bits c) { return (c ^ truth) & 1; });
+    check({.text = std::string("selp.b32 %d, %a, %b, ") + text + ";",
+           .d = "b32",
+           .a = "b32",
+           .b = "b32"},
+          in, [truth = truth](Bits a, Bits b, Bits) { return truth != 0 ? a : b; });
+  }
+}

@@ -43,7 +43,6 @@ bool FunctionDecoder::decode_move(Form& form) {
   if (packs) return decode_pack(type);
   if (type == Type::pred) {
     Op op{.d = result_at(0, type), .a = source_at(1, type)};
-    if (operands_[1].kind == Operand::Kind::constant) return false;
     emit(instruction_set().move(0), op);
     return true;
   }

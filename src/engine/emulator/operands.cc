@@ -183,10 +183,12 @@ std::uint32_t FunctionDecoder::allocate_words(std::size_t bytes) {
 
 std::uint32_t FunctionDecoder::constant_row(unsigned lane_bytes, std::uint64_t bits,
                                             std::int32_t shared) {
-  if (lane_bytes < 8) bits &= (1ULL << (8 * lane_bytes)) - 1;
+  if (lane_bytes == 0) bits = bits != 0 ? 1 : 0;  // a predicate
+  if (lane_bytes > 0 && lane_bytes < 8) bits &= (1ULL << (8 * lane_bytes)) - 1;
   const auto [at, fresh] = constants_.try_emplace({lane_bytes, bits, shared}, 0U);
   if (fresh) {
-    at->second = allocate_row(lane_bytes == 2   ? Type::b16
+    at->second = allocate_row(lane_bytes == 0   ? Type::pred
+                              : lane_bytes == 2 ? Type::b16
                               : lane_bytes == 4 ? Type::b32
                                                 : Type::b64);
     function_.constants.push_back({.offset = at->second,
@@ -302,7 +304,8 @@ std::optional<FunctionDecoder::Symbol> FunctionDecoder::register_of(const Operan
 
 std::uint32_t FunctionDecoder::source(const Operand& operand, Type type) {
   std::uint32_t row = kNowhere;
-  if (operand.kind == Operand::Kind::constant && type != Type::pred) {
+  if (operand.kind == Operand::Kind::constant) {
+    if (type == Type::pred) return constant_row(0, operand.constant.integer);
     return constant_row(register_bytes(type), immediate_bits(operand.constant, type));
   }
   if (operand.kind == Operand::Kind::word) {
