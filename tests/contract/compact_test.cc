@@ -17,7 +17,8 @@ using namespace assay::contract;
 Contract parsed(const json& document) {
   const auto result = parse(document);
   if (const auto* refused = std::get_if<Refused>(&result)) {
-    for (const auto& violation : refused->violations) UNSCOPED_INFO(violation.pointer + ": " + violation.message);
+    for (const auto& violation : refused->violations)
+      UNSCOPED_INFO(violation.pointer + ": " + violation.message);
   }
   INFO(document.dump());
   REQUIRE(std::holds_alternative<Parsed>(result));
@@ -28,7 +29,8 @@ Contract from_text(const std::string& text) {
   INFO(text);
   const auto result = from_compact(text);
   if (const auto* errors = std::get_if<std::vector<CompactError>>(&result)) {
-    for (const auto& error : *errors) UNSCOPED_INFO(std::to_string(error.line) + ": " + error.message);
+    for (const auto& error : *errors)
+      UNSCOPED_INFO(std::to_string(error.line) + ": " + error.message);
   }
   REQUIRE(std::holds_alternative<json>(result));
   return parsed(std::get<json>(result));
@@ -61,10 +63,13 @@ class Random {
     return static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(bound));
   }
   bool chance() { return below(2) == 0; }
-  double real() { return std::ldexp(static_cast<double>(engine_()) - 0x1p63, static_cast<int>(below(80)) - 120); }
+  double real() {
+    return std::ldexp(static_cast<double>(engine_()) - 0x1p63, static_cast<int>(below(80)) - 120);
+  }
 
   std::string name(std::int64_t index) {
-    static const char* const kOdd[] = {"in", "grid", "a b", "x;y", "\"q\"", "n: int", "size", "é#1", "meta", "[0]"};
+    static const char* const kOdd[] = {"in",     "grid", "a b", "x;y",  "\"q\"",
+                                       "n: int", "size", "é#1", "meta", "[0]"};
     return (chance() ? std::string(kOdd[below(10)]) : "arg") + std::to_string(index);
   }
 
@@ -78,7 +83,9 @@ class Random {
         made = {.kind = InitKind::uniform, .low = Number{-1.5}, .high = Number{below(50)}};
         break;
       case 2:
-        made = {.kind = InitKind::full, .fill_value = chance() ? Number{std::numeric_limits<double>::infinity()} : Number{real()}};
+        made = {.kind = InitKind::full,
+                .fill_value =
+                    chance() ? Number{std::numeric_limits<double>::infinity()} : Number{real()}};
         break;
       case 3:
         made = {.kind = InitKind::arange, .start = Number{real()}, .step = Number{below(9) + 1}};
@@ -109,9 +116,11 @@ class Random {
     if (made.role != Role::output && chance()) {
       std::string bytes(spec.contiguous_bytes(), '\0');
       for (char& byte : bytes) byte = static_cast<char>(below(256));
-      spec.data = TensorData{.bytes = bytes, .compression = chance() ? Compression::zlib : Compression::none};
+      spec.data = TensorData{.bytes = bytes,
+                             .compression = chance() ? Compression::zlib : Compression::none};
     }
-    if (made.role != Role::input && chance()) spec.tolerance = ToleranceRequest{.atol = std::fabs(real()), .rtol = 1e-3};
+    if (made.role != Role::input && chance())
+      spec.tolerance = ToleranceRequest{.atol = std::fabs(real()), .rtol = 1e-3};
     made.tensor_spec = std::move(spec);
     return made;
   }
@@ -121,8 +130,11 @@ class Random {
     switch (below(4)) {
       case 0:
         made.type = ArgType::integer;
-        made.value = chance() ? ScalarValue{below(1000) - 500} : ScalarValue{std::uint64_t{1} << 63};
-        if (chance()) made.c_type = std::holds_alternative<std::uint64_t>(made.value) ? DType::uint64 : DType::int64;
+        made.value =
+            chance() ? ScalarValue{below(1000) - 500} : ScalarValue{std::uint64_t{1} << 63};
+        if (chance())
+          made.c_type =
+              std::holds_alternative<std::uint64_t>(made.value) ? DType::uint64 : DType::int64;
         break;
       case 1:
         made.type = ArgType::floating;
@@ -144,7 +156,9 @@ class Random {
   LaunchConfig launch() {
     LaunchConfig made;
     const auto dim = [&] {
-      return LaunchDim{.x = static_cast<std::uint32_t>(1 + below(8)), .y = static_cast<std::uint32_t>(1 + below(8)), .z = 1};
+      return LaunchDim{.x = static_cast<std::uint32_t>(1 + below(8)),
+                       .y = static_cast<std::uint32_t>(1 + below(8)),
+                       .z = 1};
     };
     if (chance()) made.grid = dim();
     if (chance()) made.block = dim();
@@ -198,7 +212,8 @@ TEST_CASE("the text of the header's comment is the contract it says") {
 }
 
 TEST_CASE("shapes may span lines, parentheses hold a grid, // divides inside a statement") {
-  const Contract contract = from_text("in a: float32[2,\n  3] zeros\ngrid (n//3, 2)\nblock [32]\nn: int = 9\n");
+  const Contract contract =
+      from_text("in a: float32[2,\n  3] zeros\ngrid (n//3, 2)\nblock [32]\nn: int = 9\n");
   CHECK(contract.args[0].tensor_spec->shape == std::vector<std::int64_t>{2, 3});
   CHECK(contract.launch->grid == LaunchDim{.x = 3, .y = 2});
   CHECK(contract.launch->block == LaunchDim{.x = 32});
@@ -236,7 +251,8 @@ TEST_CASE("what cannot be read is named with its line") {
 
 TEST_CASE("no text makes the compact reader throw") {
   const std::string sample =
-      "in a: float32[n, 4] randn(seed=1) strides=[4,1] atol=1; \"x y\": int as int32 = ceil(n/4)\ngrid (1,2); size n = 3";
+      "in a: float32[n, 4] randn(seed=1) strides=[4,1] atol=1; \"x y\": int as int32 = "
+      "ceil(n/4)\ngrid (1,2); size n = 3";
   std::mt19937 random(3);
   for (int round = 0; round < 20'000; ++round) {
     std::string text = sample;
@@ -252,7 +268,8 @@ TEST_CASE("no text makes the compact reader throw") {
   SUCCEED("none threw");
 }
 
-TEST_CASE("the manual's builder example gives the manual's contract, in every way of writing a call") {
+TEST_CASE(
+    "the manual's builder example gives the manual's contract, in every way of writing a call") {
   const json steps = json::parse(R"([
     {"method": "add_input_tensor", "name": "x", "tensor_spec":
        {"helper": "create_randn_spec", "shape": [1024, 512], "dtype": "float32", "seed": 42}},
@@ -267,10 +284,12 @@ TEST_CASE("the manual's builder example gives the manual's contract, in every wa
   const auto result = from_steps(steps, "/steps");
   REQUIRE(std::holds_alternative<json>(result));
   const Contract contract = parsed(std::get<json>(result));
-  CHECK(contract == from_text("in x: float32[1024, 512] randn(seed=42, mean=0.0, std=1.0)\n"
-                              "in weights: float32[512, 256] uniform(-0.5, 0.5, seed=43)\n"
-                              "out result: float32[1024, 256]\nalpha: float = 2.0\nn_elements: int = 1024\n"
-                              "meta BLOCK_SIZE: int = 256\nmeta NUM_STAGES: int = 2\ngrid 4\nwarps 4\nstages 2"));
+  CHECK(
+      contract ==
+      from_text("in x: float32[1024, 512] randn(seed=42, mean=0.0, std=1.0)\n"
+                "in weights: float32[512, 256] uniform(-0.5, 0.5, seed=43)\n"
+                "out result: float32[1024, 256]\nalpha: float = 2.0\nn_elements: int = 1024\n"
+                "meta BLOCK_SIZE: int = 256\nmeta NUM_STAGES: int = 2\ngrid 4\nwarps 4\nstages 2"));
 }
 
 TEST_CASE("every helper has the manual's defaults") {
@@ -282,7 +301,8 @@ TEST_CASE("every helper has the manual's defaults") {
     CHECK(contract.args[0].tensor_spec->dtype == DType::float32);
     return *contract.args[0].tensor_spec->init;
   };
-  CHECK(init(R"({"create_randn_spec": [[4]]})") == TensorInit{.kind = InitKind::randn, .mean = 0.0, .std = 1.0});
+  CHECK(init(R"({"create_randn_spec": [[4]]})") ==
+        TensorInit{.kind = InitKind::randn, .mean = 0.0, .std = 1.0});
   CHECK(init(R"({"create_uniform_spec": [[4]]})") ==
         TensorInit{.kind = InitKind::uniform, .low = Number{0.0}, .high = Number{1.0}});
   CHECK(init(R"({"create_zeros_spec": [[4]]})").kind == InitKind::zeros);

@@ -16,20 +16,19 @@ struct Method {
 };
 
 const std::vector<Method>& methods() {
-  static const std::vector<Method> list{
-      {"add_input_tensor", {"name", "tensor_spec"}},
-      {"add_output_tensor", {"name", "shape", "dtype"}},
-      {"add_inout_tensor", {"name", "tensor_spec"}},
-      {"add_scalar", {"name", "type", "value"}},
-      {"add_meta_param", {"name", "value"}},
-      {"set_launch_config", {"launch_config"}},
-      {"set_grid", {"x", "y", "z"}},
-      {"set_block", {"x", "y", "z"}},
-      {"set_num_warps", {"num_warps"}},
-      {"set_num_stages", {"num_stages"}},
-      {"set_shared_mem_bytes", {"shared_mem_bytes"}},
-      {"set_size", {"name", "value"}},
-      {"build", {}}};
+  static const std::vector<Method> list{{"add_input_tensor", {"name", "tensor_spec"}},
+                                        {"add_output_tensor", {"name", "shape", "dtype"}},
+                                        {"add_inout_tensor", {"name", "tensor_spec"}},
+                                        {"add_scalar", {"name", "type", "value"}},
+                                        {"add_meta_param", {"name", "value"}},
+                                        {"set_launch_config", {"launch_config"}},
+                                        {"set_grid", {"x", "y", "z"}},
+                                        {"set_block", {"x", "y", "z"}},
+                                        {"set_num_warps", {"num_warps"}},
+                                        {"set_num_stages", {"num_stages"}},
+                                        {"set_shared_mem_bytes", {"shared_mem_bytes"}},
+                                        {"set_size", {"name", "value"}},
+                                        {"build", {}}};
   return list;
 }
 
@@ -87,7 +86,9 @@ class Builder {
                                 const std::string& pointer) {
     if (written.is_string()) return named_call(written, json::object(), list, pointer);
     if (!written.is_object()) {
-      complain(pointer, R"(must be a call such as {"method": "add_scalar", "name": "n", "type": "int", "value": 4})");
+      complain(
+          pointer,
+          R"(must be a call such as {"method": "add_scalar", "name": "n", "type": "int", "value": 4})");
       return std::nullopt;
     }
     for (const char* key : {"method", "helper", "function", "step", "op"}) {
@@ -223,7 +224,8 @@ class Builder {
                                  written.contains("function")));
     if (!is_call) return written.is_object() ? tensor_spec(written) : written;
     const auto call = read_call(written, helpers(), pointer);
-    if (!call || !need(call->arguments, {"shape"}, call->method->name, pointer)) return std::nullopt;
+    if (!call || !need(call->arguments, {"shape"}, call->method->name, pointer))
+      return std::nullopt;
     if (call->method->name == "create_full_spec" &&
         !need(call->arguments, {"fill_value"}, "create_full_spec", pointer)) {
       return std::nullopt;
@@ -259,9 +261,9 @@ class Builder {
     json given = arguments;
     if (helper == "create_tensor_spec") return tensor_spec(given);
     const std::string kind(helper.substr(7, helper.size() - 7 - 5));  // create_…_spec
-    const std::string dtype_text =
-        given.value("dtype", json("float32")).is_string()
-            ? given.value("dtype", std::string("float32")) : std::string();
+    const std::string dtype_text = given.value("dtype", json("float32")).is_string()
+                                       ? given.value("dtype", std::string("float32"))
+                                       : std::string();
     const auto dtype = parse_dtype(dtype_text);
     const bool fractional = !dtype || is_floating(*dtype) || is_complex(*dtype);
     const auto otherwise = [&](const char* key, double value) {

@@ -35,7 +35,8 @@ std::size_t end_of_string(std::string_view text, std::size_t quote) {
   return text.size();
 }
 
-// Calls take(begin, end) for the pieces of `text` between separators outside of brackets and quotes.
+// Calls take(begin, end) for the pieces of `text` between separators outside of brackets and
+// quotes.
 template <typename IsSeparator, typename Take>
 void split(std::string_view text, const IsSeparator& is_separator, const Take& take) {
   std::size_t start = 0;
@@ -60,8 +61,13 @@ std::vector<std::string_view> comma_parts(std::string_view text) {
   std::vector<std::string_view> parts;
   if (trim(text).empty()) return parts;
   split(
-      text, [](std::string_view all, std::size_t i, std::size_t depth) { return depth == 0 && all[i] == ','; },
-      [&](std::size_t begin, std::size_t end) { parts.push_back(trim(text.substr(begin, end - begin))); });
+      text,
+      [](std::string_view all, std::size_t i, std::size_t depth) {
+        return depth == 0 && all[i] == ',';
+      },
+      [&](std::size_t begin, std::size_t end) {
+        parts.push_back(trim(text.substr(begin, end - begin)));
+      });
   return parts;
 }
 
@@ -69,7 +75,10 @@ std::vector<std::string_view> comma_parts(std::string_view text) {
 std::vector<std::string_view> words(std::string_view text) {
   std::vector<std::string_view> list;
   split(
-      text, [](std::string_view all, std::size_t i, std::size_t depth) { return depth == 0 && is_blank(all[i]); },
+      text,
+      [](std::string_view all, std::size_t i, std::size_t depth) {
+        return depth == 0 && is_blank(all[i]);
+      },
       [&](std::size_t begin, std::size_t end) {
         if (end > begin) list.push_back(text.substr(begin, end - begin));
       });
@@ -90,7 +99,9 @@ std::string expression(std::string_view text) {
   if (text.size() > kMaxExpressionLength) return std::string(text);  // refused later, in words
   for (const std::string_view name : {"ceil(", "cdiv(", "triton.cdiv("}) {
     const auto at = text.find(name);
-    if (at == std::string_view::npos || (at > 0 && (is_name(text.substr(at - 1, 1)) || text[at - 1] == '.'))) continue;
+    if (at == std::string_view::npos ||
+        (at > 0 && (is_name(text.substr(at - 1, 1)) || text[at - 1] == '.')))
+      continue;
     const std::size_t open = at + name.size() - 1;
     std::size_t depth = 0;
     std::size_t slash = std::string_view::npos;
@@ -102,10 +113,10 @@ std::string expression(std::string_view text) {
     }
     const bool divides = name == "ceil(";
     if (close == text.size() || (divides && slash == std::string_view::npos)) continue;
-    const std::string inside =
-        divides ? expression(text.substr(open + 1, slash - open - 1)) + ", " +
-                      expression(text.substr(slash + 1, close - slash - 1))
-                : expression(text.substr(open + 1, close - open - 1));
+    const std::string inside = divides
+                                   ? expression(text.substr(open + 1, slash - open - 1)) + ", " +
+                                         expression(text.substr(slash + 1, close - slash - 1))
+                                   : expression(text.substr(open + 1, close - open - 1));
     return std::string(text.substr(0, at)) + "ceildiv(" + inside + ")" +
            expression(text.substr(close + 1));
   }
@@ -188,7 +199,8 @@ class Reading {
               std::count(clean.begin() + static_cast<std::ptrdiff_t>(counted_),
                          clean.begin() + static_cast<std::ptrdiff_t>(begin), '\n'));
           counted_ = begin;
-          if (errors_.size() < kMaxErrors) statement(trim(std::string_view(clean).substr(begin, end - begin)));
+          if (errors_.size() < kMaxErrors)
+            statement(trim(std::string_view(clean).substr(begin, end - begin)));
         });
     if (!errors_.empty()) return std::move(errors_);
     return std::move(document_);
@@ -261,9 +273,10 @@ class Reading {
     }
     json value = size_of(rest);
     if (head == "grid" || head == "block") {
-      const bool bracketed = (rest.front() == '(' && rest.back() == ')' && comma_parts(rest).size() == 1 &&
-                              comma_parts(rest.substr(1, rest.size() - 2)).size() > 1) ||
-                             rest.front() == '[';
+      const bool bracketed =
+          (rest.front() == '(' && rest.back() == ')' && comma_parts(rest).size() == 1 &&
+           comma_parts(rest.substr(1, rest.size() - 2)).size() > 1) ||
+          rest.front() == '[';
       value = sizes_of(bracketed ? rest.substr(1, rest.size() - 2) : rest);
       if (value.size() > 3) complain(std::string(head) + " has at most three dimensions");
     }
@@ -274,7 +287,8 @@ class Reading {
   void size_statement(std::string_view rest) {
     const auto at = assignment(rest);
     if (!at) return complain("size needs a name and a value, as in: size n = 4096");
-    document_["sizes"][std::string(trim(rest.substr(0, *at)))] = size_of(trim(rest.substr(*at + 1)));
+    document_["sizes"][std::string(trim(rest.substr(0, *at)))] =
+        size_of(trim(rest.substr(*at + 1)));
   }
 
   // The name and what stands behind its colon.
@@ -295,16 +309,17 @@ class Reading {
   void argument(std::string_view text, const std::string& role, bool meta) {
     const auto named = name_of(text);
     if (!named) {
-      return complain("cannot read \"" + std::string(text.substr(0, 60)) +
-                      "\"; an argument reads `in a: float32[1024]` or `n: int = 4`, the launch `grid "
-                      "4` and `block 256`");
+      return complain(
+          "cannot read \"" + std::string(text.substr(0, 60)) +
+          "\"; an argument reads `in a: float32[1024]` or `n: int = 4`, the launch `grid "
+          "4` and `block 256`");
     }
     const auto& [name, rest] = *named;
     json arg = {{"name", name}};
     const auto bracket = rest.find('[');
     const auto equals = rest.find('=');
-    const bool is_tensor = bracket != std::string_view::npos &&
-                           (equals == std::string_view::npos || bracket < equals);
+    const bool is_tensor =
+        bracket != std::string_view::npos && (equals == std::string_view::npos || bracket < equals);
     if (is_tensor) {
       tensor(rest, bracket, arg);
       arg["role"] = role.empty() ? "input" : role;
@@ -322,8 +337,8 @@ class Reading {
   void scalar(const std::string& name, std::string_view rest, json& arg) {
     const auto equals = rest.find('=');
     if (equals == std::string_view::npos) {
-      return complain("'" + name + "' needs a value (`" + name +
-                      ": int = 4`) or a shape (`in " + name + ": float32[1024]`)");
+      return complain("'" + name + "' needs a value (`" + name + ": int = 4`) or a shape (`in " +
+                      name + ": float32[1024]`)");
     }
     std::string_view type = trim(rest.substr(0, equals));
     std::string_view c_type;
@@ -367,7 +382,8 @@ class Reading {
       const std::string_view value = word.substr(*at + 1);
       if (key == "atol" || key == "rtol") {
         spec["tolerance"][key] = value_of(value);
-      } else if (key == "strides" && value.size() > 1 && value.front() == '[' && value.back() == ']') {
+      } else if (key == "strides" && value.size() > 1 && value.front() == '[' &&
+                 value.back() == ']') {
         spec["strides"] = sizes_of(value.substr(1, value.size() - 2));
       } else {
         complain("unknown \"" + key + "\"; known are atol=, rtol= and strides=[…]");
@@ -395,7 +411,8 @@ class Reading {
     for (std::size_t i = 0; i < call.positional.size(); ++i) {
       init[std::string(order[i])] = value_of(call.positional[i]);
     }
-    for (const auto& [key, value] : call.named) init[std::string(key == "value" ? "fill_value" : key)] = value_of(value);
+    for (const auto& [key, value] : call.named)
+      init[std::string(key == "value" ? "fill_value" : key)] = value_of(value);
   }
 
   void data(const Call& call, json& spec) {

@@ -44,7 +44,8 @@ std::string tensor_text(const json& arg) {
   if (spec.contains("init")) text += " " + init_text(spec.at("init"));
   if (spec.contains("data")) {
     const json& data = spec.at("data");
-    text += " data(" + data.at("data_b64").dump() + ", " + data.at("compress").get<std::string>() + ")";
+    text +=
+        " data(" + data.at("data_b64").dump() + ", " + data.at("compress").get<std::string>() + ")";
   }
   if (spec.contains("tolerance")) {
     for (const auto& [key, value] : spec.at("tolerance").items()) {
@@ -64,7 +65,8 @@ std::string scalar_text(const json& arg) {
 }
 
 std::string dim_text(const json& dim) {
-  return number_text(dim.at("x")) + ", " + number_text(dim.at("y")) + ", " + number_text(dim.at("z"));
+  return number_text(dim.at("x")) + ", " + number_text(dim.at("y")) + ", " +
+         number_text(dim.at("z"));
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ using nlohmann::json;
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   std::string text = "[";
-  for (const std::int64_t extent : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
+  for (const std::int64_t extent : shape)
+    text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
   return text + "]";
 }
 
@@ -48,9 +49,9 @@ std::string role_text(Role role) {
 
 std::string tensor_line(const Arg& arg, const json& document) {
   const TensorSpec& spec = *arg.tensor_spec;
-  std::string text = arg.name + ": " + std::string(name(spec.dtype)) + shape_text(spec.shape) + ", " +
-                     role_text(arg.role) + ", " + readable_bytes(spec.buffer_bytes()) + ", " +
-                     contents(arg, document.at("tensor_spec"));
+  std::string text = arg.name + ": " + std::string(name(spec.dtype)) + shape_text(spec.shape) +
+                     ", " + role_text(arg.role) + ", " + readable_bytes(spec.buffer_bytes()) +
+                     ", " + contents(arg, document.at("tensor_spec"));
   if (spec.strides) text += ", strides " + shape_text(*spec.strides);
   if (spec.tolerance) text += ", its own tolerance";
   return text;
@@ -60,9 +61,9 @@ std::string scalar_line(const Arg& arg, const json& document) {
   const json& value = document.at("value");
   return arg.name + ": " + std::string(name(arg.type)) + " " +
          (value.is_string() ? value.get<std::string>() : value.dump()) +
-         (arg.is_meta   ? ", fixed at compile time"
-          : arg.c_type  ? ", passed as " + std::string(name(*arg.c_type))
-                        : ", passed in the width the kernel's signature says");
+         (arg.is_meta  ? ", fixed at compile time"
+          : arg.c_type ? ", passed as " + std::string(name(*arg.c_type))
+                       : ", passed in the width the kernel's signature says");
 }
 
 std::string dim_text(const LaunchDim& dim) {
@@ -74,9 +75,7 @@ std::string launch_line(const LaunchConfig& launch) {
   if (launch.grid) text += " grid " + dim_text(*launch.grid);
   if (launch.block) text += " block " + dim_text(*launch.block);
   if (launch.grid && launch.block) {
-    const auto count = [](const LaunchDim& dim) {
-      return std::uint64_t{dim.x} * dim.y * dim.z;
-    };
+    const auto count = [](const LaunchDim& dim) { return std::uint64_t{dim.x} * dim.y * dim.z; };
     text += " (" + std::to_string(count(*launch.grid) * count(*launch.block)) + " threads)";
   }
   if (launch.shared_mem_bytes) {
