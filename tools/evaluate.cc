@@ -20,6 +20,7 @@ using mcp::ToolResult;
 
 struct Request {
   nlohmann::json order = nlohmann::json::object();
+  std::string kernel_type{};
   std::vector<Violation> violations{};
   std::vector<Violation> warnings{};
 };
@@ -29,16 +30,20 @@ Json option(const Json& arguments, const char* key, Json otherwise) {
   return found == arguments.end() || found->is_null() ? otherwise : *found;
 }
 
-Request read_request(const Json& arguments) {
+Request read_request(const Json& arguments, const References& references) {
   Request request;
   const KernelArgument kernel =
-      read_kernel(arguments.at("kernel"), "/kernel", nullptr, request.violations);
+      read_kernel(arguments.at("kernel"), "/kernel", nullptr, request.violations, references);
   request.order["kernel"] = kernel.body;
+  request.kernel_type = kernel.kernel_type;
   request.warnings = kernel.warnings;
   if (const auto ref = arguments.find("ref_kernel"); ref != arguments.end() && !ref->is_null()) {
-    const KernelArgument reference = read_kernel(
-        *ref, "/ref_kernel", kernel.contract ? &*kernel.contract : nullptr, request.violations);
+    const KernelArgument reference =
+        read_kernel(*ref, "/ref_kernel", kernel.contract ? &*kernel.contract : nullptr,
+                    request.violations, references);
     request.order["ref_kernel"] = reference.body;
+    request.warnings.insert(request.warnings.end(), reference.warnings.begin(),
+                            reference.warnings.end());
   }
   request.order["options"] = {
       {"num_trials", option(arguments, "num_trials", 100)},
@@ -90,12 +95,11 @@ std::optional<ToolResult> unsupported_type(const std::string& kernel_type) {
               "' needs a Python runner, which this version does not have; it judges `cuda`."};
 }
 
-ToolResult run(Jobs& jobs, const Json& arguments, CallContext& context) {
-  Request request = read_request(arguments);
+ToolResult run(Jobs& jobs, const Library* library, const Json& arguments, CallContext& context) {
+  Request request = read_request(arguments, references_of(jobs, library, context));
   if (!request.violations.empty()) return refuse(request.violations);
   if (auto refused = refuse_here(jobs, arguments)) return std::move(*refused);
-  const std::string kernel_type = arguments.at("kernel").at("kernel_type");
-  if (auto unsupported = unsupported_type(kernel_type)) return std::move(*unsupported);
+  if (auto unsupported = unsupported_type(request.kernel_type)) return std::move(*unsupported);
   std::string job_id;
   try {
     job_id = jobs.submit(job::kernel_kind(), std::move(request.order), context.principal);
@@ -108,7 +112,7 @@ ToolResult run(Jobs& jobs, const Json& arguments, CallContext& context) {
 
 }  // namespace
 
-mcp::Tool evaluate(Jobs& jobs) {
+mcp::Tool evaluate(Jobs& jobs, const Library* library) {
   return {.name = "evaluate",
           .title = "Evaluate a kernel",
           .description =
@@ -123,8 +127,8 @@ mcp::Tool evaluate(Jobs& jobs) {
                           .open_world = false},
           .input_schema = schema("evaluate.input.json"),
           .output_schema = schema("report.json"),
-          .run = [&jobs](const Json& arguments, CallContext& context) {
-            return run(jobs, arguments, context);
+          .run = [&jobs, library](const Json& arguments, CallContext& context) {
+            return run(jobs, library, arguments, context);
           }};
 }
 

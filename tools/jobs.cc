@@ -55,8 +55,9 @@ void Jobs::start(const JobRecord& record) {
       running_.erase(record.id);
     }
     conclude(record.id, {.verdict = job::Verdict::engine_fault,
-                         .body = {{"summary", "The server could not start a thread for this job: "
-                                              "the machine has too many. Try again later."}}});
+                         .body = {{"summary",
+                                   "The server could not start a thread for this job: "
+                                   "the machine has too many. Try again later."}}});
   }
 }
 

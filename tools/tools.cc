@@ -10,8 +10,9 @@ namespace assay::tools {
 
 namespace {
 
-// The journal's storage or the machine's last thread: expected to fail now and then, ours, and worth
-// another try. Everything else a tool throws is a bug, which the protocol layer answers and logs.
+// The journal's storage or the machine's last thread: expected to fail now and then, ours, and
+// worth another try. Everything else a tool throws is a bug, which the protocol layer answers and
+// logs.
 std::function<mcp::ToolResult(const mcp::Json&, mcp::CallContext&)> answering_faults(
     std::function<mcp::ToolResult(const mcp::Json&, mcp::CallContext&)> run) {
   return [run = std::move(run)](const mcp::Json& arguments, mcp::CallContext& context) {
@@ -21,18 +22,25 @@ std::function<mcp::ToolResult(const mcp::Json&, mcp::CallContext&)> answering_fa
       return server_fault(std::string("The server's journal is unavailable: ") + error.what(),
                           true);
     } catch (const std::system_error& error) {
-      return server_fault(std::string("The machine refused the server something it needs: ") +
-                              error.what(),
-                          true);
+      return server_fault(
+          std::string("The machine refused the server something it needs: ") + error.what(), true);
     }
   };
 }
 
 }  // namespace
 
-std::vector<mcp::Tool> all(Jobs& jobs) {
+References references_of(Jobs& jobs, const Library* library, const mcp::CallContext& context) {
+  return {.library = library,
+          .find_job = [&jobs, principal = context.principal](const std::string& job_id) {
+            return jobs.find(job_id, principal);
+          }};
+}
+
+std::vector<mcp::Tool> all(Jobs& jobs, const Library* library) {
   std::vector<mcp::Tool> tools;
-  tools.push_back(evaluate(jobs));
+  tools.push_back(evaluate(jobs, library));
+  tools.push_back(build_io_contract(jobs, library));
   tools.push_back(get_job(jobs));
   tools.push_back(cancel_job(jobs));
   tools.push_back(check_capabilities(jobs));

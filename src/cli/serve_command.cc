@@ -82,12 +82,13 @@ int run_serve(const ServeOptions& options) {
   auto streams = mcp::StdioStreams::take();
   confinement::harden_supervisor();
   ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of write(), answered as a full disk is
+  ::signal(SIGXFSZ,
+           SIG_IGN);  // a file size limit is an error of write(), answered as a full disk is
   const TerminationSignals signals;
   Assembly assembly(options.assembly);
   mcp::StdioServer server({.version = ASSAY_VERSION,
                            .instructions = tools::instructions(),
-                           .tools = tools::all(assembly.jobs()),
+                           .tools = tools::all(assembly.jobs(), &assembly.library()),
                            .log = log_mcp},
                           std::move(streams));
   const mcp::Outcome outcome = server.run(signals.token());
@@ -112,6 +113,7 @@ void add_serve(CLI::App& app, int& code) {
   command->add_option("--device", options->device, "auto, emulator or gpu:N");
   command->add_option("--log-level", options->log_level,
                       "trace, debug, info, warning, error, critical or off; to standard error");
+  add_source_root_option(*command, options->assembly);
   add_assembly_options(*command, options->assembly);
   command->callback([options, &code] { code = run_serve(*options); });
 }

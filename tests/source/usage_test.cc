@@ -21,6 +21,7 @@ std::string use_of_p(const std::string& body, const std::string& type = "float*"
   std::string text;
   if (use.is_read) text += "r";
   if (use.is_written) text += "w";
+  if (use.is_accumulated) text += "+";
   if (use.is_passed_on) text += "?";
   return text.empty() ? "-" : text;
 }
@@ -39,8 +40,8 @@ TEST_CASE("reads and writes are told apart in every usual spelling") {
   CHECK(use_of_p("++p[n];") == "rw");
   CHECK(use_of_p("p->x = 1;") == "w");
   CHECK(use_of_p("p[0].x = q[0];") == "w");
-  CHECK(use_of_p("atomicAdd(&p[n], 1.0f);") == "rw");
-  CHECK(use_of_p("atomicAdd(p + n, q[0]);") == "rw");
+  CHECK(use_of_p("atomicAdd(&p[n], 1.0f);") == "w+");
+  CHECK(use_of_p("atomicAdd(p + n, q[0]);") == "w+");
   CHECK(use_of_p("q[0] = __ldg(&p[n]);") == "r");
   CHECK(use_of_p("__stcs(p + n, 1.0f);") == "w");
   CHECK(use_of_p("reinterpret_cast<float4*>(p)[n] = make_float4(0, 0, 0, 0);") == "w");
@@ -95,6 +96,11 @@ __global__ void k(float* x, int B, int H, int W) {
   if (w < W && h < H && b < B) x[(b * H + h) * W + w] = 0;
 })");
   CHECK(batched.parameters[0].shape == std::vector<std::string>{"B", "H", "W"});
+  const auto constant = usage_of(
+      "__global__ void k(float* x, float* y, int n) { x[3] = 1; y[0] = 1; "
+      "for (int i = 0; i < n; ++i) y[i] = 2; }");
+  CHECK(constant.parameters[0].shape == std::vector<std::string>{"4"});
+  CHECK(constant.parameters[1].shape == std::vector<std::string>{"n"});
   CHECK(usage_of("__global__ void k(float* x, const int* j) { x[j[0]] = 1; }")
             .parameters[0]
             .shape.empty());

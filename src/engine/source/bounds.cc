@@ -209,6 +209,10 @@ std::vector<std::string> Bounds::shape(Range index) const {
     std::string extent{};
     Term strides{};
   };
+  const bool is_constant = index.end == index.begin + 1 &&
+                           is_integer_literal(tokens_[index.begin]) &&
+                           tokens_[index.begin].text.size() < 9;
+  if (is_constant) return {std::to_string(std::stoul(digits(tokens_[index.begin].text)) + 1)};
   std::vector<Axis> axes;
   for (const Term& term : *sum) {
     Axis axis;

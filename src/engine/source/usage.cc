@@ -93,9 +93,12 @@ class Reader {
     bool indexed = false;
     std::size_t begin = at;
     std::size_t end = after_postfix(at + 1, indexed);
-    if (indexed && use.shape.empty() && tokens_[at + 1].is("[") &&
+    if (indexed && !use.has_running_index && tokens_[at + 1].is("[") &&
         tokens_[at].text == parameter.name) {
-      use.shape = bounds_.shape({at + 2, closing(tokens_, at + 1, kernel_.body.end)});
+      const Range index{at + 2, closing(tokens_, at + 1, kernel_.body.end)};
+      auto shape = bounds_.shape(index);
+      use.has_running_index = !shape.empty() && tokens_[index.begin].kind != TokenKind::number;
+      if (!shape.empty()) use.shape = std::move(shape);
     }
     std::string_view function;
     bool first_argument = true;
@@ -189,7 +192,8 @@ class Reader {
     if (!function.empty() && !is_cast(function)) {
       if (function.substr(0, 6) == "atomic" || function.substr(0, 6) == "__atom") {
         use.is_written |= first_argument;
-        use.is_read = true;
+        use.is_accumulated |= first_argument;
+        use.is_read |= !first_argument;
       } else if (is_one_of(function, kWriting)) {
         use.is_written |= first_argument;
         use.is_read |= !first_argument;

@@ -18,10 +18,12 @@ namespace assay::source {
 struct PointerUse {
   bool is_read = false;
   bool is_written = false;
-  bool is_passed_on = false;  // to a function that this room does not know
+  bool is_accumulated = false;  // by an atomic: what stood there counts, zeros are meant
+  bool is_passed_on = false;    // to a function that this room does not know
   // The extents of the first access whose index is bounded: {"m", "k"} of a[row * k + col]; empty
   // if none is. Expressions over scalar parameters and numbers.
   std::vector<std::string> shape{};
+  bool has_running_index = false;  // else the shape is of a constant index: x[0]
 };
 
 // blockIdx.x * blockDim.x + threadIdx.x, or with a constant for blockDim.x.
