@@ -15,11 +15,12 @@ macro(room path)
   set("libraries_of_${path}" ${ARG_LIBRARIES})
 endmacro()
 
-set(engine_vocabulary engine/job engine/journal engine/node engine/contract)
+set(engine_vocabulary engine/job engine/journal engine/node engine/contract engine/source)
 room(src/engine/posix)
 room(src/engine/frames       ROOMS engine/posix LIBRARIES json)
 room(src/engine/job          LIBRARIES json)
 room(src/engine/contract     LIBRARIES json zlib)
+room(src/engine/source)
 room(src/engine/judge        ROOMS engine/contract LIBRARIES json)
 room(src/engine/journal      ROOMS engine/job engine/posix LIBRARIES json sqlite openssl)
 room(src/engine/confinement  ROOMS engine/posix LIBRARIES json seccomp)
@@ -27,7 +28,7 @@ room(src/engine/emulator)
 room(src/engine/runner       ROOMS engine/frames engine/confinement engine/judge engine/contract engine/emulator
                                    engine/posix
                              LIBRARIES json cuda)
-room(src/engine/node         ROOMS engine/frames engine/job engine/contract engine/confinement engine/posix
+room(src/engine/node         ROOMS engine/frames engine/job engine/contract engine/source engine/confinement engine/posix
                              LIBRARIES json)
 room(src/mcp                 LIBRARIES json boost spdlog openssl)
 room(src/plans               ROOMS ${engine_vocabulary} LIBRARIES json yaml openssl)

@@ -8,7 +8,7 @@ namespace assay::tools {
 using mcp::CallContext;
 using mcp::Json;
 
-mcp::Tool compare(Jobs& jobs) {
+mcp::Tool compare(Jobs& jobs, const Library* library) {
   return {
       .name = "compare",
       .title = "Compare two kernels",
@@ -25,9 +25,9 @@ mcp::Tool compare(Jobs& jobs) {
       .input_schema = schema("compare.input.json"),
       .output_schema = schema("report.json"),
       .run =
-          [&jobs](const Json& arguments, CallContext& context) {
+          [&jobs, library](const Json& arguments, CallContext& context) {
             const KernelRoles roles{.judged = "custom_kernel"};
-            return judge(jobs, read_kernel_request(arguments, roles), roles, arguments, context);
+            return judge(jobs, library, roles, arguments, context);
           },
       .aliases = {{.name = "compare_kernels"}}};
 }

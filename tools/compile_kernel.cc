@@ -63,10 +63,11 @@ void include_ptx(Jobs& jobs, const std::string& job_id, const CallContext& conte
   }
 }
 
-ToolResult run(Jobs& jobs, const Json& arguments, CallContext& context) {
+ToolResult run(Jobs& jobs, const Library* library, const Json& arguments, CallContext& context) {
   std::vector<Violation> violations;
   const KernelArgument kernel =
-      read_kernel(arguments.at("kernel"), "/kernel", nullptr, violations, ContractNeed::none);
+      read_kernel(arguments.at("kernel"), "/kernel", nullptr, violations,
+                  references_of(jobs, library, context), ContractNeed::none);
   if (!violations.empty()) return refuse(violations);
   if (auto unsupported = unsupported_type("kernel", kernel.kernel_type))
     return std::move(*unsupported);
@@ -89,7 +90,7 @@ ToolResult run(Jobs& jobs, const Json& arguments, CallContext& context) {
 
 }  // namespace
 
-mcp::Tool compile_kernel(Jobs& jobs) {
+mcp::Tool compile_kernel(Jobs& jobs, const Library* library) {
   return {.name = "compile_kernel",
           .title = "Compile a kernel",
           .description =
@@ -104,8 +105,8 @@ mcp::Tool compile_kernel(Jobs& jobs) {
                           .open_world = false},
           .input_schema = schema("compile_kernel.input.json"),
           .output_schema = schema("compile_report.json"),
-          .run = [&jobs](const Json& arguments, CallContext& context) {
-            return run(jobs, arguments, context);
+          .run = [&jobs, library](const Json& arguments, CallContext& context) {
+            return run(jobs, library, arguments, context);
           }};
 }
 

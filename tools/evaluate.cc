@@ -8,7 +8,7 @@ namespace assay::tools {
 using mcp::CallContext;
 using mcp::Json;
 
-mcp::Tool evaluate(Jobs& jobs) {
+mcp::Tool evaluate(Jobs& jobs, const Library* library) {
   return {.name = "evaluate",
           .title = "Evaluate a kernel",
           .description =
@@ -23,9 +23,9 @@ mcp::Tool evaluate(Jobs& jobs) {
                           .open_world = false},
           .input_schema = schema("evaluate.input.json"),
           .output_schema = schema("report.json"),
-          .run = [&jobs](const Json& arguments, CallContext& context) {
+          .run = [&jobs, library](const Json& arguments, CallContext& context) {
             const KernelRoles roles{};
-            return judge(jobs, read_kernel_request(arguments, roles), roles, arguments, context);
+            return judge(jobs, library, roles, arguments, context);
           }};
 }
 

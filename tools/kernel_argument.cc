@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/source/device_code.h"
+
 namespace assay::tools {
 namespace {
 
@@ -58,23 +60,23 @@ constexpr std::array kOptions{
 };
 
 void read_contract(const Json& argument, const std::string& pointer, const Contract* fallback,
-                   ContractNeed need, KernelArgument& out, std::vector<Violation>& violations) {
+                   const References& references, ContractNeed need, KernelArgument& out,
+                   std::vector<Violation>& violations) {
   const std::string at = pointer + "/io";
   const auto io = argument.find("io");
   if (io == argument.end() || io->is_null()) {
-    if (fallback != nullptr) out.contract = *fallback;
-  } else if (io->is_string()) {
-    violations.push_back({at, "is neither a contract nor JSON text of one"});
-    return;
+    if (fallback != nullptr && !out.contract) out.contract = *fallback;
   } else {
-    auto parsed = contract::parse(*io, at);
+    const auto document = contract_document(*io, at, references, violations);
+    if (!document) return;
+    auto parsed = contract::parse(*document, at);
     if (auto* refused = std::get_if<contract::Refused>(&parsed)) {
       violations.insert(violations.end(), refused->violations.begin(), refused->violations.end());
       return;
     }
     auto& good = std::get<contract::Parsed>(parsed);
     out.contract = std::move(good.contract);
-    out.warnings = std::move(good.warnings);
+    out.warnings.insert(out.warnings.end(), good.warnings.begin(), good.warnings.end());
   }
   if (need == ContractNeed::as_the_type_says) {
     const auto missing =
@@ -89,6 +91,49 @@ bool is_one_line(std::string_view text) {
   return text.find_first_not_of(' ') != std::string_view::npos &&
          std::all_of(text.begin(), text.end(),
                      [](char c) { return static_cast<unsigned char>(c) >= ' '; });
+}
+
+// What the earlier job was given counts where this call says nothing.
+void inherit(const nlohmann::json& job_kernel, KernelArgument& out) {
+  if (out.kernel_type.empty()) out.kernel_type = job_kernel.value("kernel_type", std::string());
+  for (const char* key : {"kernel_name", "name_expressions", "compiler_options"}) {
+    if (job_kernel.contains(key)) out.body[key] = job_kernel.at(key);
+  }
+  if (!job_kernel.contains("contract")) return;
+  auto parsed = contract::parse(job_kernel.at("contract"));
+  if (auto* good = std::get_if<contract::Parsed>(&parsed)) out.contract = std::move(good->contract);
+}
+
+std::optional<SourceText> source_of_job(const Json& job_id, const std::string& pointer,
+                                        const References& references,
+                                        std::vector<Violation>& violations) {
+  const auto record = references.find_job ? references.find_job(job_id.get<std::string>())
+                                          : std::optional<job::JobRecord>();
+  if (!record) {
+    violations.push_back({pointer, "no job of yours has this id"});
+    return std::nullopt;
+  }
+  const auto kernel = record->request.find("kernel");
+  if (kernel == record->request.end() || !kernel->contains("source")) {
+    violations.push_back({pointer, "this job has no kernel source"});
+    return std::nullopt;
+  }
+  return SourceText{.text = kernel->at("source"), .pointer = pointer, .job_kernel = *kernel};
+}
+
+std::optional<SourceText> source_of_file(const Json& path, const std::string& pointer,
+                                         const References& references,
+                                         std::vector<Violation>& violations) {
+  if (references.library == nullptr) {
+    violations.push_back({pointer, "this server reads no source files"});
+    return std::nullopt;
+  }
+  auto read = references.library->files.read(path.get<std::string>());
+  if (const auto* none = std::get_if<NoSourceFile>(&read)) {
+    violations.push_back({pointer, none->reason});
+    return std::nullopt;
+  }
+  return SourceText{.text = std::get<std::string>(std::move(read)), .pointer = pointer};
 }
 
 void read_metadata(const Json& argument, const std::string& pointer, KernelArgument& out,
@@ -120,6 +165,32 @@ void read_metadata(const Json& argument, const std::string& pointer, KernelArgum
   }
 }
 
+// A pasted file: its device code goes to the compiler, what was set aside is said.
+void take_device_code(const std::string& text, const std::string& pointer, KernelArgument& out) {
+  source::DeviceCode code = source::device_code(text);
+  if (!code.instances.empty() && !out.body.contains("name_expressions")) {
+    out.body["name_expressions"] = code.instances;
+    std::string names;
+    for (const auto& instance : code.instances) names += " " + instance;
+    out.warnings.push_back({pointer, "template instances taken from the launches:" + names});
+  }
+  if (!code.is_changed) return;
+  if (!code.dropped.empty()) {
+    constexpr std::size_t kListed = 8;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(kListed, code.dropped.size()); ++i) {
+      list += (i == 0 ? " " : ", ") + code.dropped[i].what + " (line " +
+              std::to_string(code.dropped[i].line) + ")";
+    }
+    if (code.dropped.size() > kListed) {
+      list += ", and " + std::to_string(code.dropped.size() - kListed) + " more";
+    }
+    out.warnings.push_back(
+        {pointer, "host code was set aside, line numbers are kept; dropped:" + list});
+  }
+  out.body["source"] = std::move(code.text);
+}
+
 }  // namespace
 
 bool is_allowed_option(const std::string& option) {
@@ -130,20 +201,74 @@ bool is_allowed_option(const std::string& option) {
   });
 }
 
+std::optional<SourceText> read_source(const Json& argument, const std::string& pointer,
+                                      const References& references,
+                                      std::vector<Violation>& violations) {
+  std::vector<std::string> given;
+  for (const char* key : {"source_code", "source_file", "job_id"}) {
+    if (argument.contains(key) && !argument.at(key).is_null()) given.emplace_back(key);
+  }
+  if (given.size() != 1) {
+    violations.push_back(
+        {pointer, given.empty() ? "needs source_code, source_file or job_id"
+                                : "has more than one of source_code, source_file and job_id"});
+    return std::nullopt;
+  }
+  const std::string at = pointer + "/" + given[0];
+  const Json& value = argument.at(given[0]);
+  auto source = given[0] == "job_id"        ? source_of_job(value, at, references, violations)
+                : given[0] == "source_file" ? source_of_file(value, at, references, violations)
+                                            : SourceText{.text = value, .pointer = at};
+  if (!source) return std::nullopt;
+  if (source->text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    violations.push_back({at, "is empty"});
+  }
+  if (source->text.find('\0') != std::string::npos) {
+    violations.push_back({at, "holds a NUL character"});
+  }
+  return source;
+}
+
+std::optional<Json> contract_document(const Json& io, const std::string& pointer,
+                                      const References& references,
+                                      std::vector<Violation>& violations) {
+  if (!io.is_string()) return io;
+  const auto& name = io.get_ref<const std::string&>();
+  if (references.library == nullptr || !StoredContracts::is_name(name)) {
+    violations.push_back({pointer,
+                          "is neither a contract, nor JSON text of one, nor the name of a "
+                          "stored one"});
+    return std::nullopt;
+  }
+  auto stored = references.library->contracts.load(name);
+  if (!stored) {
+    std::string known;
+    for (const auto& each : references.library->contracts.names()) known += " " + each;
+    violations.push_back(
+        {pointer, "no contract is stored as '" + name + "'; stored are:" +
+                      (known.empty() ? " none (build_io_contract with save_as)" : known)});
+  }
+  return stored;
+}
+
 KernelArgument read_kernel(const Json& argument, const std::string& pointer,
                            const Contract* fallback, std::vector<Violation>& violations,
-                           ContractNeed need) {
-  KernelArgument out{.kernel_type = argument.at("kernel_type").get<std::string>()};
-  out.body = {{"source", argument.at("source_code")}, {"kernel_type", out.kernel_type}};
-  const auto& source = argument.at("source_code").get_ref<const std::string&>();
-  if (source.find_first_not_of(" \t\r\n") == std::string::npos) {
-    violations.push_back({pointer + "/source_code", "is empty"});
+                           const References& references, ContractNeed need) {
+  KernelArgument out{.kernel_type = argument.value("kernel_type", std::string())};
+  auto source = read_source(argument, pointer, references, violations);
+  if (!source) return out;
+  if (source->job_kernel) inherit(*source->job_kernel, out);
+  if (out.kernel_type.empty()) {
+    violations.push_back({pointer, "needs kernel_type"});
+    return out;
   }
-  if (source.find('\0') != std::string::npos) {
-    violations.push_back({pointer + "/source_code", "holds a NUL character"});
-  }
-  read_contract(argument, pointer, fallback, need, out, violations);
+  out.body["source"] = std::move(source->text);
+  out.body["kernel_type"] = out.kernel_type;
+  read_contract(argument, pointer, fallback, references, need, out, violations);
   read_metadata(argument, pointer, out, violations);
+  if (out.kernel_type == "cuda") {
+    take_device_code(out.body.at("source").get<std::string>(), source->pointer, out);
+  }
   return out;
 }
 

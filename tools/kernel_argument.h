@@ -9,6 +9,7 @@
 
 #include "engine/contract/contract.h"
 #include "mcp/json.h"
+#include "tools/library.h"
 
 namespace assay::tools {
 
@@ -27,7 +28,24 @@ enum class ContractNeed { as_the_type_says, none };
 [[nodiscard]] KernelArgument read_kernel(const mcp::Json& argument, const std::string& pointer,
                                          const contract::Contract* fallback,
                                          std::vector<contract::Violation>& violations,
+                                         const References& references = {},
                                          ContractNeed need = ContractNeed::as_the_type_says);
+
+// The source alone, from source_code, source_file or job_id, whichever is given.
+struct SourceText {
+  std::string text{};
+  std::string pointer{};                       // of the member that named it
+  std::optional<nlohmann::json> job_kernel{};  // the earlier job's own `kernel`
+};
+[[nodiscard]] std::optional<SourceText> read_source(const mcp::Json& argument,
+                                                    const std::string& pointer,
+                                                    const References& references,
+                                                    std::vector<contract::Violation>& violations);
+
+// A contract as it is given: an object, or the name of a stored one. Nothing after a violation.
+[[nodiscard]] std::optional<mcp::Json> contract_document(
+    const mcp::Json& io, const std::string& pointer, const References& references,
+    std::vector<contract::Violation>& violations);
 
 // Whether NVRTC may be given this option: those that change code generation, language or
 // diagnostics; none that names a file, a folder, a plugin or an output.

@@ -2,12 +2,15 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/job/kind.h"
 #include "tools/job_answer.h"
 #include "tools/kernel_argument.h"
 #include "tools/preconditions.h"
 #include "tools/refusal.h"
+#include "tools/tools.h"
 
 namespace assay::tools {
 namespace {
@@ -36,21 +39,35 @@ std::optional<ToolResult> refuse_here(Jobs& jobs, const Json& arguments,
   return refuse_isolation(jobs, arguments);
 }
 
-}  // namespace
+struct Request {
+  nlohmann::json order = nlohmann::json::object();
+  std::vector<contract::Violation> violations{};
+  std::vector<contract::Violation> warnings{};
+  std::vector<std::pair<std::string, std::string>> types{};  // argument, its kernel type
+};
 
-KernelRequest read_kernel_request(const Json& arguments, const KernelRoles& roles) {
-  KernelRequest request;
-  const KernelArgument kernel = read_kernel(
-      arguments.at(roles.judged), std::string("/") + roles.judged, nullptr, request.violations);
+void take_warnings(const KernelArgument& from, Request& request) {
+  request.warnings.insert(request.warnings.end(), from.warnings.begin(), from.warnings.end());
+}
+
+Request read_request(const Json& arguments, const KernelRoles& roles,
+                     const References& references) {
+  Request request;
+  const KernelArgument kernel =
+      read_kernel(arguments.at(roles.judged), std::string("/") + roles.judged, nullptr,
+                  request.violations, references);
   request.order["kernel"] = kernel.body;
-  request.warnings = kernel.warnings;
+  take_warnings(kernel, request);
   const auto reference = arguments.find(roles.reference);
   if (reference != arguments.end() && !reference->is_null()) {
     const KernelArgument read =
         read_kernel(*reference, std::string("/") + roles.reference,
-                    kernel.contract ? &*kernel.contract : nullptr, request.violations);
+                    kernel.contract ? &*kernel.contract : nullptr, request.violations, references);
     request.order["ref_kernel"] = read.body;
+    take_warnings(read, request);
+    request.types.emplace_back(roles.reference, read.kernel_type);
   }
+  request.types.emplace_back(roles.judged, kernel.kernel_type);
   request.order["names"] = {{"judged", roles.judged}, {"reference", roles.reference}};
   request.order["options"] = {
       {"num_trials", option(arguments, "num_trials", 100)},
@@ -64,16 +81,15 @@ KernelRequest read_kernel_request(const Json& arguments, const KernelRoles& role
   return request;
 }
 
-ToolResult judge(Jobs& jobs, KernelRequest request, const KernelRoles& roles, const Json& arguments,
-                 CallContext& context) {
+}  // namespace
+
+ToolResult judge(Jobs& jobs, const Library* library, const KernelRoles& roles,
+                 const Json& arguments, CallContext& context) {
+  Request request = read_request(arguments, roles, references_of(jobs, library, context));
   if (!request.violations.empty()) return refuse(request.violations);
   if (auto refused = refuse_here(jobs, arguments, context.principal)) return std::move(*refused);
-  for (const char* name : {roles.reference, roles.judged}) {
-    const Json kernel = option(arguments, name, nullptr);
-    if (kernel.is_null()) continue;
-    if (auto unsupported = unsupported_type(name, kernel.at("kernel_type"))) {
-      return std::move(*unsupported);
-    }
+  for (const auto& [argument, type] : request.types) {
+    if (auto unsupported = unsupported_type(argument, type)) return std::move(*unsupported);
   }
   std::string job_id;
   try {

@@ -1,20 +1,12 @@
-// What evaluate and compare have in common: the arguments of a call that judges a kernel, from the
-// caller's JSON to the order the engine takes, and the one way from an order to an answer.
+// What evaluate and compare have in common: a call that judges a kernel, from its arguments to its
+// answer.
 #pragma once
 
-#include <vector>
-
-#include "engine/contract/contract.h"
 #include "mcp/tool.h"
 #include "tools/jobs.h"
+#include "tools/references.h"
 
 namespace assay::tools {
-
-struct KernelRequest {
-  nlohmann::json order = nlohmann::json::object();  // see engine/node/kernel_task.h
-  std::vector<contract::Violation> violations{};
-  std::vector<contract::Violation> warnings{};
-};
 
 // Which argument holds which kernel.
 struct KernelRoles {
@@ -22,13 +14,10 @@ struct KernelRoles {
   const char* reference = "ref_kernel";
 };
 
-// The order is meaningful only if there are no violations.
-[[nodiscard]] KernelRequest read_kernel_request(const mcp::Json& arguments,
-                                                const KernelRoles& roles);
-
-// Refuses what this machine cannot do, else makes a job of it and answers as `wait_s` and `detail`
-// ask.
-[[nodiscard]] mcp::ToolResult judge(Jobs& jobs, KernelRequest request, const KernelRoles& roles,
+// Refuses what the arguments alone or this machine rule out, else makes a job (engine/node/
+// kernel_task.h has its form) and answers as `wait_s` and `detail` ask. Without a library nothing
+// can be named instead of given.
+[[nodiscard]] mcp::ToolResult judge(Jobs& jobs, const Library* library, const KernelRoles& roles,
                                     const mcp::Json& arguments, mcp::CallContext& context);
 
 }  // namespace assay::tools

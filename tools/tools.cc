@@ -30,11 +30,19 @@ std::function<mcp::ToolResult(const mcp::Json&, mcp::CallContext&)> answering_fa
 
 }  // namespace
 
-std::vector<mcp::Tool> all(Jobs& jobs) {
+References references_of(Jobs& jobs, const Library* library, const mcp::CallContext& context) {
+  return {.library = library,
+          .find_job = [&jobs, principal = context.principal](const std::string& job_id) {
+            return jobs.find(job_id, principal);
+          }};
+}
+
+std::vector<mcp::Tool> all(Jobs& jobs, const Library* library) {
   std::vector<mcp::Tool> tools;
-  tools.push_back(compile_kernel(jobs));
-  tools.push_back(evaluate(jobs));
-  tools.push_back(compare(jobs));
+  tools.push_back(compile_kernel(jobs, library));
+  tools.push_back(evaluate(jobs, library));
+  tools.push_back(compare(jobs, library));
+  tools.push_back(build_io_contract(jobs, library));
   tools.push_back(get_job(jobs));
   tools.push_back(cancel_job(jobs));
   tools.push_back(check_capabilities(jobs));

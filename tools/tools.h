@@ -1,5 +1,6 @@
 // The product's tools, in the order in which they are listed. One file each; main() passes what
-// they need. `jobs` must outlive the tools.
+// they need. `jobs` and `library` must outlive the tools; without a library no file, stored
+// contract or earlier job can be named.
 #pragma once
 
 #include <string>
@@ -7,17 +8,28 @@
 
 #include "mcp/tool.h"
 #include "tools/jobs.h"
+#include "tools/library.h"
 
 namespace assay::tools {
 
-[[nodiscard]] mcp::Tool compile_kernel(Jobs& jobs);
-[[nodiscard]] mcp::Tool evaluate(Jobs& jobs);
-[[nodiscard]] mcp::Tool compare(Jobs& jobs);
+[[nodiscard]] mcp::Tool compile_kernel(Jobs& jobs, const Library* library = nullptr);
+[[nodiscard]] mcp::Tool evaluate(Jobs& jobs, const Library* library = nullptr);
+[[nodiscard]] mcp::Tool compare(Jobs& jobs, const Library* library = nullptr);
+[[nodiscard]] mcp::Tool build_io_contract(Jobs& jobs, const Library* library = nullptr);
 [[nodiscard]] mcp::Tool get_job(Jobs& jobs);
 [[nodiscard]] mcp::Tool cancel_job(Jobs& jobs);
 [[nodiscard]] mcp::Tool check_capabilities(Jobs& jobs);
 
-[[nodiscard]] std::vector<mcp::Tool> all(Jobs& jobs);
+[[nodiscard]] std::vector<mcp::Tool> all(Jobs& jobs, const Library* library = nullptr);
+
+// What build_io_contract does, for who has no jobs. REQUIRES arguments that satisfy
+// schemas/build_io_contract.input.json.
+[[nodiscard]] mcp::ToolResult build_contract(const mcp::Json& arguments,
+                                             const References& references);
+
+// What a call may refer to: the library, and the caller's own jobs.
+[[nodiscard]] References references_of(Jobs& jobs, const Library* library,
+                                       const mcp::CallContext& context);
 
 // What `initialize` and `server/discover` tell a model about the server as a whole.
 [[nodiscard]] std::string instructions();

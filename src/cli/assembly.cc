@@ -17,17 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kArtifactBytes = 1ULL << 30;
 
-fs::path state_directory(const std::string& wanted) {
-  if (!wanted.empty()) return fs::absolute(wanted);
-  if (const char* state = std::getenv("ASSAY_STATE"); state != nullptr && *state != '\0')
-    return state;
-  if (const char* xdg = std::getenv("XDG_STATE_HOME"); xdg != nullptr && *xdg != '\0') {
-    return fs::path(xdg) / "assay";
-  }
-  const char* home = std::getenv("HOME");
-  return fs::path(home != nullptr && *home != '\0' ? home : "/tmp") / ".local/state/assay";
-}
-
 void warn(const std::string& text) { spdlog::warn("{}", text); }
 
 node::EngineCommand engine_command(const AssemblyOptions& options, const fs::path& state_dir) {
@@ -46,7 +35,31 @@ node::EngineCommand engine_command(const AssemblyOptions& options, const fs::pat
   return command;
 }
 
+std::vector<fs::path> source_roots(const AssemblyOptions& options) {
+  if (options.source_roots.empty()) return {fs::current_path()};
+  return {options.source_roots.begin(), options.source_roots.end()};
+}
+
 }  // namespace
+
+fs::path state_directory(const std::string& wanted) {
+  if (!wanted.empty()) return fs::absolute(wanted);
+  if (const char* state = std::getenv("ASSAY_STATE"); state != nullptr && *state != '\0')
+    return state;
+  if (const char* xdg = std::getenv("XDG_STATE_HOME"); xdg != nullptr && *xdg != '\0') {
+    return fs::path(xdg) / "assay";
+  }
+  const char* home = std::getenv("HOME");
+  return fs::path(home != nullptr && *home != '\0' ? home : "/tmp") / ".local/state/assay";
+}
+
+fs::path contracts_folder(const fs::path& state_dir) { return state_dir / "contracts"; }
+
+void add_source_root_option(CLI::App& command, AssemblyOptions& options) {
+  command.add_option("--source-root", options.source_roots,
+                     "A folder below which source_file may name kernels (repeatable); default: the "
+                     "working directory");
+}
 
 void add_assembly_options(CLI::App& command, AssemblyOptions& options) {
   command.add_option("--state", options.state_dir, "Directory for jobs and artifacts");
@@ -68,6 +81,8 @@ Assembly::Assembly(const AssemblyOptions& options)
                  {.pinned = [this](const std::string& id) { return journal_.references(id); },
                   .make_room = [this](std::uint64_t bytes) { journal_.make_room(bytes); }}),
       engine_(engine_command(options, state_dir_), warn),
+      library_{.contracts = tools::StoredContracts(contracts_folder(state_dir_)),
+               .files = tools::SourceFiles(source_roots(options))},
       jobs_(journal_, artifacts_, engine_, warn),
       housekeeping_([this](const std::stop_token& stop) { keep_house(stop); }) {}
 

@@ -12,6 +12,7 @@
 #include "engine/journal/journal.h"
 #include "engine/node/engine_process.h"
 #include "tools/jobs.h"
+#include "tools/library.h"
 
 namespace assay::cli {
 
@@ -21,8 +22,18 @@ struct AssemblyOptions {
   std::string min_isolation = "L1";
   bool allow_unsandboxed = false;
   unsigned slots = 0;
-  std::string runner{};  // tests put a misbehaving one here
+  std::string runner{};                     // tests put a misbehaving one here
+  std::vector<std::string> source_roots{};  // folders that source_file may name; none: nothing
 };
+
+// The state directory that `wanted` ("" for the default) means.
+[[nodiscard]] std::filesystem::path state_directory(const std::string& wanted);
+
+// Where contracts are stored by name, in a state directory.
+[[nodiscard]] std::filesystem::path contracts_folder(const std::filesystem::path& state_dir);
+
+// Declares --source-root. Where it is not given, the working directory is the one root.
+void add_source_root_option(CLI::App& command, AssemblyOptions& options);
 
 // Declares --state, --min-isolation, --allow-unsandboxed, --slots on a command.
 void add_assembly_options(CLI::App& command, AssemblyOptions& options);
@@ -35,6 +46,7 @@ class Assembly {
 
   [[nodiscard]] tools::Jobs& jobs() { return jobs_; }
   [[nodiscard]] journal::Journal& journal() { return journal_; }
+  [[nodiscard]] const tools::Library& library() const { return library_; }
 
  private:
   // Every few minutes: retention limits, jobs of dead servers, the bound of the artifact store.
@@ -44,6 +56,7 @@ class Assembly {
   journal::Journal journal_;
   journal::ArtifactStore artifacts_;
   node::EngineProcess engine_;
+  tools::Library library_;
   tools::Jobs jobs_;
   std::jthread housekeeping_;
 };

@@ -127,7 +127,7 @@ int run_call(const CallOptions& options) {
   confinement::harden_supervisor();
   ::signal(SIGPIPE, SIG_IGN);
   Assembly assembly(options.assembly);
-  auto tools = tools::all(assembly.jobs());
+  auto tools = tools::all(assembly.jobs(), &assembly.library());
   const auto found = std::find_if(tools.begin(), tools.end(),
                                   [&](const mcp::Tool& tool) { return tool.name == options.tool; });
   if (found == tools.end()) {
@@ -159,6 +159,7 @@ void add_call(CLI::App& app, int& code) {
   command->add_flag(
       "--check", options->check,
       "Exit code by verdict: 0 passed, 1 not, 3 refused, 4 engine fault, 5 cancelled");
+  add_source_root_option(*command, options->assembly);
   add_assembly_options(*command, options->assembly);
   command->callback([options, &code] { code = run_call(*options); });
 }

@@ -12,6 +12,7 @@ namespace assay::cli {
 void add_serve(CLI::App& app, int& code);
 void add_engine(CLI::App& app, int& code);
 void add_call(CLI::App& app, int& code);
+void add_contract(CLI::App& app, int& code);
 void add_capabilities(CLI::App& app, int& code);
 
 // The folder of the running executable: assay-runner and the CUDA parts lie beside it.

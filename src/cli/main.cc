@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   int code = 0;
   assay::cli::add_serve(app, code);
   assay::cli::add_call(app, code);
+  assay::cli::add_contract(app, code);
   assay::cli::add_capabilities(app, code);
   assay::cli::add_engine(app, code);
   try {

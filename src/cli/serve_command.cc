@@ -88,7 +88,7 @@ int run_serve(const ServeOptions& options) {
   Assembly assembly(options.assembly);
   mcp::StdioServer server({.version = ASSAY_VERSION,
                            .instructions = tools::instructions(),
-                           .tools = tools::all(assembly.jobs()),
+                           .tools = tools::all(assembly.jobs(), &assembly.library()),
                            .log = log_mcp},
                           std::move(streams));
   const mcp::Outcome outcome = server.run(signals.token());
@@ -113,6 +113,7 @@ void add_serve(CLI::App& app, int& code) {
   command->add_option("--device", options->device, "auto, emulator or gpu:N");
   command->add_option("--log-level", options->log_level,
                       "trace, debug, info, warning, error, critical or off; to standard error");
+  add_source_root_option(*command, options->assembly);
   add_assembly_options(*command, options->assembly);
   command->callback([options, &code] { code = run_serve(*options); });
 }

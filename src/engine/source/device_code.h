@@ -1,0 +1,39 @@
+// The device half of whatever people paste: a .cu file with its host code, torch bindings and
+// main(), or a Python file whose strings hold CUDA. What is dropped is blanked out, so that every
+// line of what stays keeps its number and the compiler's messages point at the user's own file.
+//
+// Reading alone: no compiler is asked. Dropped are includes that a run-time compiler has no headers
+// for, functions and variables that only a host can have, and bindings; kept is everything with a
+// device attribute, types, constants, macros and helpers that say nothing of the host.
+//
+// Values own their text. Pure; any thread; no text crashes it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/source/launch.h"
+
+namespace assay::source {
+
+struct Dropped {
+  std::string what{};  // "#include <vector>", "function main", "Python"
+  std::size_t line = 1;
+};
+
+struct DeviceCode {
+  std::string text{};  // as many lines as the file
+  std::vector<Dropped> dropped{};
+  // Of a template kernel that the host code launches: "scale<float, 4>", once each, every argument
+  // known. What the host's own template or dispatch macro decides is taken as float.
+  std::vector<std::string> instances{};
+  bool is_changed = false;
+};
+
+[[nodiscard]] DeviceCode device_code(std::string_view file);
+
+// The file itself, or, of a Python file, its CUDA strings at their own lines, host code included.
+[[nodiscard]] std::string cuda_text(std::string_view file);
+
+}  // namespace assay::source

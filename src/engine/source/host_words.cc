@@ -1,0 +1,118 @@
+#include "engine/source/host_words.h"
+
+#include <algorithm>
+#include <array>
+
+namespace assay::source {
+namespace {
+
+constexpr std::array<std::string_view, 42> kHostWords{"main",     "torch",
+                                                      "at",       "c10",
+                                                      "py",       "pybind11",
+                                                      "fprintf",  "stderr",
+                                                      "stdout",   "exit",
+                                                      "fopen",    "FILE",
+                                                      "rand",     "srand",
+                                                      "getenv",   "sprintf",
+                                                      "snprintf", "puts",
+                                                      "cout",     "cerr",
+                                                      "endl",     "fflush",
+                                                      "fwrite",   "gettimeofday",
+                                                      "time_t",   "TensorOptions",
+                                                      "Tensor",   "PyObject",
+                                                      "chrono",   "ostream",
+                                                      "ifstream", "iostream",
+                                                      "drand48",  "abort",
+                                                      "strcmp",   "atoi",
+                                                      "mt19937",  "curandGenerator_t",
+                                                      "va_list",  "system",
+                                                      "usleep",   "throw"};
+constexpr std::array<std::string_view, 8> kHostPrefixes{
+    "PYBIND11_", "TORCH_", "AT_", "cublas", "cudnn", "cusparse", "cusolver", "nvtx"};
+// Of namespace std, what a run-time compiler may still meet in device code.
+constexpr std::array<std::string_view, 34> kDeviceStd{"size_t",        "int8_t",
+                                                      "int16_t",       "int32_t",
+                                                      "int64_t",       "uint8_t",
+                                                      "uint16_t",      "uint32_t",
+                                                      "uint64_t",      "ptrdiff_t",
+                                                      "uintptr_t",     "is_same",
+                                                      "is_same_v",     "enable_if",
+                                                      "enable_if_t",   "conditional",
+                                                      "conditional_t", "numeric_limits",
+                                                      "min",           "max",
+                                                      "abs",           "move",
+                                                      "forward",       "integral_constant",
+                                                      "true_type",     "false_type",
+                                                      "is_integral",   "is_floating_point",
+                                                      "remove_cv_t",   "decay_t",
+                                                      "exp",           "sqrt",
+                                                      "array",         "pair"};
+constexpr std::array<std::string_view, 20> kDeviceHeaders{"cuda_fp16.h",
+                                                          "cuda_bf16.h",
+                                                          "cuda_fp8.h",
+                                                          "mma.h",
+                                                          "cooperative_groups.h",
+                                                          "cuda_runtime.h",
+                                                          "device_launch_parameters.h",
+                                                          "vector_types.h",
+                                                          "vector_functions.h",
+                                                          "cuda_pipeline.h",
+                                                          "cuda_pipeline_primitives.h",
+                                                          "cuda_awbarrier.h",
+                                                          "cuda_awbarrier_primitives.h",
+                                                          "math_constants.h",
+                                                          "curand_kernel.h",
+                                                          "sm_20_atomic_functions.h",
+                                                          "cuComplex.h",
+                                                          "crt/mma.h",
+                                                          "cuda_fp16.hpp",
+                                                          "cuda_bf16.hpp"};
+constexpr std::array<std::string_view, 4> kDeviceFolders{"cooperative_groups/", "cuda/", "cub/",
+                                                         "nv/"};
+
+template <std::size_t N>
+bool is_one_of(std::string_view text, const std::array<std::string_view, N>& list) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+template <std::size_t N>
+bool starts_with_any(std::string_view text, const std::array<std::string_view, N>& list) {
+  return std::any_of(list.begin(), list.end(), [&](std::string_view prefix) {
+    return text.substr(0, prefix.size()) == prefix;
+  });
+}
+
+bool is_runtime_call(std::string_view word) {
+  const bool shaped =
+      word.size() > 4 && word.substr(0, 4) == "cuda" && word[4] >= 'A' && word[4] <= 'Z';
+  return shaped && word.substr(0, 10) != "cudaTextur";  // texture objects are device types
+}
+
+bool is_host_word(const Tokens& tokens, std::size_t at, std::size_t begin, std::size_t end) {
+  const std::string_view word = tokens[at].text;
+  if (is_runtime_call(word) || starts_with_any(word, kHostPrefixes)) return true;
+  const bool is_member = at > begin && (tokens[at - 1].is(".") || tokens[at - 1].is("->"));
+  if (is_member) return false;
+  const bool qualifies = at + 1 < end && tokens[at + 1].is("::");
+  if (word == "std")
+    return qualifies && at + 2 < end && !is_one_of(tokens[at + 2].text, kDeviceStd);
+  // Short names of host namespaces are also fine names of variables.
+  if (word == "at" || word == "py" || word == "c10") return qualifies;
+  return is_one_of(word, kHostWords);
+}
+
+}  // namespace
+
+bool speaks_of_host(const Tokens& tokens, std::size_t begin, std::size_t end) {
+  for (std::size_t i = begin; i < end; ++i) {
+    if (tokens[i].is("<") && i + 2 < end && is_triple(tokens, i, "<")) return true;
+    if (tokens[i].kind == TokenKind::identifier && is_host_word(tokens, i, begin, end)) return true;
+  }
+  return false;
+}
+
+bool is_device_header(std::string_view include) {
+  return is_one_of(include, kDeviceHeaders) || starts_with_any(include, kDeviceFolders);
+}
+
+}  // namespace assay::source

@@ -1,0 +1,174 @@
+#include "engine/source/launch.h"
+
+#include <algorithm>
+
+namespace assay::source {
+namespace {
+
+using Values = std::map<std::string, std::string, std::less<>>;
+
+constexpr std::size_t kMaxLaunches = 256;
+constexpr std::size_t kMaxStatementTokens = 256;
+constexpr std::size_t kMaxValues = 512;
+constexpr std::size_t kMaxConfigurationTokens = 1024;
+
+// Index of the first of three '>' that end the configuration begun at `open`; end of tokens if
+// none.
+std::size_t end_of_configuration(const Tokens& tokens, std::size_t open) {
+  std::size_t depth = 0;
+  const std::size_t limit = std::min(tokens.size(), open + kMaxConfigurationTokens);
+  for (std::size_t i = open + 3; i < limit; ++i) {
+    const Token& token = tokens[i];
+    if (token.is("(") || token.is("[") || token.is("{")) ++depth;
+    if (token.is(")") || token.is("]") || token.is("}")) {
+      if (depth == 0) return tokens.size();
+      --depth;
+    }
+    if (depth == 0 && token.is(";")) return tokens.size();
+    if (depth == 0 && token.is(">") && is_triple(tokens, i, ">")) return i;
+  }
+  return tokens.size();
+}
+
+// Where "ns::kernel<float>" before index `end` begins; `angle` is its '<', or `end`.
+struct Callee {
+  std::size_t begin = 0;
+  std::size_t angle = 0;
+  bool found = false;
+};
+
+Callee callee_before(const Tokens& tokens, std::size_t end) {
+  Callee callee{.begin = end, .angle = end};
+  if (end == 0) return callee;
+  std::size_t at = end - 1;
+  if (tokens[at].is(">")) {
+    std::size_t depth = 0;
+    const std::size_t limit = end > kMaxStatementTokens ? end - kMaxStatementTokens : 0;
+    for (;; --at) {
+      if (tokens[at].is(">")) ++depth;
+      if (tokens[at].is("<") && --depth == 0) break;
+      if (at == limit || tokens[at].is(";") || tokens[at].is("{")) return callee;
+    }
+    callee.angle = at;
+    if (at == 0) return callee;
+    --at;
+  }
+  if (tokens[at].kind != TokenKind::identifier) return callee;
+  while (at >= 2 && tokens[at - 1].is("::") && tokens[at - 2].kind == TokenKind::identifier)
+    at -= 2;
+  callee.begin = at;
+  callee.found = true;
+  return callee;
+}
+
+bool is_value_type(const Token& token) {
+  static constexpr std::string_view kTypes[] = {"int",      "unsigned", "long",     "size_t",
+                                                "auto",     "int64_t",  "uint32_t", "int32_t",
+                                                "uint64_t", "short",    "double",   "float"};
+  return std::find(std::begin(kTypes), std::end(kTypes), token.text) != std::end(kTypes);
+}
+
+std::size_t end_of_statement(const Tokens& tokens, std::size_t at) {
+  std::size_t depth = 0;
+  const std::size_t limit = std::min(tokens.size(), at + kMaxStatementTokens);
+  for (; at < limit; ++at) {
+    const Token& token = tokens[at];
+    if (token.is("(") || token.is("[") || token.is("{")) ++depth;
+    if (token.is(")") || token.is("]") || token.is("}")) {
+      if (depth == 0) return at;
+      --depth;
+    }
+    if (depth == 0 && (token.is(";") || token.is(","))) return at;
+  }
+  return tokens.size();
+}
+
+// "int n = 4;" "dim3 grid(a, b);" "n = 5;": notes what index `at` (a name) is given.
+void note_value(const Tokens& tokens, std::size_t at, Values& values) {
+  if (at == 0 || at + 1 >= tokens.size() || values.size() >= kMaxValues) return;
+  const Token& before = tokens[at - 1];
+  const Token& after = tokens[at + 1];
+  const std::string name(tokens[at].text);
+  if (before.is("dim3") && (after.is("(") || after.is("{"))) {
+    const std::size_t close =
+        closing(tokens, at + 1, std::min(tokens.size(), at + kMaxStatementTokens));
+    if (close < tokens.size() && (tokens[close].is(")") || tokens[close].is("}"))) {
+      values[name] = "dim3(" + spelled(tokens, at + 2, close) + ")";
+    }
+    return;
+  }
+  if (!after.is("=")) return;
+  const bool declares = before.is("dim3") || is_value_type(before) || before.is(",");
+  const bool assigns = before.is(";") || before.is("{") || before.is("}");
+  if (!declares && !assigns) return;
+  const std::size_t end = end_of_statement(tokens, at + 2);
+  if (end < tokens.size()) values[name] = spelled(tokens, at + 2, end);
+}
+
+std::vector<std::string> texts(const Tokens& tokens, std::size_t begin, std::size_t end) {
+  std::vector<std::string> list;
+  for (const Range part : split_at_commas(tokens, begin, end)) {
+    list.push_back(spelled(tokens, part.begin, part.end));
+  }
+  return list;
+}
+
+std::string take(std::vector<std::string>& list, std::size_t index) {
+  return index < list.size() ? std::move(list[index]) : std::string();
+}
+
+// The launch whose "<<<" is at `open`; `end` becomes the index behind it.
+bool read_launch(const Tokens& tokens, std::size_t open, const Values& values, Launch& launch) {
+  const Callee callee = callee_before(tokens, open);
+  const std::size_t close = end_of_configuration(tokens, open);
+  if (!callee.found || close == tokens.size()) return false;
+  launch.kernel = spelled(tokens, callee.begin, callee.angle);
+  launch.line = tokens[callee.begin].line;
+  if (callee.angle < open) {
+    launch.template_arguments = texts(tokens, callee.angle + 1, open - 1);
+  }
+  auto configuration = texts(tokens, open + 3, close);
+  launch.grid = take(configuration, 0);
+  launch.block = take(configuration, 1);
+  launch.shared_bytes = take(configuration, 2);
+  launch.stream = take(configuration, 3);
+  const std::size_t paren = close + 3;
+  if (paren < tokens.size() && tokens[paren].is("(")) {
+    const std::size_t limit = std::min(tokens.size(), paren + kMaxConfigurationTokens);
+    const std::size_t end = closing(tokens, paren, limit);
+    if (end < limit) launch.arguments = texts(tokens, paren + 1, end);
+  }
+  launch.values = values;
+  return true;
+}
+
+}  // namespace
+
+std::string Launch::instance() const {
+  if (template_arguments.empty()) return kernel;
+  std::string text = kernel;
+  const char* separator = "<";
+  for (const auto& argument : template_arguments) {
+    text += separator + argument;
+    separator = ", ";
+  }
+  return text + ">";
+}
+
+std::vector<Launch> find_launches(const Unit& unit) {
+  const Tokens& tokens = unit.tokens;
+  std::vector<Launch> list;
+  Values values;
+  for (std::size_t i = 0; i < tokens.size() && list.size() < kMaxLaunches; ++i) {
+    if (tokens[i].kind == TokenKind::identifier) note_value(tokens, i, values);
+    if (!tokens[i].is("<") || !is_triple(tokens, i, "<")) continue;
+    Launch launch;
+    if (read_launch(tokens, i, values, launch)) list.push_back(std::move(launch));
+    i += 2;
+  }
+  return list;
+}
+
+std::vector<Launch> launches(std::string_view source) { return find_launches(preprocess(source)); }
+
+}  // namespace assay::source

@@ -1,0 +1,54 @@
+// The source reader against any bytes. Built with libFuzzer it searches; linked into the tests it
+// is given truncations and replacements of real kernels. The claims: nothing crashes or throws;
+// tokens lie in the source, in order, without overlap; what is found is found in the text.
+#include "tests/fuzz/source_fuzz.h"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "engine/source/launch.h"
+#include "engine/source/python_text.h"
+#include "engine/source/signature.h"
+
+namespace {
+
+using namespace assay::source;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void check_tokens(std::string_view source) {
+  std::size_t end = 0;
+  std::size_t line = 1;
+  for (const Token& token : lex(source)) {
+    require(!token.text.empty() && token.offset >= end && token.line >= line);
+    require(source.substr(token.offset, token.text.size()) == token.text);
+    end = token.offset + token.text.size();
+    line = token.line;
+  }
+}
+
+void check_signatures(std::string_view source) {
+  for (const Signature& signature : signatures(source)) {
+    require(!signature.name.empty() && signature.line >= 1);
+    require(source.find("__global__") != std::string_view::npos ||
+            source.find("##") != std::string_view::npos ||
+            source.find('#') != std::string_view::npos);
+    require(!display(signature).empty());
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  check_tokens(bytes);
+  check_signatures(bytes);
+  for (const Launch& launch : launches(bytes)) require(!launch.kernel.empty());
+  for (const PythonString& text : python_strings(bytes)) {
+    require(bytes.substr(text.offset, text.content.size()) == text.content);
+  }
+  static_cast<void>(looks_like_python(bytes));
+  return 0;
+}

@@ -1,0 +1,221 @@
+// build_io_contract: from builder steps, from compact text, or inferred from a CUDA source, to a
+// checked contract with an explanation and the bytes it takes. Nothing runs and nothing is
+// compiled.
+#include "engine/contract/builder.h"
+#include "engine/contract/compact.h"
+#include "engine/contract/explanation.h"
+#include "engine/source/device_code.h"
+#include "tools/inferred_contract.h"
+#include "tools/kernel_argument.h"
+#include "tools/refusal.h"
+#include "tools/schemas.h"
+#include "tools/tools.h"
+
+namespace assay::tools {
+namespace {
+
+using contract::Violation;
+using mcp::CallContext;
+using mcp::Json;
+using mcp::OrderedJson;
+using mcp::ToolResult;
+
+// What was asked for, before it is checked as a contract.
+struct Draft {
+  Json document = Json::object();
+  std::string pointer{};      // of the argument it came from
+  bool is_document = false;   // its own pointers lead into the argument
+  std::string kernel_type{};  // whose demands count; "" for none
+  std::vector<std::string> assumptions{};
+  Json metadata = Json::object();
+  std::string unsupported{};  // why there is none
+};
+
+Draft from_text(const Json& arguments, std::vector<Violation>& violations) {
+  Draft draft{.pointer = "/text"};
+  auto read = contract::from_compact(arguments.at("text").get_ref<const std::string&>());
+  if (const auto* errors = std::get_if<std::vector<contract::CompactError>>(&read)) {
+    for (const auto& error : *errors) {
+      violations.push_back({"/text", "line " + std::to_string(error.line) + ": " + error.message});
+    }
+  } else {
+    draft.document = std::get<Json>(std::move(read));
+  }
+  return draft;
+}
+
+Draft from_steps(const Json& arguments, std::vector<Violation>& violations) {
+  Draft draft{.pointer = "/steps"};
+  auto read = contract::from_steps(arguments.at("steps"), "/steps");
+  if (auto* wrong = std::get_if<std::vector<Violation>>(&read)) {
+    violations = std::move(*wrong);
+  } else {
+    draft.document = std::get<Json>(std::move(read));
+  }
+  return draft;
+}
+
+Draft from_io(const Json& arguments, const References& references,
+              std::vector<Violation>& violations) {
+  Draft draft{.pointer = "/io", .is_document = true};
+  if (auto document = contract_document(arguments.at("io"), "/io", references, violations)) {
+    draft.document = *std::move(document);
+  }
+  return draft;
+}
+
+Draft from_kernel(const Json& arguments, const References& references,
+                  std::vector<Violation>& violations) {
+  Draft draft{.pointer = "/kernel"};
+  const Json& kernel = arguments.at("kernel");
+  draft.kernel_type = kernel.value("kernel_type", std::string("cuda"));
+  if (draft.kernel_type != "cuda") {
+    draft.unsupported = "A contract is inferred from CUDA C++ only, not from kernel type '" +
+                        draft.kernel_type + "': give `text` or `steps`.";
+    return draft;
+  }
+  const auto source = read_source(kernel, "/kernel", references, violations);
+  if (!source) return draft;
+  std::string name;
+  if (const auto metadata = kernel.find("metadata");
+      metadata != kernel.end() && !metadata->is_null()) {
+    name = metadata->value("kernel_name", std::string());
+  }
+  const auto sizes = arguments.value("sizes", std::map<std::string, std::int64_t>{});
+  auto inferred = infer_contract(source::cuda_text(source->text), name, sizes);
+  if (const auto* none = std::get_if<NotInferred>(&inferred)) {
+    violations.push_back({source->pointer, none->reason});
+    return draft;
+  }
+  auto& good = std::get<InferredContract>(inferred);
+  draft.document = std::move(good.document);
+  draft.assumptions = std::move(good.assumptions);
+  draft.metadata["kernel_name"] = good.instance.empty() ? good.kernel_name : good.instance;
+  if (!good.instance.empty()) draft.metadata["name_expressions"] = Json::array({good.instance});
+  return draft;
+}
+
+// Values of `sizes` put in the place of those the document has.
+void replace_sizes(const Json& arguments, Draft& draft, std::vector<Violation>& violations) {
+  const auto sizes = arguments.find("sizes");
+  if (sizes == arguments.end() || draft.pointer == "/kernel") return;
+  for (const auto& [name, value] : sizes->items()) {
+    bool found = false;
+    for (Json& arg : draft.document["args"]) {
+      if (!arg.is_object() || arg.value("name", Json()) != name ||
+          arg.value("type", Json()) != "int")
+        continue;
+      arg["value"] = value;
+      found = true;
+    }
+    if (draft.document.contains("sizes") && draft.document["sizes"].contains(name)) {
+      draft.document["sizes"][name] = value;
+      found = true;
+    }
+    if (!found)
+      violations.push_back(
+          {"/sizes/" + name, "the contract has no int scalar and no size of this name"});
+  }
+}
+
+// Pointers into a document that the caller never saw: the place goes into the message.
+void relate(const Draft& draft, std::vector<Violation>& violations) {
+  if (draft.is_document) return;
+  for (Violation& violation : violations) {
+    const std::string place = violation.pointer.substr(draft.pointer.size());
+    violation.pointer = draft.pointer;
+    if (!place.empty()) violation.message = "contract" + place + ": " + violation.message;
+  }
+}
+
+ToolResult unsupported(const std::string& reason) {
+  return {.structured = {{"status", "success"}, {"verdict", "unsupported"}, {"summary", reason}},
+          .text = "unsupported\n" + reason};
+}
+
+ToolResult answer(const Draft& draft, const contract::Parsed& parsed, const Json& arguments,
+                  const References& references) {
+  OrderedJson out = {{"status", "success"}, {"io_contract", draft.document}};
+  const auto lines = contract::explain(parsed.contract);
+  out["explanation"] = lines;
+  out["assumptions"] = draft.assumptions;
+  out["bytes"] = contract::bytes_of(parsed.contract);
+  out["text"] = contract::to_compact(parsed.contract);
+  if (!draft.metadata.empty()) out["metadata"] = draft.metadata;
+  auto warnings = parsed.warnings;
+  relate(draft, warnings);
+  out["warnings"] = OrderedJson::array();
+  std::string text;
+  for (const auto& line : lines) text += line + "\n";
+  for (const auto& line : draft.assumptions) text += "assumed: " + line + "\n";
+  for (const auto& warning : warnings) {
+    out["warnings"].push_back({{"pointer", warning.pointer}, {"message", warning.message}});
+    text += "warning: " + warning.message + "\n";
+  }
+  text +=
+      "tensors take " + contract::readable_bytes(out["bytes"]["total"].get<std::uint64_t>()) + "\n";
+  if (arguments.contains("save_as")) {
+    const std::string name = arguments.at("save_as");
+    references.library->contracts.save(name, draft.document);
+    out["saved_as"] = name;
+    text += "stored as " + name + "\n";
+  }
+  text += "io: " + draft.document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return {.structured = std::move(out), .text = std::move(text)};
+}
+
+Draft make_draft(const Json& arguments, const References& references,
+                 std::vector<Violation>& violations) {
+  if (arguments.contains("text")) return from_text(arguments, violations);
+  if (arguments.contains("steps")) return from_steps(arguments, violations);
+  if (arguments.contains("kernel")) return from_kernel(arguments, references, violations);
+  return from_io(arguments, references, violations);
+}
+
+}  // namespace
+
+ToolResult build_contract(const Json& arguments, const References& references) {
+  std::size_t given = 0;
+  for (const char* key : {"text", "steps", "kernel", "io"}) given += arguments.count(key);
+  if (given != 1) return refuse("", "give exactly one of text, steps, kernel and io");
+  if (arguments.contains("save_as") && references.library == nullptr) {
+    return refuse("/save_as", "this server stores no contracts");
+  }
+  std::vector<Violation> violations;
+  Draft draft = make_draft(arguments, references, violations);
+  if (!draft.unsupported.empty()) return unsupported(draft.unsupported);
+  if (violations.empty()) replace_sizes(arguments, draft, violations);
+  if (!violations.empty()) return refuse(violations);
+  auto parsed = contract::parse(draft.document, draft.pointer);
+  if (auto* refused = std::get_if<contract::Refused>(&parsed)) {
+    relate(draft, refused->violations);
+    return refuse(refused->violations);
+  }
+  const auto& good = std::get<contract::Parsed>(parsed);
+  const std::string kernel_type = arguments.value("kernel_type", draft.kernel_type);
+  auto missing = contract::requirements(kernel_type, &good.contract, draft.pointer);
+  relate(draft, missing);
+  if (!missing.empty()) return refuse(missing);
+  return answer(draft, good, arguments, references);
+}
+
+mcp::Tool build_io_contract(Jobs& jobs, const Library* library) {
+  return {.name = "build_io_contract",
+          .title = "Build an IO contract",
+          .description =
+              "Makes the `io` of a kernel from one of: `text` (compact, one line per argument), "
+              "`steps` (IOContractBuilder calls), `kernel` (inferred from a CUDA source; what was "
+              "guessed stands in `assumptions`), `io` (one to check). Returns the contract, an "
+              "explanation line per argument and the bytes it takes. Nothing is run.",
+          .annotations = {.read_only = false,
+                          .destructive = false,
+                          .idempotent = true,
+                          .open_world = false},
+          .input_schema = schema("build_io_contract.input.json"),
+          .output_schema = schema("build_io_contract.json"),
+          .run = [&jobs, library](const Json& arguments, CallContext& context) {
+            return build_contract(arguments, references_of(jobs, library, context));
+          }};
+}
+
+}  // namespace assay::tools

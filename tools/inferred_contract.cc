@@ -1,0 +1,331 @@
+#include "tools/inferred_contract.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/contract/dtype.h"
+#include "engine/contract/expression.h"
+#include "tools/inferred_launch.h"
+
+namespace assay::tools {
+namespace {
+
+using contract::DType;
+using nlohmann::json;
+using source::Kernel;
+using source::Launch;
+using source::Parameter;
+using source::Signature;
+
+constexpr std::array<std::string_view, 10> kNeighbours{"stride", "offset",     "start", "begin",
+                                                       "pad",    "axis",       "seed",  "dilation",
+                                                       "ksize",  "kernel_size"};
+
+// float4 is four float32 behind each other.
+struct Element {
+  DType dtype = DType::float32;
+  std::int64_t width = 1;
+};
+
+std::optional<Element> element_of(std::string type) {
+  if (type.substr(0, 5) == "std::") type = type.substr(5);
+  if (const auto dtype = contract::parse_c_type(type)) return Element{*dtype, 1};
+  if (type == "half2" || type == "__half2") return Element{DType::float16, 2};
+  if (type == "__nv_bfloat162" || type == "nv_bfloat162") return Element{DType::bfloat16, 2};
+  if (type == "at::Half" || type == "c10::Half") return Element{DType::float16, 1};
+  if (type == "at::BFloat16" || type == "c10::BFloat16") return Element{DType::bfloat16, 1};
+  if (type.empty() || type.back() < '1' || type.back() > '4') return std::nullopt;
+  const std::int64_t width = type.back() - '0';
+  type.pop_back();
+  static constexpr std::pair<std::string_view, DType> kVectors[] = {
+      {"float", DType::float32}, {"double", DType::float64}, {"int", DType::int32},
+      {"uint", DType::uint32},   {"short", DType::int16},    {"ushort", DType::uint16},
+      {"char", DType::int8},     {"uchar", DType::uint8},    {"longlong", DType::int64}};
+  for (const auto& [name, dtype] : kVectors) {
+    if (type == name) return Element{dtype, width};
+  }
+  return std::nullopt;
+}
+
+class Inference {
+ public:
+  Inference(const source::Unit& unit, const Kernel& kernel, std::vector<Launch> launches,
+            const std::vector<source::Instance>& instances,
+            const std::map<std::string, std::int64_t>& sizes)
+      : kernel_(kernel),
+        signature_(kernel.signature),
+        usage_(source::usage(unit, kernel)),
+        given_(sizes.begin(), sizes.end()) {
+    for (Launch& launch : launches) {
+      const auto colon = launch.kernel.rfind(':');
+      const auto base =
+          colon == std::string::npos ? launch.kernel : launch.kernel.substr(colon + 1);
+      if (!launch_ && base == signature_.name) launch_ = std::move(launch);
+    }
+    read_template_arguments(instances);
+  }
+
+  std::variant<InferredContract, NotInferred> run() {
+    name_dimensions();
+    out_.document = {{"args", json::array()}};
+    for (std::size_t i = 0; i < signature_.parameters.size(); ++i) {
+      const Parameter& parameter = signature_.parameters[i];
+      std::string name = parameter.name.empty() ? "arg_" + std::to_string(i) : parameter.name;
+      const auto reason = parameter.is_pointer() ? tensor(parameter, name, usage_.parameters[i])
+                                                 : scalar(parameter, name);
+      if (!reason.empty()) return NotInferred{reason};
+    }
+    launch();
+    out_.kernel_name = signature_.qualified_name;
+    if (signature_.is_template()) out_.instance = instance();
+    return std::move(out_);
+  }
+
+ private:
+  void assume(std::string text) { out_.assumptions.push_back(std::move(text)); }
+
+  // What each template parameter stands for: from a launch, from an instance, from its default,
+  // else float and 16.
+  void read_template_arguments(const std::vector<source::Instance>& instances) {
+    std::vector<std::string> arguments;
+    if (launch_) arguments = launch_->template_arguments;
+    for (const auto& instance : instances) {
+      if (arguments.empty() && instance.qualified_name == signature_.qualified_name) {
+        arguments = instance.arguments;
+      }
+    }
+    for (std::size_t i = 0; i < signature_.template_parameters.size(); ++i) {
+      const auto& parameter = signature_.template_parameters[i];
+      std::string value = i < arguments.size() ? arguments[i] : parameter.default_value;
+      const bool is_dispatched = parameter.is_type() && !value.empty() && !element_of(value);
+      if (value.empty() || is_dispatched) {
+        value = parameter.is_type() ? "float" : "16";
+        assume("template parameter " + parameter.name + " is taken as " + value);
+      }
+      template_values_[parameter.name] = value;
+      template_order_.push_back(value);
+      const auto number =
+          contract::evaluate(value, [](std::string_view) -> contract::ExpressionResult {
+            return contract::ExpressionError{"a name"};
+          });
+      if (const auto* integer = std::get_if<std::int64_t>(&number)) {
+        known_[parameter.name] = *integer;
+        symbols_.push_back(parameter.name);
+      }
+    }
+  }
+
+  [[nodiscard]] std::string instance() const {
+    std::string text = signature_.qualified_name;
+    const char* separator = "<";
+    for (const auto& value : template_order_) {
+      text += separator + value;
+      separator = ", ";
+    }
+    return text + ">";
+  }
+
+  [[nodiscard]] std::string type_of(const Parameter& parameter) const {
+    const auto found = template_values_.find(parameter.type);
+    return found == template_values_.end() ? parameter.type : found->second;
+  }
+
+  [[nodiscard]] bool is_integer_scalar(const Parameter& parameter) const {
+    const auto element = element_of(type_of(parameter));
+    return !parameter.is_pointer() && element && element->width == 1 &&
+           contract::is_integer(element->dtype);
+  }
+
+  // Which integer scalars are extents, and what value each takes.
+  void name_dimensions() {
+    for (const Parameter& parameter : signature_.parameters) {
+      if (!is_integer_scalar(parameter) || parameter.name.empty()) continue;
+      if (is_neighbour(parameter.name)) {
+        const bool is_one =
+            contains(parameter.name, "stride") || contains(parameter.name, "dilation");
+        const bool is_three = contains(parameter.name, "k");
+        known_[parameter.name] = is_one ? 1 : is_three && contains(parameter.name, "size") ? 3 : 0;
+      } else {
+        dimensions_.push_back(parameter.name);
+      }
+    }
+    static constexpr std::array<std::int64_t, 5> kByCount{65536, 65536, 256, 128, 16};
+    const std::int64_t each = kByCount[std::min<std::size_t>(dimensions_.size(), 4)];
+    for (const auto& name : dimensions_) known_[name] = each;
+    for (const auto& [name, value] : given_) known_[name] = value;
+    for (const auto& name : dimensions_) {
+      if (!given_.contains(name)) assume(name + " = " + std::to_string(each));
+    }
+  }
+
+  static bool contains(const std::string& text, std::string_view part) {
+    std::string lower = text;
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+    return lower.find(part) != std::string::npos;
+  }
+
+  static bool is_neighbour(const std::string& name) {
+    return std::any_of(kNeighbours.begin(), kNeighbours.end(),
+                       [&](std::string_view word) { return contains(name, word); });
+  }
+
+  // What an array covers if its index says nothing: every extent, multiplied.
+  [[nodiscard]] std::string total() const {
+    std::string product;
+    for (const auto& name : dimensions_) product += (product.empty() ? "" : "*") + name;
+    return product.empty() ? "1024" : product;
+  }
+
+  // Template values are no scalars of the contract: their numbers are put in.
+  [[nodiscard]] std::string without_symbols(const std::string& text) const {
+    std::string out;
+    for (const auto& token : source::lex(text)) {
+      const bool is_symbol =
+          std::find(symbols_.begin(), symbols_.end(), token.text) != symbols_.end();
+      out += is_symbol ? std::to_string(known_.find(token.text)->second) : std::string(token.text);
+    }
+    return out;
+  }
+
+  std::string tensor(const Parameter& parameter, const std::string& name,
+                     const source::PointerUse& use) {
+    if (parameter.pointer_depth > 1) {
+      return "'" + name + "' is a pointer to pointers: a contract holds plain arrays";
+    }
+    auto element = element_of(type_of(parameter));
+    if (!element) {
+      assume(name + ": the layout of " + parameter.type + " is not known; taken as bytes");
+      element = Element{DType::uint8, 1};
+    }
+    json shape = json::array();
+    for (const auto& extent : use.shape) shape.push_back(without_symbols(extent));
+    if (shape.empty()) {
+      shape.push_back(without_symbols(total()));
+      assume(name + ": shape [" + total() + "], because no bound of its index was seen");
+    }
+    if (element->width > 1) shape.push_back(element->width);
+    const std::string role = role_of(parameter, name, use);
+    json spec = {{"shape", std::move(shape)}, {"dtype", contract::name(element->dtype)}};
+    if (role != "output") spec["init"] = init_for(*element);
+    if (role == "output" && use.is_accumulated) spec["init"] = {{"kind", "zeros"}};
+    out_.document["args"].push_back(
+        {{"name", name}, {"type", "tensor"}, {"tensor_spec", std::move(spec)}, {"role", role}});
+    return {};
+  }
+
+  std::string role_of(const Parameter& parameter, const std::string& name,
+                      const source::PointerUse& use) {
+    if (parameter.is_const) return "input";
+    if (use.is_written && use.is_read) return "inout";
+    if (use.is_written && use.is_passed_on) return "inout";
+    if (use.is_written) return "output";
+    if (use.is_passed_on) {
+      assume(name + ": inout, because it is handed to a function that was not looked into");
+      return "inout";
+    }
+    if (use.is_read) return "input";
+    if (kernel_.signature.has_body) {
+      assume(name + ": input, because the body does not use it");
+      return "input";
+    }
+    assume(name + ": output, because it is not const and no body was seen");
+    return "output";
+  }
+
+  json init_for(const Element& element) {
+    const int seed = ++seeds_;
+    const bool is_index =
+        contract::is_integer(element.dtype) && contract::size_bytes(element.dtype) >= 4;
+    // Integers are often indexes: small ones stay inside most arrays.
+    if (is_index) return {{"kind", "uniform"}, {"low", 0}, {"high", 15}, {"seed", seed}};
+    return {{"kind", "randn"}, {"seed", seed}};
+  }
+
+  std::string scalar(const Parameter& parameter, const std::string& name) {
+    const auto element = element_of(type_of(parameter));
+    if (parameter.is_pack || parameter.is_reference || !element || element->width > 1) {
+      return "'" + name + "' is passed as " + parameter.spelled +
+             ", by value: a contract holds arrays and plain numbers";
+    }
+    json arg = {{"name", name}};
+    if (element->dtype == DType::boolean) {
+      arg.update({{"type", "bool"}, {"value", true}});
+    } else if (contract::is_integer(element->dtype)) {
+      const auto known = known_.find(name);
+      arg.update({{"type", "int"},
+                  {"value", known == known_.end() ? 1 : known->second},
+                  {"c_type", contract::name(element->dtype)}});
+    } else if (contract::is_floating(element->dtype)) {
+      const double value = contains(name, "eps") ? 1e-5 : 0.5;
+      arg.update({{"type", "float"}, {"value", value}, {"c_type", contract::name(element->dtype)}});
+      assume(name + " = " + json(value).dump());
+    } else {
+      return "'" + name + "' is a complex number by value, which a contract cannot hold";
+    }
+    out_.document["args"].push_back(std::move(arg));
+    return {};
+  }
+
+  void launch() {
+    std::optional<json> found;
+    if (launch_) found = launch_from_host(*launch_, signature_, known_);
+    if (launch_ && !found)
+      assume("the launch in the host code uses values that are not known here");
+    if (!found) {
+      found = launch_from_body(usage_, signature_, total(), known_);
+      assume("grid and block from the thread coordinates in the body");
+      if (usage_.has_dynamic_shared) {
+        (*found)["shared_mem_bytes"] = 16384;
+        assume("16384 bytes of dynamic shared memory");
+      }
+    }
+    for (auto& [key, value] : found->items()) {
+      if (value.is_string()) value = without_symbols(value.get<std::string>());
+      if (!value.is_array()) continue;
+      for (json& extent : value) extent = without_symbols(extent.get<std::string>());
+    }
+    out_.document["launch"] = std::move(*found);
+  }
+
+  const Kernel& kernel_;
+  const Signature& signature_;
+  source::Usage usage_;
+  KnownSizes given_;
+  std::optional<Launch> launch_{};
+  std::map<std::string, std::string, std::less<>> template_values_{};
+  std::vector<std::string> template_order_{};
+  std::vector<std::string> symbols_{};
+  std::vector<std::string> dimensions_{};
+  KnownSizes known_{};
+  int seeds_ = 0;
+  InferredContract out_{};
+};
+
+}  // namespace
+
+std::variant<InferredContract, NotInferred> infer_contract(
+    std::string_view source, std::string_view kernel_name,
+    const std::map<std::string, std::int64_t>& sizes) {
+  const source::Unit unit = source::preprocess(source);
+  const source::Kernels found = source::find_kernels(unit);
+  if (found.kernels.empty()) return NotInferred{"the source has no __global__ function"};
+  const std::string_view base = kernel_name.substr(0, kernel_name.find('<'));
+  const Kernel* kernel = nullptr;
+  for (const auto& candidate : found.kernels) {
+    const auto& signature = candidate.signature;
+    if (base.empty() || signature.name == base || signature.qualified_name == base) {
+      kernel = &candidate;
+      break;
+    }
+  }
+  if (kernel == nullptr) {
+    std::string names;
+    for (const auto& candidate : found.kernels) names += " " + candidate.signature.qualified_name;
+    return NotInferred{"the source has no kernel '" + std::string(kernel_name) +
+                       "'; it has:" + names};
+  }
+  return Inference(unit, *kernel, source::find_launches(unit), found.instances, sizes).run();
+}
+
+}  // namespace assay::tools

@@ -1,0 +1,183 @@
+#include "tools/inferred_launch.h"
+
+#include <algorithm>
+
+#include "engine/contract/dtype.h"
+#include "engine/contract/expression.h"
+
+namespace assay::tools {
+namespace {
+
+using nlohmann::json;
+using source::Launch;
+using source::Signature;
+using source::Token;
+using source::TokenKind;
+using source::Tokens;
+
+constexpr int kMaxDepth = 8;
+constexpr std::size_t kMaxText = 200;  // of one resolved expression; contracts allow 256
+
+std::optional<std::int64_t> value_of(const std::string& text, const KnownSizes& known) {
+  const auto result =
+      contract::evaluate(text, [&](std::string_view name) -> contract::ExpressionResult {
+        const auto found = known.find(name);
+        if (found == known.end()) return contract::ExpressionError{"unknown"};
+        return found->second;
+      });
+  const auto* value = std::get_if<std::int64_t>(&result);
+  return value != nullptr ? std::optional(*value) : std::nullopt;
+}
+
+// Host expressions in the kernel's own names.
+class HostNames {
+ public:
+  HostNames(const Launch& launch, const Signature& signature, const KnownSizes& known)
+      : launch_(launch), known_(known) {
+    const std::size_t count = std::min(launch.arguments.size(), signature.parameters.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto& parameter = signature.parameters[i];
+      if (!parameter.is_pointer() && known.contains(parameter.name)) {
+        parameters_.emplace(launch.arguments[i], parameter.name);
+      }
+    }
+  }
+
+  // Nothing if a part has no meaning here.
+  [[nodiscard]] std::optional<std::string> resolve(const std::string& text, int depth = 0) const {
+    if (depth > kMaxDepth || text.size() > kMaxText) return std::nullopt;
+    if (const auto whole = parameters_.find(text); whole != parameters_.end()) return whole->second;
+    const Tokens tokens = source::lex(text);
+    std::string out;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const Token& token = tokens[i];
+      if (token.kind == TokenKind::number) {
+        const auto digits = token.text.substr(0, token.text.find_first_not_of("0123456789"));
+        if (digits.empty() || token.text.find('.') != std::string_view::npos) return std::nullopt;
+        out += digits;
+      } else if (token.kind == TokenKind::identifier) {
+        const auto named = resolve_name(tokens, i, depth);
+        if (!named) return std::nullopt;
+        out += *named;
+      } else if (std::string_view("+-*/%(),").find(token.text) != std::string_view::npos) {
+        out += token.text;
+      } else {
+        return std::nullopt;
+      }
+      if (out.size() > kMaxText) return std::nullopt;
+    }
+    return out;
+  }
+
+  // "dim3(a, b)" or one expression, as up to three; nothing if it does not come to positive
+  // numbers.
+  [[nodiscard]] std::optional<json> dim(std::string text) const {
+    for (int depth = 0; depth < kMaxDepth && launch_.values.contains(text); ++depth) {
+      text = launch_.values.find(text)->second;
+    }
+    const Tokens tokens = source::lex(text);
+    json list = json::array();
+    const bool is_dim3 = tokens.size() > 3 && tokens[0].is("dim3");
+    const std::size_t begin = is_dim3 ? 2 : 0;
+    const std::size_t end = is_dim3 ? tokens.size() - 1 : tokens.size();
+    for (const auto part : source::split_at_commas(tokens, begin, end)) {
+      const auto extent = resolve(source::spelled(tokens, part.begin, part.end));
+      if (!extent || value_of(*extent, known_).value_or(0) <= 0) return std::nullopt;
+      list.push_back(*extent);
+    }
+    return list.empty() || list.size() > 3 ? std::nullopt : std::optional(list);
+  }
+
+ private:
+  static bool divides_up(std::string_view word) {
+    std::string lower(word);
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+    for (const std::string_view name : {"cdiv", "ceildiv", "ceil_div", "div_up", "divup",
+                                        "div_ceil", "divceil", "div_round_up", "iceil"}) {
+      if (lower == name) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::optional<std::string> resolve_name(const Tokens& tokens, std::size_t& at,
+                                                        int depth) const {
+    const std::string name(tokens[at].text);
+    const bool called = at + 1 < tokens.size() && tokens[at + 1].is("(");
+    if (called && divides_up(name)) return "ceildiv";
+    if (called && name == "sizeof" && at + 3 < tokens.size() && tokens[at + 3].is(")")) {
+      const auto type = contract::parse_c_type(tokens[at + 2].text);
+      if (!type) return std::nullopt;
+      at += 3;
+      return std::to_string(contract::size_bytes(*type));
+    }
+    if (const auto parameter = parameters_.find(name); parameter != parameters_.end()) {
+      return parameter->second;
+    }
+    const auto value = launch_.values.find(name);
+    if (value == launch_.values.end() || called) {
+      return !called && known_.contains(name) ? std::optional(name) : std::nullopt;
+    }
+    const auto inner = resolve(value->second, depth + 1);
+    if (!inner) return std::nullopt;
+    return source::lex(*inner).size() > 1 ? "(" + *inner + ")" : *inner;
+  }
+
+  const Launch& launch_;
+  const KnownSizes& known_;
+  std::map<std::string, std::string, std::less<>> parameters_{};
+};
+
+}  // namespace
+
+std::optional<json> launch_from_host(const Launch& launch, const Signature& signature,
+                                     const KnownSizes& known) {
+  const HostNames names(launch, signature, known);
+  auto grid = names.dim(launch.grid);
+  auto block = names.dim(launch.block);
+  if (!grid || !block) return std::nullopt;
+  json out = {{"grid", std::move(*grid)}, {"block", std::move(*block)}};
+  if (!launch.shared_bytes.empty() && launch.shared_bytes != "0") {
+    const auto bytes = names.resolve(launch.shared_bytes);
+    if (!bytes || !value_of(*bytes, known)) return std::nullopt;
+    out["shared_mem_bytes"] = *bytes;
+  }
+  return out;
+}
+
+json launch_from_body(const source::Usage& usage, const Signature& signature,
+                      const std::string& total, const KnownSizes& known) {
+  const auto uses = [&](const char* coordinate) { return usage.coordinates.contains(coordinate); };
+  const std::string axes = "xyz";
+  const bool is_flat = !uses("threadIdx.y") && !uses("threadIdx.z");
+  std::vector<std::string> block = is_flat ? std::vector<std::string>{"256", "1", "1"}
+                                           : std::vector<std::string>{"16", "16", "1"};
+  if (uses("threadIdx.z")) block = {"8", "8", "4"};
+  const bool has_threads = uses("threadIdx.x") || uses("threadIdx.y") || uses("threadIdx.z");
+  if (!has_threads && !uses("blockDim.x")) block = {"1", "1", "1"};
+  if (is_flat && has_threads && !signature.launch_bounds.empty() &&
+      value_of(signature.launch_bounds[0], known).value_or(0) > 0) {
+    block[0] = signature.launch_bounds[0];
+  }
+  for (const auto& index : usage.indexes) {
+    if (index.block_extent && index.uses_thread) block[axes.find(index.axis)] = *index.block_extent;
+  }
+  std::vector<std::string> grid{"1", "1", "1"};
+  std::vector<bool> decided(3, false);
+  for (const auto& index : usage.indexes) {
+    const std::size_t axis = axes.find(index.axis);
+    if (!index.uses_block || decided[axis]) continue;
+    std::string bound = index.bound;
+    if (bound.empty() && axis == 0) bound = total;
+    if (bound.empty() || value_of(bound, known).value_or(0) <= 0) continue;
+    const std::string& extent = block[axis];
+    grid[axis] =
+        index.uses_thread && extent != "1" ? "ceildiv(" + bound + ", " + extent + ")" : bound;
+    decided[axis] = true;
+  }
+  const bool covers = uses("blockIdx.x") && !decided[0];
+  if (covers) grid[0] = "ceildiv(" + total + ", " + block[0] + ")";
+  return {{"grid", grid}, {"block", block}};
+}
+
+}  // namespace assay::tools

@@ -1,0 +1,29 @@
+// The launch half of an inferred contract. Private to inferred_contract.cc. Pure; any thread.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/source/launch.h"
+#include "engine/source/usage.h"
+
+namespace assay::tools {
+
+using KnownSizes = std::map<std::string, std::int64_t, std::less<>>;
+
+// {"grid": [...], "block": [...], "shared_mem_bytes": …} of a launch in host code, its names
+// replaced by the kernel's own scalars; nothing if a name has no value that is known here.
+[[nodiscard]] std::optional<nlohmann::json> launch_from_host(const source::Launch& launch,
+                                                             const source::Signature& signature,
+                                                             const KnownSizes& known);
+
+// From blockIdx and threadIdx in the body. `total`: the expression to cover if nothing bounds an
+// index.
+[[nodiscard]] nlohmann::json launch_from_body(const source::Usage& usage,
+                                              const source::Signature& signature,
+                                              const std::string& total, const KnownSizes& known);
+
+}  // namespace assay::tools

@@ -1,0 +1,108 @@
+#include "tools/source_files.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "mcp/owned_fd.h"
+
+namespace assay::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using mcp::OwnedFd;
+
+constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // a FIFO must not hang us
+
+// Where openat2 is missing: part by part, no symbolic link followed at all.
+int open_without_links(int root, const fs::path& path) {
+  int folder = ::fcntl(root, F_DUPFD_CLOEXEC, 0);
+  for (auto part = path.begin(); folder >= 0 && part != path.end(); ++part) {
+    if (*part == ".." || part->empty()) {
+      ::close(folder);
+      errno = EXDEV;
+      return -1;
+    }
+    const bool is_last = std::next(part) == path.end();
+    const int flags = kFlags | O_NOFOLLOW | (is_last ? 0 : O_DIRECTORY);
+    const int next = ::openat(folder, part->c_str(), flags);
+    const int error = errno;
+    ::close(folder);
+    errno = error;
+    folder = next;
+  }
+  return folder;
+}
+
+int open_beneath(int root, const fs::path& path) {
+  open_how how{};
+  how.flags = kFlags;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  const long file = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);
+  if (file >= 0) return static_cast<int>(file);
+  if (errno != ENOSYS && errno != EPERM) return -1;
+  return open_without_links(root, path.lexically_normal());
+}
+
+// The path below the root, or nothing for an absolute one elsewhere.
+std::optional<fs::path> beneath(const fs::path& root, const fs::path& path) {
+  if (path.is_relative()) return path;
+  const fs::path inside = path.lexically_normal().lexically_relative(root);
+  if (inside.empty() || *inside.begin() == "..") return std::nullopt;
+  return inside;
+}
+
+std::variant<std::string, NoSourceFile> read_whole(int file) {
+  struct stat seen {};
+  if (::fstat(file, &seen) != 0 || !S_ISREG(seen.st_mode)) {
+    return NoSourceFile{"is not a regular file"};
+  }
+  std::string text;
+  char buffer[1 << 16];
+  for (;;) {
+    const ssize_t got = ::read(file, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return NoSourceFile{std::string("cannot be read: ") + std::strerror(errno)};
+    if (got == 0) return text;
+    text.append(buffer, static_cast<std::size_t>(got));
+    if (text.size() > kMaxSourceBytes) {
+      return NoSourceFile{"is larger than " + std::to_string(kMaxSourceBytes) + " bytes"};
+    }
+  }
+}
+
+}  // namespace
+
+SourceFiles::SourceFiles(std::vector<fs::path> roots) : roots_(std::move(roots)) {
+  for (fs::path& root : roots_) {
+    std::error_code missing;
+    const fs::path real = fs::canonical(root, missing);
+    root = missing ? fs::absolute(root).lexically_normal() : real;
+  }
+}
+
+std::variant<std::string, NoSourceFile> SourceFiles::read(const std::string& path) const {
+  if (path.empty() || path.find('\0') != std::string::npos) return NoSourceFile{"is no path"};
+  std::string reason = "is not below a folder this server may read sources from";
+  for (const fs::path& root : roots_) {
+    const auto inside = beneath(root, path);
+    if (!inside) continue;
+    const OwnedFd folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (folder.get() < 0) continue;
+    const OwnedFd file(open_beneath(folder.get(), *inside));
+    if (file.get() >= 0) return read_whole(file.get());
+    const bool escapes = errno == EXDEV || errno == ELOOP;
+    if (!escapes) reason = "does not exist in " + root.string() + " or cannot be opened";
+  }
+  std::string roots;
+  for (const fs::path& root : roots_) roots += " " + root.string();
+  return NoSourceFile{reason + "; allowed:" + (roots.empty() ? " none (--source-root)" : roots)};
+}
+
+}  // namespace assay::tools
