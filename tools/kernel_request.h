@@ -4,7 +4,7 @@
 
 #include "mcp/tool.h"
 #include "tools/jobs.h"
-#include "tools/references.h"
+#include "tools/library.h"
 
 namespace assay::tools {
 
