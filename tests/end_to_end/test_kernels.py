@@ -156,5 +156,28 @@ class InPlace(unittest.TestCase):
             self.assertEqual(server.evaluate(twice, io=io, ref=self.ONCE)["verdict"], "wrong_output")
 
 
+class Explanations(unittest.TestCase):
+    """The pattern blames what happened, not what it resembles."""
+
+    ADD = "__global__ void add(const float* x, float* y) { y[threadIdx.x] += 2 * x[threadIdx.x]; }"
+
+    def pattern(self, server, source, **init):
+        io = {"args": [tensor("x", 256, kind="uniform", low=1, high=2), tensor("y", 256, role="output", **init)],
+              "launch": {"grid": 1, "block": 256}}
+        right = self.ADD.replace("+=", "=")
+        report = server.evaluate(source, io=io, ref=right)
+        self.assertEqual(report["verdict"], "wrong_output")
+        return report["summary"].partition("Pattern: ")[2]
+
+    def test_zeros_are_written_or_left_over(self):
+        zeros = self.ADD.replace("+= 2 * x[threadIdx.x]", "= 0")
+        idle = self.ADD.replace("y[threadIdx.x] += 2 * x[threadIdx.x];", "")
+        with Server() as server:
+            self.assertEqual(self.pattern(server, zeros), "all zero: the kernel wrote zeros.")
+            self.assertEqual(self.pattern(server, idle), "output never written (poison).")
+            self.assertEqual(self.pattern(server, idle, kind="zeros"), "all zero: output never written.")
+            self.assertEqual(self.pattern(server, self.ADD), "NaN everywhere.")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -95,6 +95,16 @@ TEST_CASE("an output of zeros is told as such") {
   }
 }
 
+TEST_CASE("zeros over poison were written: nobody is told that they were not") {
+  for (const DType dtype : kDTypes) {
+    const auto want = bytes_of(wanted({500}, dtype), dtype);
+    const std::vector<std::byte> zeros(want.size());
+    const auto result = compare(want, zeros, dtype, Shape{500}, default_tolerance(dtype).value,
+                                poison_word(dtype, kSecret, 0));
+    CHECK(result.pattern == "all zero: the kernel wrote zeros");
+  }
+}
+
 TEST_CASE("NaN is told with the element where it begins") {
   for (const DType dtype : kDTypes) {
     if (dtype == DType::int32) continue;
@@ -155,6 +165,7 @@ TEST_CASE("a tail, a head and a range are told") {
     CHECK(pattern_of({50, 20}, dtype, spoiled(980, 1000)) == "only row 49, the last");
     CHECK(pattern_of({50, 20}, dtype, spoiled(960, 1000)) ==
           "only rows ≥ 48: the tail is not handled");
+    CHECK(pattern_of({50, 20}, dtype, spoiled(20, 1000)) == "only rows ≥ 1");
     CHECK(pattern_of({50, 20}, dtype, spoiled(200, 220)) == "only row 10");
     CHECK(pattern_of({50, 20}, dtype, spoiled(200, 260)) == "only rows 10 to 12");
     CHECK(pattern_of({50, 20}, dtype, spoiled(970, 1000)) ==

@@ -261,7 +261,8 @@ std::string mismatch_pattern(const Mismatches& m) {
   const ValuePattern value = value_pattern(m);
   using Kind = ValuePattern::Kind;
   if (value.kind == Kind::zero && m.mismatches > 1 && all_got_zero(m)) {
-    return "all zero: output never written";
+    // Where there was poison, zeros are the kernel's own.
+    return m.poison ? "all zero: the kernel wrote zeros" : "all zero: output never written";
   }
   const Position position = mismatch_position(m);
   const bool everywhere = position.kind == Position::Kind::everywhere;

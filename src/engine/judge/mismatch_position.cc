@@ -61,14 +61,14 @@ Position range_position(const Mismatches& m, std::uint64_t first, std::uint64_t 
   if (starts && !ends) {
     const std::string share = share_text(m.mismatches, n - first);
     Position tail{.kind = Position::Kind::tail, .from = first};
+    // What begins in the first half is no forgotten rest: a stride or an index is wrong.
+    const std::string claim = 2 * first >= n ? ": the tail is not handled" : "";
     if (whole_rows && first_row + 1 == matrix.rows) {
       tail.text = "only row " + std::to_string(first_row) + ", the last" + share;
     } else if (whole_rows) {
-      tail.text = "only rows ≥ " + std::to_string(first_row) + share + ": the tail is not handled";
-    } else if (2 * first >= n) {
-      tail.text = "only elements ≥ " + std::to_string(first) + share + ": the tail is not handled";
+      tail.text = "only rows ≥ " + std::to_string(first_row) + share + claim;
     } else {
-      tail.text = "only elements ≥ " + std::to_string(first) + share;
+      tail.text = "only elements ≥ " + std::to_string(first) + share + claim;
     }
     return tail;
   }

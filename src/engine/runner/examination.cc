@@ -50,6 +50,12 @@ json describe(const judge::Comparison& comparison) {
   return out;
 }
 
+// Whether the tensor holds poison before a run: only a pure output that the contract does not fill.
+bool is_poisoned(const contract::Arg& argument) {
+  const TensorSpec& tensor = *argument.tensor_spec;
+  return argument.role == contract::Role::output && !tensor.init && !tensor.data;
+}
+
 std::span<const std::byte> part(const std::vector<std::byte>& arena, const Placement& placement) {
   return std::span(arena).subspan(placement.offset, placement.bytes);
 }
@@ -89,8 +95,7 @@ void Examination::fill_tensor(const Placement& placement, std::uint32_t trial) {
   const TensorSpec& tensor = spec(placement);
   const auto to = arena_.bytes().subspan(placement.offset, placement.bytes);
   judge::fill_pattern(to, poison_of(tensor), placement.offset);
-  const bool prefilled = tensor.init.has_value() || tensor.data.has_value();
-  if (!arg(placement).is_read() && !prefilled) return;
+  if (is_poisoned(arg(placement))) return;
   const auto seed = tensor.init ? tensor.init->seed : std::nullopt;
   const auto stream = judge::trial_stream(secret_, seed, placement.arg_index, trial);
   if (!tensor.strides) return judge::generate(tensor, stream, to);
@@ -143,7 +148,7 @@ json Examination::behaviour(const Bytes& arena) const {
                             {"count_bytes", mutation->count_bytes},
                             {"first_byte", mutation->first_byte}});
       }
-    } else if (argument.role == contract::Role::output && !tensor.init && !tensor.data) {
+    } else if (is_poisoned(argument)) {
       const auto unwritten =
           judge::find_unwritten(output(placement, arena), tensor.dtype, poison_of(tensor));
       if (unwritten.count > 0) {
@@ -182,8 +187,9 @@ json Examination::judge_output(const Placement& placement, const Bytes& got) con
   if (kept == kept_.end() || !kept->second.is_reference) return out;
   const auto expected = kept->second.outputs.find(placement.arg_index);
   if (expected == kept->second.outputs.end()) return out;
-  const auto comparison = judge::compare(expected->second, got, tensor.dtype, tensor.shape,
-                                         tolerance.value, poison_of(tensor));
+  const auto poison = is_poisoned(arg(placement)) ? std::optional(poison_of(tensor)) : std::nullopt;
+  const auto comparison =
+      judge::compare(expected->second, got, tensor.dtype, tensor.shape, tolerance.value, poison);
   out["ok"] = comparison.equal;
   out.update(describe(comparison));
   return out;
