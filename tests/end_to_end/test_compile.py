@@ -208,7 +208,7 @@ class Cache(unittest.TestCase):
     def test_a_damaged_entry_is_compiled_again(self):
         with Server() as server:
             self.compile(server)
-            for name in os.listdir(self.folder(server)):
+            for name in (n for n in os.listdir(self.folder(server)) if n != "headers"):
                 with open(os.path.join(self.folder(server), name), "r+b") as file:
                     file.seek(200)
                     file.write(b"\0\0\0\0")
