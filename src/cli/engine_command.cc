@@ -67,6 +67,8 @@ int run_engine(const EngineOptions& options) {
                                                   }).share();
 
   node::CompileCache cache(options.cache, kCacheBytes);
+  const std::string headers = options.cache.empty() ? "" : options.cache + "/headers";
+  node::CompileZygotes zygotes(runner, toolkit, headers);
   node::NodeConfig config{.slots = options.slots > 0 ? options.slots : default_slots()};
   config.kinds["kernel"] = [&](const node::Order& order, node::Reporter& reporter,
                                const std::stop_token& stop) -> node::Conclusion {
@@ -75,7 +77,7 @@ int run_engine(const EngineOptions& options) {
       return node::refused_isolation(seen);
     }
     const node::Runners runners(runner, seen.layers, toolkit);
-    const node::Compiler compiler(runners, cache);
+    const node::Compiler compiler(runners, cache, zygotes);
     return node::KernelJob(runners, compiler, node::decode_kernel_task(order.request), reporter,
                            stop)
         .run();
@@ -84,7 +86,7 @@ int run_engine(const EngineOptions& options) {
     const Isolation& seen = isolation.get();
     const node::Runners runners(runner, seen.layers, toolkit);
     const bool may_run = seen.sufficient() || seen.required == confinement::Level::L0;
-    const auto compiler = may_run ? node::Compiler(runners, cache).describe()
+    const auto compiler = may_run ? node::Compiler(runners, cache, zygotes).describe()
                                   : node::CompilerFacts{.missing = "nothing may run here"};
     return node::capabilities(seen, toolkit, compiler, config.slots);
   };

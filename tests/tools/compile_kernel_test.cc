@@ -144,10 +144,11 @@ TEST_CASE("a target the toolkit lacks is refused with the list of those it has")
 
 TEST_CASE("each option that names a file, a folder or an output is refused at its place") {
   World world;
-  const auto result = world.compile({}, {{"compiler_options",
-                                          {"-O3", "--include-path=/etc", "-DX=1", "--pch",
-                                           "-DX=1\n--fdevice-time-trace=/tmp/x", "-I/etc"}},
-                                         {"name_expressions", {"k<float>", "", "a\nb"}}});
+  const auto result =
+      world.compile(Json::object(), {{"compiler_options",
+                                      {"-O3", "--include-path=/etc", "-DX=1", "--pch",
+                                       "-DX=1\n--fdevice-time-trace=/tmp/x", "-I/etc"}},
+                                     {"name_expressions", {"k<float>", "", "a\nb"}}});
   CHECK(result.is_error);
   CHECK(pointers(result) ==
         "/kernel/metadata/name_expressions/1 /kernel/metadata/name_expressions/2 "

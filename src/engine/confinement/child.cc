@@ -27,6 +27,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// The order of Handover::descriptors.
+static_assert(kChannelDescriptor == 3 && kLeashDescriptor == 4 && kStatusDescriptor == 5 &&
+              kPlanDescriptor == 6 && kHandedDescriptors == 6);
+
 void check(int error, const char* what) {
   if (error != 0) throw std::system_error(error, std::generic_category(), what);
 }
@@ -155,38 +159,49 @@ End end_from(const StatusRecord& record) {
 
 }  // namespace
 
-Child spawn(SpawnRequest request) {
+Handover prepare_spawn(SpawnRequest request) {
   require_possible(request.confinement.layers);
   Plan plan{.confinement = request.confinement};
   if (request.confinement.layers.level != Level::L0) {
     plan.filter = filter_program(filter_shape(request.confinement, landlock_abi()));
   }
-  const auto plan_file = write_plan(plan);
   auto leash = posix::make_pipe();
   auto status = posix::make_pipe();
+  Handover handover{.child = Child(), .environment = environment_of(request)};
+  auto& handed = handover.descriptors;
+  handed.push_back(std::move(request.standard_output));
+  handed.push_back(std::move(request.standard_error));
+  handed.push_back(std::move(request.channel));
+  handed.push_back(std::move(leash.ours));
+  handed.push_back(std::move(status.theirs));
+  handed.push_back(write_plan(plan));
+  handover.child.status_ = std::move(status.ours);
+  check(::fcntl(handover.child.status_.get(), F_SETFL, O_NONBLOCK) == 0 ? 0 : errno, "status pipe");
+  handover.child.leash_ = std::move(leash.theirs);
+  return handover;
+}
 
-  SpawnActions actions;
-  actions.pass({}, STDIN_FILENO);
-  actions.pass(request.standard_output, STDOUT_FILENO);
-  actions.pass(request.standard_error, STDERR_FILENO);
-  actions.pass(request.channel, kChannelDescriptor);
-  actions.pass(leash.ours, kLeashDescriptor);
-  actions.pass(status.theirs, kStatusDescriptor);
-  actions.pass(plan_file, kPlanDescriptor);
-
-  std::vector<std::string> arguments{request.executable, std::string(kConfinedFlag)};
-  arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
-  auto environment = environment_of(request);
-
-  Child child;
-  child.status_ = std::move(status.ours);
-  check(::fcntl(child.status_.get(), F_SETFL, O_NONBLOCK) == 0 ? 0 : errno, "status pipe");
-  child.pid_ =
-      actions.spawn(request.executable, pointers(arguments).data(), pointers(environment).data());
-  child.leash_ = std::move(leash.theirs);
-  child.pidfd_ = pidfd_of(child.pid_);
+Child finish_spawn(Handover handover, pid_t pid) {
+  Child child = std::move(handover.child);
+  child.pid_ = pid;
+  child.pidfd_ = pidfd_of(pid);
   if (!child.pidfd_) throw std::system_error(errno, std::generic_category(), "pidfd of a child");
   return child;
+}
+
+Child spawn(SpawnRequest request) {
+  const std::string executable = request.executable;
+  std::vector<std::string> arguments{executable, std::string(kConfinedFlag)};
+  arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
+  Handover handover = prepare_spawn(std::move(request));
+  SpawnActions actions;
+  actions.pass({}, STDIN_FILENO);
+  for (std::size_t i = 0; i < handover.descriptors.size(); ++i) {
+    actions.pass(handover.descriptors[i], static_cast<int>(i) + STDOUT_FILENO);
+  }
+  const pid_t pid =
+      actions.spawn(executable, pointers(arguments).data(), pointers(handover.environment).data());
+  return finish_spawn(std::move(handover), pid);
 }
 
 Child::Child(Child&& other) noexcept

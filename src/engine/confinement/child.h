@@ -31,6 +31,7 @@
 namespace assay::confinement {
 
 struct StatusRecord;
+struct Handover;
 
 // The worker's end of its frame socket.
 inline constexpr int kChannelDescriptor = 3;
@@ -106,6 +107,8 @@ class Child {
 
  private:
   friend Child spawn(SpawnRequest request);
+  friend Handover prepare_spawn(SpawnRequest request);
+  friend Child finish_spawn(Handover handover, pid_t pid);
   Child() = default;
   void take(const StatusRecord& record);
   void give_up() noexcept;
@@ -120,6 +123,21 @@ class Child {
   bool ended_ = false;
   End end_{};
 };
+
+// What a new process is to hold as descriptors 1 to kHandedDescriptors.
+inline constexpr std::size_t kHandedDescriptors = 6;
+
+// spawn() in two halves, for a zygote: trusted code without threads, started by the caller, that
+// forks the keeper instead of executing it. The new process must be the caller's child
+// (CLONE_PARENT) and call enter_confinement_forked().
+struct Handover {
+  Child child;  // of no process yet
+  std::vector<posix::Descriptor> descriptors{};
+  std::vector<std::string> environment{};
+};
+// Both throw as spawn() does. A Handover that is dropped leaves nothing behind.
+[[nodiscard]] Handover prepare_spawn(SpawnRequest request);
+[[nodiscard]] Child finish_spawn(Handover handover, pid_t pid);
 
 // Throws std::system_error when no process can be made (no such executable, no descriptors, no
 // memory), std::invalid_argument when the request cannot be met by any child (L3).

@@ -10,7 +10,11 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "engine/posix/descriptor.h"
 
 namespace assay::confinement {
 
@@ -20,5 +24,10 @@ namespace assay::confinement {
 inline constexpr std::string_view kConfinedFlag = "--confined";
 
 [[nodiscard]] std::optional<int> enter_confinement(int& argc, char** argv);
+
+// The same in a process that a zygote has just forked for spawn()'s caller: takes the descriptors
+// and the environment of the Handover, and nothing else of the zygote's but its memory.
+[[nodiscard]] std::optional<int> enter_confinement_forked(
+    std::vector<posix::Descriptor> descriptors, const std::vector<std::string>& environment);
 
 }  // namespace assay::confinement

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "engine/node/leading_headers.h"
+
 namespace assay::node {
 namespace {
 
@@ -13,6 +15,9 @@ using nlohmann::json;
 
 // Compiling has a limit of its own: it needs no device and `timeout` counts execution.
 constexpr std::chrono::seconds kCompileLimit{60};
+
+// A compile that took this long spent it on headers, if it has any.
+constexpr std::chrono::duration<double, std::milli> kWorthHeaders{150};
 
 // What an entry of the cache holds changes with this number.
 constexpr const char* kAnswerFormat = "answer 1, assay " ASSAY_VERSION;
@@ -143,6 +148,20 @@ std::string key_of(const frames::Frame& request, const Runners& runners) {
   return CompileCache::key(parts);
 }
 
+// What could be compiled ahead of this source. Macros given as options are a user's words, which a
+// zygote must not read.
+Warmth warmth_for(const KernelSource& source, const frames::Frame& request,
+                  const Toolkit& toolkit) {
+  Warmth warmth{.options = request.body.at("options").get<std::vector<std::string>>()};
+  const bool plain =
+      std::none_of(warmth.options.begin(), warmth.options.end(), [](const std::string& option) {
+        return option.starts_with("-D") || option.starts_with("-U") ||
+               option.starts_with("--define") || option.starts_with("--undefine");
+      });
+  if (plain) warmth.headers = leading_headers(source.source, toolkit.include_folders);
+  return warmth;
+}
+
 // Only what the compiler itself said of the source is worth keeping.
 bool is_answer(const frames::Frame& frame) { return frame.type() == "compiled"; }
 
@@ -200,11 +219,18 @@ std::string first_global(std::string_view text) {
   return {};
 }
 
-Reply Compiler::ask(const frames::Frame& request, const std::stop_token& stop) const {
+Reply Compiler::ask(const frames::Frame& request, const Warmth& warmth,
+                    const std::stop_token& stop) const {
   frames::Frame copy;
   copy.body = request.body;
   copy.blob = request.blob;
-  const auto runner = runners_.start(RunnerRole::compile);
+  const auto runner = runners_.start(RunnerRole::compile, [&](confinement::SpawnRequest wanted) {
+    if (auto forked = zygotes_.spawn(warmth, wanted)) {
+      if (!forked->pch.empty()) copy.body["pch"] = forked->pch;
+      return std::move(forked->child);
+    }
+    return confinement::spawn(std::move(wanted));
+  });
   return runner->ask(std::move(copy), std::chrono::steady_clock::now() + kCompileLimit, stop);
 }
 
@@ -220,7 +246,7 @@ Ended Compiler::crashed(const RunnerEnd& end, const frames::Frame& request,
   without.body = request.body;
   without.body["name_expressions"] = json::array();
   without.blob = request.blob;
-  const Reply reply = ask(without, stop);
+  const Reply reply = ask(without, {}, stop);
   const auto* frame = std::get_if<frames::Frame>(&reply);
   if (frame == nullptr || !is_answer(*frame)) return ended;
   return decode_claim(RunnerRole::compile, [&] {
@@ -239,7 +265,7 @@ CompilerFacts Compiler::describe() const {
   if (!toolkit.has_compiler()) return {.missing = "libnvrtc was not found"};
   frames::Frame request;
   request.body = {{"type", "describe"}, {"nvrtc", toolkit.nvrtc.string()}};
-  const Reply reply = ask(request, std::stop_token());
+  const Reply reply = ask(request, {}, std::stop_token());
   const auto* frame = std::get_if<frames::Frame>(&reply);
   if (frame == nullptr) {
     return {.missing = blame(std::get<RunnerEnd>(reply), RunnerRole::compile).summary};
@@ -262,7 +288,8 @@ std::variant<Program, Ended> Compiler::compile(const KernelSource& source, const
     if (auto* ended = std::get_if<Ended>(&decoded)) ended->detail["cached"] = true;
     return decoded;
   }
-  Reply reply = ask(request, stop);
+  const Warmth warmth = warmth_for(source, request, toolkit);
+  Reply reply = ask(request, warmth, stop);
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) return crashed(*end, request, stop);
   auto& frame = std::get<frames::Frame>(reply);
   auto decoded = decode_claim(RunnerRole::compile, [&] {
@@ -275,6 +302,8 @@ std::variant<Program, Ended> Compiler::compile(const KernelSource& source, const
   const auto* ended = std::get_if<Ended>(&decoded);
   const bool said = ended == nullptr || ended->detail.contains("diagnostics");
   if (is_answer(frame) && said) cache_.keep(key, frame);
+  const auto* program = std::get_if<Program>(&decoded);
+  if (program != nullptr && program->elapsed_ms > kWorthHeaders.count()) zygotes_.prepare(warmth);
   return decoded;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/node/compile_cache.h"
+#include "engine/node/compile_zygote.h"
 #include "engine/node/ended.h"
 #include "engine/node/kernel_task.h"
 #include "engine/node/runners.h"
@@ -46,10 +47,11 @@ struct CompilerFacts {
   std::string missing{};
 };
 
-// Borrows both; immutable, any thread.
+// Borrows all three; immutable, any thread.
 class Compiler {
  public:
-  Compiler(const Runners& runners, CompileCache& cache) : runners_(runners), cache_(cache) {}
+  Compiler(const Runners& runners, CompileCache& cache, CompileZygotes& zygotes)
+      : runners_(runners), cache_(cache), zygotes_(zygotes) {}
 
   [[nodiscard]] std::variant<Program, Ended> compile(const KernelSource& source,
                                                      const CompileGoal& goal,
@@ -60,12 +62,14 @@ class Compiler {
 
  private:
   // The answer of one confined compile that `request` asks for.
-  [[nodiscard]] Reply ask(const frames::Frame& request, const std::stop_token& stop) const;
+  [[nodiscard]] Reply ask(const frames::Frame& request, const Warmth& warmth,
+                          const std::stop_token& stop) const;
   [[nodiscard]] Ended crashed(const RunnerEnd& end, const frames::Frame& request,
                               const std::stop_token& stop) const;
 
   const Runners& runners_;
   CompileCache& cache_;
+  CompileZygotes& zygotes_;
 };
 
 // The first `__global__` of a source by its place in the text, "" if there is none that a scan can

@@ -65,7 +65,7 @@ std::string encode(const frames::Frame& answer) {
 std::optional<frames::Frame> decode(std::string_view bytes) {
   if (!bytes.starts_with(kMagic)) return std::nullopt;
   bytes.remove_prefix(kMagic.size());
-  if (bytes.size() < kHashChars + 1) return std::nullopt;
+  if (bytes.size() < kHashChars + 1 || bytes[kHashChars] != '\n') return std::nullopt;
   const std::string_view hash = bytes.substr(0, kHashChars);
   const std::string_view rest = bytes.substr(kHashChars + 1);
   if (confinement::sha256(rest) != hash) return std::nullopt;

@@ -71,7 +71,8 @@ const char* name(RunnerEnd::Why why) {
   return "";
 }
 
-RunnerProcess::RunnerProcess(confinement::SpawnRequest request, RunnerLimits limits)
+RunnerProcess::RunnerProcess(confinement::SpawnRequest request, RunnerLimits limits,
+                             const Spawner& spawn)
     : limits_(limits), channel_({}, {}, true), child_([&] {
         auto sockets = posix::make_socket_pair();
         auto pipe = posix::make_pipe();
@@ -80,7 +81,7 @@ RunnerProcess::RunnerProcess(confinement::SpawnRequest request, RunnerLimits lim
         request.standard_output = std::move(pipe.theirs);
         channel_ = frames::Channel(std::move(sockets.ours), frames::Caps{}, true);
         output_ = non_blocking(std::move(pipe.ours));
-        return confinement::spawn(std::move(request));
+        return spawn(std::move(request));
       }()) {}
 
 RunnerProcess::~RunnerProcess() = default;

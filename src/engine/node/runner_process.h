@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -50,10 +51,14 @@ struct RunnerLimits {
   std::size_t kept_output_bytes = 16U << 10;
 };
 
+// How the child of a request comes to be; confinement::spawn, or a zygote's way.
+using Spawner = std::function<confinement::Child(confinement::SpawnRequest)>;
+
 class RunnerProcess {
  public:
   // Throws if the child cannot be spawned at all.
-  RunnerProcess(confinement::SpawnRequest request, RunnerLimits limits);
+  RunnerProcess(confinement::SpawnRequest request, RunnerLimits limits,
+                const Spawner& spawn = confinement::spawn);
   ~RunnerProcess();
   RunnerProcess(const RunnerProcess&) = delete;
   RunnerProcess& operator=(const RunnerProcess&) = delete;

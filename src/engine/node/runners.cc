@@ -32,7 +32,7 @@ std::vector<std::string> readable_paths(const Toolkit& toolkit) {
 Runners::Runners(std::filesystem::path executable, confinement::Layers layers, Toolkit toolkit)
     : executable_(std::move(executable)), layers_(layers), toolkit_(std::move(toolkit)) {}
 
-std::unique_ptr<RunnerProcess> Runners::start(RunnerRole role) const {
+std::unique_ptr<RunnerProcess> Runners::start(RunnerRole role, const Spawner& spawn) const {
   confinement::SpawnRequest request{
       .executable = executable_.string(),
       .arguments = {std::string("--role=") + name(role)},
@@ -45,7 +45,7 @@ std::unique_ptr<RunnerProcess> Runners::start(RunnerRole role) const {
   request.confinement.limits.data_bytes = limits.resident_bytes;
   // The arena comes as a memfd, whose size RLIMIT_FSIZE bounds too.
   request.confinement.limits.file_bytes = limits.resident_bytes;
-  return std::make_unique<RunnerProcess>(std::move(request), limits);
+  return std::make_unique<RunnerProcess>(std::move(request), limits, spawn);
 }
 
 }  // namespace assay::node

@@ -16,7 +16,8 @@ class Runners {
   Runners(std::filesystem::path executable, confinement::Layers layers, Toolkit toolkit);
 
   // Throws std::system_error when no process can be made.
-  [[nodiscard]] std::unique_ptr<RunnerProcess> start(RunnerRole role) const;
+  [[nodiscard]] std::unique_ptr<RunnerProcess> start(
+      RunnerRole role, const Spawner& spawn = confinement::spawn) const;
 
   [[nodiscard]] const Toolkit& toolkit() const { return toolkit_; }
   [[nodiscard]] const std::filesystem::path& executable() const { return executable_; }

@@ -5,7 +5,7 @@
 //
 //   → {type: "describe", nvrtc}                               loads the compiler
 //   ← {type: "compiler", version, architectures}
-//   → {type: "compile", nvrtc, file, options, name_expressions, folders, examine} + source
+//   → {type: "compile", nvrtc, file, options, name_expressions, folders, examine, pch?} + source
 //   ← {type: "compiled", ok, result, log, log_truncated, lowered, version, elapsed_ns, diagnostics,
 //      diagnostics_truncated, ptx_bytes, kernels?, kernels_truncated?} + PTX, then the cubin
 //   ← {type: "missing", what}                                 the compiler cannot be loaded
@@ -18,6 +18,7 @@
 #include "engine/runner/nvrtc.h"
 #include "engine/runner/resource_usage.h"
 #include "engine/runner/role.h"
+#include "engine/runner/zygote.h"
 
 namespace assay::runner {
 namespace {
@@ -51,6 +52,8 @@ std::string printable(std::string text) {
 
 class Compiler {
  public:
+  explicit Compiler(std::unique_ptr<Nvrtc> loaded) : nvrtc_(std::move(loaded)) {}
+
   // The reason the compiler cannot be had, empty if it can.
   std::string load(const json& body) {
     if (nvrtc_) return {};
@@ -77,7 +80,7 @@ class Compiler {
         .file_name = body.value("file", std::string("kernel.cu")),
         .options = body.value("options", std::vector<std::string>{}),
         .name_expressions = body.value("name_expressions", std::vector<std::string>{})};
-    Compiled result = nvrtc_->compile(wanted);
+    Compiled result = compile_with_headers(wanted, body.value("pch", std::string()));
     const auto elapsed = std::chrono::steady_clock::now() - start;
     std::optional<KernelListing> listing;
     if (result.ok && body.value("examine", false)) {
@@ -112,6 +115,18 @@ class Compiler {
   }
 
  private:
+  // With the headers that the zygote has compiled already, if they fit after all.
+  Compiled compile_with_headers(const CompileRequest& wanted, const std::string& pch) const {
+    if (pch.empty()) return nvrtc_->compile(wanted);
+    CompileRequest quick = wanted;
+    quick.options.push_back("--use-pch=" + pch);
+    quick.options.emplace_back("--pch-messages=false");
+    Compiled result = nvrtc_->compile(quick);
+    const bool unusable = result.log.find("precompiled header file \"") != std::string::npos ||
+                          result.log.find(pch) != std::string::npos;
+    return unusable ? nvrtc_->compile(wanted) : result;
+  }
+
   std::string version() const {
     const auto [major, minor] = nvrtc_->version();
     return std::to_string(major) + "." + std::to_string(minor);
@@ -122,8 +137,10 @@ class Compiler {
 
 }  // namespace
 
-int serve_compile(frames::Channel& channel) {
-  Compiler compiler;
+int serve_compile(frames::Channel& channel) { return serve_compile_with(channel, nullptr); }
+
+int serve_compile_with(frames::Channel& channel, std::unique_ptr<Nvrtc> loaded) {
+  Compiler compiler(std::move(loaded));
   while (auto request = channel.receive()) {
     const std::string verb = request->type();
     if (verb != "describe" && verb != "compile") return 2;

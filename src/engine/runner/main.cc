@@ -11,6 +11,7 @@
 #include "engine/confinement/enter.h"
 #include "engine/confinement/probe.h"
 #include "engine/runner/role.h"
+#include "engine/runner/zygote.h"
 
 namespace {
 
@@ -53,6 +54,9 @@ int main(int argc, char** argv) {
   // Started by hand it would run its role unconfined.
   const bool spawned = argc > 1 && assay::confinement::kConfinedFlag == argv[1];
   if (const auto code = assay::confinement::enter_confinement(argc, argv)) return *code;
+  if (argc == 2 && std::string_view(argv[1]) == assay::runner::kZygoteFlag) {
+    return assay::runner::run_zygote();
+  }
   const std::string_view wanted = wanted_role(argc, argv);
   if (wanted == "probe")
     return assay::confinement::run_probe(assay::confinement::kChannelDescriptor);

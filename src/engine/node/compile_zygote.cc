@@ -1,0 +1,235 @@
+#include "engine/node/compile_zygote.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+namespace assay::node {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using confinement::Child;
+using confinement::SpawnRequest;
+using frames::Frame;
+using std::chrono::milliseconds;
+
+constexpr frames::Caps kCaps{.descriptors = confinement::kHandedDescriptors};
+// Loading the compiler took 8 ms from a warm disk and 140 ms from a cold one, the first compile 50.
+constexpr std::chrono::seconds kBaseLimit{5};
+constexpr std::chrono::seconds kForkLimit{2};
+// Its memory is worth keeping while somebody works: 60 MB, with headers 200 and a file of 100.
+constexpr std::chrono::seconds kIdle{120};
+constexpr std::size_t kMaxWarm = 2;
+// A zygote that keeps dying is not tried for ever.
+constexpr int kMaxBaseFailures = 3;
+constexpr std::string_view kHeaderPrefix = "headers-";
+
+pid_t spawn_zygote(const fs::path& executable, const posix::Descriptor& channel) {
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
+  ::posix_spawn_file_actions_init(&files);
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
+  ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_RDWR, 0);
+  const posix::Descriptor high(::fcntl(channel.get(), F_DUPFD_CLOEXEC, 64));
+  ::posix_spawn_file_actions_adddup2(&files, high.get(), confinement::kChannelDescriptor);
+  ::posix_spawn_file_actions_addclosefrom_np(&files, confinement::kChannelDescriptor + 1);
+  sigset_t none;
+  sigset_t all;
+  ::sigemptyset(&none);
+  ::sigfillset(&all);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setsigdefault(&attributes, &all);
+  ::posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+  std::string name = executable.string();
+  std::string flag = "--zygote";
+  std::string path = "PATH=/usr/bin:/bin";
+  char* const arguments[] = {name.data(), flag.data(), nullptr};
+  char* const environment[] = {path.data(), nullptr};
+  pid_t pid = -1;
+  const int error =
+      ::posix_spawn(&pid, executable.c_str(), &files, &attributes, arguments, environment);
+  ::posix_spawn_file_actions_destroy(&files);
+  ::posix_spawnattr_destroy(&attributes);
+  if (error != 0) throw std::system_error(error, std::generic_category(), name);
+  return pid;
+}
+
+// The caller's stays whole, for the way without a zygote.
+SpawnRequest duplicate(const SpawnRequest& request) {
+  const auto copy = [](const posix::Descriptor& one) {
+    return one ? one.duplicate() : posix::Descriptor(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  };
+  return {.executable = request.executable,
+          .arguments = request.arguments,
+          .environment = request.environment,
+          .confinement = request.confinement,
+          .channel = copy(request.channel),
+          .standard_output = copy(request.standard_output),
+          .standard_error = copy(request.standard_error)};
+}
+
+}  // namespace
+
+CompileZygote::CompileZygote(const fs::path& executable, const Toolkit& toolkit,
+                             const Warmth& warmth, const std::string& pch)
+    : channel_({}, {}, true), pch_(pch) {
+  auto sockets = posix::make_socket_pair();
+  channel_ = frames::Channel(std::move(sockets.ours), kCaps, true);
+  pid_ = spawn_zygote(executable, sockets.theirs);
+  Frame request;
+  request.body = {{"type", "prepare"},
+                  {"nvrtc", toolkit.nvrtc.string()},
+                  {"options", warmth.options},
+                  {"headers", warmth.headers},
+                  {"pch", pch},
+                  {"idle_ms", milliseconds(kIdle).count()}};
+  channel_.queue(std::move(request));
+  channel_.flush();
+}
+
+CompileZygote::~CompileZygote() {
+  channel_.close();
+  ::kill(pid_, SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  std::error_code ignored;
+  if (!pch_.empty()) fs::remove(pch_, ignored);
+}
+
+std::optional<Frame> CompileZygote::next(Clock::time_point deadline) {
+  for (;;) {
+    channel_.flush();
+    channel_.read_available();
+    if (auto frame = channel_.next()) return frame;
+    if (channel_.state() != frames::Channel::State::open) {
+      state_ = State::gone;
+      return std::nullopt;
+    }
+    const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return std::nullopt;
+    const short events = channel_.wants_write() ? POLLIN | POLLOUT : POLLIN;
+    pollfd waiting{.fd = channel_.descriptor(), .events = events, .revents = 0};
+    ::poll(&waiting, 1, static_cast<int>(left));
+  }
+}
+
+CompileZygote::State CompileZygote::state(Clock::time_point deadline) {
+  if (state_ == State::preparing) {
+    if (const auto frame = next(deadline)) {
+      state_ = frame->type() == "ready" ? State::ready : State::gone;
+      if (frame->body.value("pch", std::string()).empty() && !pch_.empty()) state_ = State::gone;
+    }
+  } else if (state_ == State::ready) {
+    // It may have ended after idling.
+    if (next(Clock::now())) state_ = State::gone;
+  }
+  return state_;
+}
+
+std::optional<Child> CompileZygote::spawn(SpawnRequest request) {
+  if (!pch_.empty()) request.confinement.readable.push_back(pch_);
+  auto handover = confinement::prepare_spawn(std::move(request));
+  Frame word;
+  word.body = {{"type", "fork"}, {"environment", handover.environment}};
+  word.descriptors = std::move(handover.descriptors);
+  channel_.queue(std::move(word));
+  const auto reply = next(Clock::now() + kForkLimit);
+  const pid_t pid = reply ? reply->body.value("pid", -1) : -1;
+  if (pid <= 0) {
+    state_ = State::gone;
+    return std::nullopt;
+  }
+  return confinement::finish_spawn(std::move(handover), pid);
+}
+
+CompileZygotes::CompileZygotes(fs::path executable, Toolkit toolkit, fs::path folder)
+    : executable_(std::move(executable)), toolkit_(std::move(toolkit)), folder_(std::move(folder)) {
+  remove_stale_headers();
+}
+
+// Named after the engine that made them; one that was killed together with its zygotes left its
+// own.
+void CompileZygotes::remove_stale_headers() const {
+  if (folder_.empty()) return;
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  fs::directory_iterator files(folder_, error);
+  while (!error && files != fs::directory_iterator()) {
+    const fs::path path = files->path();
+    files.increment(error);
+    const std::string name = path.filename().string();
+    if (!name.starts_with(kHeaderPrefix)) continue;
+    pid_t owner = 0;
+    std::from_chars(name.data() + kHeaderPrefix.size(), name.data() + name.size(), owner);
+    std::error_code ignored;
+    if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH) fs::remove(path, ignored);
+  }
+}
+
+CompileZygote* CompileZygotes::base() {
+  using State = CompileZygote::State;
+  if (!toolkit_.has_compiler() || base_failures_ >= kMaxBaseFailures) return nullptr;
+  if (base_ && base_->state(Clock::now() + kBaseLimit) == State::ready) return base_.get();
+  const bool idled = base_ != nullptr;
+  base_ = std::make_unique<CompileZygote>(
+      executable_, toolkit_,
+      Warmth{.options = {"--gpu-architecture=sm_90", "-lineinfo", "-Xptxas=-v", "--std=c++17"}},
+      "");
+  if (base_->state(Clock::now() + kBaseLimit) == State::ready) {
+    if (idled) base_failures_ = 0;
+    return base_.get();
+  }
+  ++base_failures_;
+  base_.reset();
+  return nullptr;
+}
+
+CompileZygote* CompileZygotes::warm(const Warmth& wanted) {
+  const auto found = warm_.find(wanted);
+  if (found == warm_.end()) return nullptr;
+  const auto state = found->second.zygote->state(Clock::now());
+  if (state == CompileZygote::State::gone) warm_.erase(found);
+  if (state != CompileZygote::State::ready) return nullptr;
+  found->second.used = Clock::now();
+  return found->second.zygote.get();
+}
+
+std::optional<CompileZygotes::Forked> CompileZygotes::spawn(const Warmth& wanted,
+                                                            const SpawnRequest& request) {
+  const std::lock_guard lock(mutex_);
+  for (CompileZygote* zygote : {warm(wanted), base()}) {
+    if (zygote == nullptr) continue;
+    if (auto child = zygote->spawn(duplicate(request))) {
+      return Forked{.child = std::move(*child), .pch = zygote->pch()};
+    }
+  }
+  return std::nullopt;
+}
+
+void CompileZygotes::prepare(const Warmth& wanted) {
+  if (folder_.empty() || wanted.headers.empty()) return;
+  const std::lock_guard lock(mutex_);
+  if (warm_.contains(wanted)) return;
+  while (warm_.size() >= kMaxWarm) {
+    warm_.erase(std::min_element(warm_.begin(), warm_.end(), [](const auto& a, const auto& b) {
+      return a.second.used < b.second.used;
+    }));
+  }
+  const fs::path pch = folder_ / (std::string(kHeaderPrefix) + std::to_string(::getpid()) + "-" +
+                                  std::to_string(++made_) + ".pch");
+  warm_[wanted] = {
+      .zygote = std::make_unique<CompileZygote>(executable_, toolkit_, wanted, pch.string()),
+      .used = Clock::now()};
+}
+
+}  // namespace assay::node
