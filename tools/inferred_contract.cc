@@ -177,6 +177,11 @@ class Inference {
     return product.empty() ? "1024" : product;
   }
 
+  [[nodiscard]] static json number_or_text(std::string text) {
+    const bool is_number = text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos;
+    return is_number && !text.empty() ? json(std::stol(text)) : json(std::move(text));
+  }
+
   // Template values are no scalars of the contract: their numbers are put in.
   [[nodiscard]] std::string without_symbols(const std::string& text) const {
     std::string out;
@@ -199,9 +204,9 @@ class Inference {
       element = Element{DType::uint8, 1};
     }
     json shape = json::array();
-    for (const auto& extent : use.shape) shape.push_back(without_symbols(extent));
+    for (const auto& extent : use.shape) shape.push_back(number_or_text(without_symbols(extent)));
     if (shape.empty()) {
-      shape.push_back(without_symbols(total()));
+      shape.push_back(number_or_text(without_symbols(total())));
       assume(name + ": shape [" + total() + "], because no bound of its index was seen");
     }
     if (element->width > 1) shape.push_back(element->width);
@@ -281,9 +286,11 @@ class Inference {
       }
     }
     for (auto& [key, value] : found->items()) {
-      if (value.is_string()) value = without_symbols(value.get<std::string>());
+      if (value.is_string()) value = number_or_text(without_symbols(value.get<std::string>()));
       if (!value.is_array()) continue;
-      for (json& extent : value) extent = without_symbols(extent.get<std::string>());
+      for (json& extent : value) {
+        extent = number_or_text(without_symbols(extent.get<std::string>()));
+      }
     }
     out_.document["launch"] = std::move(*found);
   }
