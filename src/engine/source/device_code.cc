@@ -130,7 +130,8 @@ class Separation {
       if (token.is("=")) assigned = true;
       if (token.is("(") || token.is("[")) {
         if (token.is("(") && !seen_parameters && !assigned && i > at &&
-            tokens_[i - 1].kind == TokenKind::identifier && !is_attribute(tokens_[i - 1].text)) {
+            tokens_[i - 1].kind == TokenKind::identifier && !is_attribute(tokens_[i - 1].text) &&
+            !is_type_word(tokens_[i - 1].text)) {
           seen_parameters = true;
           if (!is_type) item.name = std::string(tokens_[i - 1].text);
         }

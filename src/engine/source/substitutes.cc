@@ -104,7 +104,8 @@ std::vector<std::string> substitute_options(const Unit& unit) {
       options.insert("--pre-include=cuda/std/cstdint");
     }
     if (is_std(tokens, i)) {
-      options.insert("--pre-include=cuda/std/" + std::string(find(kStd, tokens[i + 2].text)->second));
+      options.insert("--pre-include=cuda/std/" +
+                     std::string(find(kStd, tokens[i + 2].text)->second));
     }
   }
   return {options.begin(), options.end()};
@@ -114,8 +115,8 @@ std::string with_device_std(std::string_view source) {
   const Tokens tokens = lex(source);
   std::string out(source);
   for (std::size_t i = tokens.size(); i-- > 0;) {
-    const bool is_inner = i > 0 && tokens[i - 1].is("::") && i > 1 &&
-                          tokens[i - 2].kind == TokenKind::identifier;
+    const bool is_inner =
+        i > 0 && tokens[i - 1].is("::") && i > 1 && tokens[i - 2].kind == TokenKind::identifier;
     if (!is_inner && is_std(tokens, i)) out.insert(tokens[i].offset, "cuda::");
   }
   return out;

@@ -1,6 +1,6 @@
-// What a full compiler's headers give device code and a run-time compiler's lack: limits of numbers,
-// INFINITY, fixed-width integers, a little of namespace std. Private to this room.
-// Pure; any thread.
+// What a full compiler's headers give device code and a run-time compiler's lack: limits of
+// numbers, INFINITY, fixed-width integers, a little of namespace std. Private to this room. Pure;
+// any thread.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace assay::source {
 
-// Compiler options ("-DFLT_MAX=…", "--pre-include=cuda/std/limits") for the words that the source uses
-// and does not define.
+// Compiler options ("-DFLT_MAX=…", "--pre-include=cuda/std/limits") for the words that the source
+// uses and does not define.
 [[nodiscard]] std::vector<std::string> substitute_options(const Unit& unit);
 
 // std::numeric_limits → cuda::std::numeric_limits, where the latter exists. Lines stay.
