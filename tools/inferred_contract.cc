@@ -152,9 +152,20 @@ class Inference {
     static constexpr std::array<std::int64_t, 5> kByCount{65536, 65536, 256, 128, 16};
     const std::int64_t each = kByCount[std::min<std::size_t>(dimensions_.size(), 4)];
     for (const auto& name : dimensions_) known_[name] = each;
+    take_host_values();
     for (const auto& [name, value] : given_) known_[name] = value;
     for (const auto& name : dimensions_) {
-      if (!given_.contains(name)) assume(name + " = " + std::to_string(each));
+      if (!given_.contains(name)) assume(name + " = " + std::to_string(known_[name]));
+    }
+  }
+
+  // Numbers that the host code itself passes, unless they would keep an emulator busy for minutes.
+  void take_host_values() {
+    constexpr std::int64_t kMost = 1 << 20;
+    for (std::size_t i = 0; launch_ && i < signature_.parameters.size(); ++i) {
+      const auto found = known_.find(signature_.parameters[i].name);
+      const auto value = constant_argument(*launch_, i);
+      if (found != known_.end() && value && *value > 0 && *value <= kMost) found->second = *value;
     }
   }
 
@@ -175,6 +186,12 @@ class Inference {
     std::string product;
     for (const auto& name : dimensions_) product += (product.empty() ? "" : "*") + name;
     return product.empty() ? "1024" : product;
+  }
+
+  [[nodiscard]] static json number_or_text(std::string text) {
+    const bool is_number =
+        text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos;
+    return is_number && !text.empty() ? json(std::stol(text)) : json(std::move(text));
   }
 
   // Template values are no scalars of the contract: their numbers are put in.
@@ -199,9 +216,9 @@ class Inference {
       element = Element{DType::uint8, 1};
     }
     json shape = json::array();
-    for (const auto& extent : use.shape) shape.push_back(without_symbols(extent));
+    for (const auto& extent : use.shape) shape.push_back(number_or_text(without_symbols(extent)));
     if (shape.empty()) {
-      shape.push_back(without_symbols(total()));
+      shape.push_back(number_or_text(without_symbols(total())));
       assume(name + ": shape [" + total() + "], because no bound of its index was seen");
     }
     if (element->width > 1) shape.push_back(element->width);
@@ -281,9 +298,11 @@ class Inference {
       }
     }
     for (auto& [key, value] : found->items()) {
-      if (value.is_string()) value = without_symbols(value.get<std::string>());
+      if (value.is_string()) value = number_or_text(without_symbols(value.get<std::string>()));
       if (!value.is_array()) continue;
-      for (json& extent : value) extent = without_symbols(extent.get<std::string>());
+      for (json& extent : value) {
+        extent = number_or_text(without_symbols(extent.get<std::string>()));
+      }
     }
     out_.document["launch"] = std::move(*found);
   }

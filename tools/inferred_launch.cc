@@ -37,7 +37,9 @@ class HostNames {
     const std::size_t count = std::min(launch.arguments.size(), signature.parameters.size());
     for (std::size_t i = 0; i < count; ++i) {
       const auto& parameter = signature.parameters[i];
-      if (!parameter.is_pointer() && known.contains(parameter.name)) {
+      const bool is_named =
+          !launch.arguments[i].empty() && source::is_word_start(launch.arguments[i][0]);
+      if (is_named && !parameter.is_pointer() && known.contains(parameter.name)) {
         parameters_.emplace(launch.arguments[i], parameter.name);
       }
     }
@@ -124,7 +126,7 @@ class HostNames {
   }
 
   const Launch& launch_;
-  const KnownSizes& known_;
+  const KnownSizes known_;
   std::map<std::string, std::string, std::less<>> parameters_{};
 };
 
@@ -143,6 +145,12 @@ std::optional<json> launch_from_host(const Launch& launch, const Signature& sign
     out["shared_mem_bytes"] = *bytes;
   }
   return out;
+}
+
+std::optional<std::int64_t> constant_argument(const Launch& launch, std::size_t index) {
+  if (index >= launch.arguments.size()) return std::nullopt;
+  const auto resolved = HostNames(launch, {}, {}).resolve(launch.arguments[index]);
+  return resolved ? value_of(*resolved, {}) : std::nullopt;
 }
 
 json launch_from_body(const source::Usage& usage, const Signature& signature,

@@ -20,6 +20,10 @@ using KnownSizes = std::map<std::string, std::int64_t, std::less<>>;
                                                              const source::Signature& signature,
                                                              const KnownSizes& known);
 
+// The number that the host code passes for a parameter, if it is one there.
+[[nodiscard]] std::optional<std::int64_t> constant_argument(const source::Launch& launch,
+                                                            std::size_t index);
+
 // From blockIdx and threadIdx in the body. `total`: the expression to cover if nothing bounds an
 // index.
 [[nodiscard]] nlohmann::json launch_from_body(const source::Usage& usage,

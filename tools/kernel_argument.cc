@@ -174,6 +174,12 @@ void take_device_code(const std::string& text, const std::string& pointer, Kerne
     for (const auto& instance : code.instances) names += " " + instance;
     out.warnings.push_back({pointer, "template instances taken from the launches:" + names});
   }
+  // Before the caller's own, which win; an earlier job's already has them.
+  nlohmann::json options = code.options;
+  for (const auto& option : out.body.value("compiler_options", nlohmann::json::array())) {
+    if (std::find(options.begin(), options.end(), option) == options.end()) options.push_back(option);
+  }
+  if (!options.empty()) out.body["compiler_options"] = std::move(options);
   if (!code.is_changed) return;
   if (!code.dropped.empty()) {
     constexpr std::size_t kListed = 8;

@@ -3,9 +3,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "engine/node/leading_headers.h"
+#include "engine/source/signature.h"
 
 namespace assay::node {
 namespace {
@@ -165,58 +165,11 @@ Warmth warmth_for(const KernelSource& source, const frames::Frame& request,
 // Only what the compiler itself said of the source is worth keeping.
 bool is_answer(const frames::Frame& frame) { return frame.type() == "compiled"; }
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-std::size_t after_parentheses(std::string_view text, std::size_t i) {
-  int depth = 0;
-  do {
-    if (text[i] == '(') ++depth;
-    if (text[i] == ')') --depth;
-    ++i;
-  } while (i < text.size() && depth > 0);
-  return i;
-}
-
-// A kernel that is commented out is no kernel.
-std::string without_comments(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::string_view rest = text.substr(i, 2);
-    if (rest == "//") {
-      i = std::min(text.find('\n', i), text.size());
-    } else if (rest == "/*") {
-      const auto end = text.find("*/", i + 2);
-      i = end == std::string_view::npos ? text.size() : end + 2;
-      out += ' ';
-    } else {
-      out += text[i++];
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string first_global(std::string_view text) {
-  const std::string source = without_comments(text);
-  std::size_t i = source.find("__global__");
-  std::string name;
-  // The name is the identifier before the first parenthesis that is not an attribute's.
-  while (i < source.size()) {
-    if (is_word(source[i])) {
-      const std::size_t start = i;
-      while (i < source.size() && is_word(source[i])) ++i;
-      name = source.substr(start, i - start);
-    } else if (source[i] == '(') {
-      if (name != "__launch_bounds__" && name != "__attribute__" && name != "__cluster_dims__") {
-        return name;
-      }
-      i = after_parentheses(source, i);
-    } else {
-      ++i;
-    }
-  }
-  return {};
+  const auto kernels = source::signatures(text);
+  return kernels.empty() ? std::string() : kernels.front().name;
 }
 
 Reply Compiler::ask(const frames::Frame& request, const Warmth& warmth,

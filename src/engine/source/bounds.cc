@@ -69,7 +69,7 @@ void Bounds::note_bound(std::size_t at) {
   if (!next.is("<") && !next.is(">=")) return;
   if (at + 2 < tokens_.size() && next.is("<") && tokens_[at + 2].is("<")) return;
   std::string bound = expression_from(at + 2);
-  if (bound.empty()) return;
+  if (bound.empty() || bound == "0") return;  // i < 0 bounds nothing from above
   const std::string name(tokens_[at].text);
   if (is_size(name)) return;
   Variable& variable = variables_[name];

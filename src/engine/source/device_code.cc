@@ -8,21 +8,10 @@
 #include "engine/source/parameter.h"
 #include "engine/source/python_text.h"
 #include "engine/source/signature.h"
+#include "engine/source/substitutes.h"
 
 namespace assay::source {
 namespace {
-
-// Standard headers that have a twin for run-time compilers; what device code wants of them is
-// macros and integer types.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTwins{
-    {{"cstdint", "cuda/std/cstdint"},
-     {"stdint.h", "cuda/std/cstdint"},
-     {"cfloat", "cuda/std/cfloat"},
-     {"float.h", "cuda/std/cfloat"},
-     {"climits", "cuda/std/climits"},
-     {"limits.h", "cuda/std/climits"},
-     {"limits", "cuda/std/climits"},
-     {"type_traits", "cuda/std/type_traits"}}};
 
 // A stretch of tokens that stays or goes as a whole.
 struct Item {
@@ -57,7 +46,6 @@ class Separation {
     }
     std::sort(out_.dropped.begin(), out_.dropped.end(),
               [](const Dropped& a, const Dropped& b) { return a.line < b.line; });
-    out_.is_changed = out_.text != source_;
     return std::move(out_);
   }
 
@@ -94,7 +82,7 @@ class Separation {
     return end;
   }
 
-  // "#include <vector>" goes, or gives way to its twin on the same line.
+  // "#include <vector>" goes.
   void directive(std::size_t at) {
     const Tokens words = lex(tokens_[at].text.substr(1));
     if (words.size() < 2 || !words[0].is("include")) return;
@@ -112,28 +100,8 @@ class Separation {
                             header == "curand.h" || header.substr(0, 4) == "cuda";
     if (is_quoted && !is_foreign) return;  // the user's own: the compiler will name it
     drop({at, at + 1}, "#include " + std::string(text.substr(open, close - open + 1)));
-    for (const auto& [standard, twin] : kTwins) {
-      if (header != standard) continue;
-      const std::string line = "#include <" + std::string(twin) + ">";
-      out_.dropped.pop_back();
-      replace(at, line);
-    }
   }
 
-  // The line may grow: later offsets then shift, so replacements are made at the end.
-  void replace(std::size_t at, const std::string& line) {
-    twins_.emplace_back(tokens_[at].offset, line);
-  }
-
- public:
-  void put_twins(std::string& text) {
-    for (auto twin = twins_.rbegin(); twin != twins_.rend(); ++twin) {
-      const std::size_t end = std::min(text.find('\n', twin->first), text.size());
-      text.replace(twin->first, end - twin->first, twin->second);
-    }
-  }
-
- private:
   [[nodiscard]] bool is_macro_call(std::size_t at) const {
     const auto macro = unit_.macros.find(tokens_[at].text);
     return macro != unit_.macros.end() && macro->second.is_function && is(at + 1, "(");
@@ -162,7 +130,8 @@ class Separation {
       if (token.is("=")) assigned = true;
       if (token.is("(") || token.is("[")) {
         if (token.is("(") && !seen_parameters && !assigned && i > at &&
-            tokens_[i - 1].kind == TokenKind::identifier && !is_attribute(tokens_[i - 1].text)) {
+            tokens_[i - 1].kind == TokenKind::identifier && !is_attribute(tokens_[i - 1].text) &&
+            !is_type_word(tokens_[i - 1].text)) {
           seen_parameters = true;
           if (!is_type) item.name = std::string(tokens_[i - 1].text);
         }
@@ -266,7 +235,6 @@ class Separation {
   std::vector<std::size_t> partners_;
   Unit unit_;
   std::vector<Item> items_{};
-  std::vector<std::pair<std::size_t, std::string>> twins_{};
   DeviceCode out_{};
 };
 
@@ -368,11 +336,10 @@ std::string cuda_text(std::string_view file) {
 DeviceCode device_code(std::string_view file) {
   const bool is_python = looks_like_python(file);
   const std::string source = cuda_text(file);
-  Separation separation(source);
-  DeviceCode code = separation.run();
-  const std::size_t before = code.text.size();
-  separation.put_twins(code.text);
-  code.is_changed = code.is_changed || code.text.size() != before || is_python;
+  DeviceCode code = Separation(source).run();
+  code.options = substitute_options(preprocess(code.text));
+  code.text = with_device_std(code.text);
+  code.is_changed = code.text != file;
   code.instances = instances_in(source);
   if (is_python)
     code.dropped.insert(code.dropped.begin(), {"the Python around the CUDA strings", 1});

@@ -28,6 +28,9 @@ struct DeviceCode {
   // Of a template kernel that the host code launches: "scale<float, 4>", once each, every argument
   // known. What the host's own template or dispatch macro decides is taken as float.
   std::vector<std::string> instances{};
+  // For the compiler, in the place of dropped headers: "-DFLT_MAX=…",
+  // "--pre-include=cuda/std/limits".
+  std::vector<std::string> options{};
   bool is_changed = false;
 };
 

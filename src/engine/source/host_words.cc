@@ -29,6 +29,10 @@ constexpr std::array<std::string_view, 42> kHostWords{"main",     "torch",
                                                       "usleep",   "throw"};
 constexpr std::array<std::string_view, 8> kHostPrefixes{
     "PYBIND11_", "TORCH_", "AT_", "cublas", "cudnn", "cusparse", "cusolver", "nvtx"};
+// Under `using namespace std`: templates that device code has not.
+constexpr std::array<std::string_view, 10> kHostTemplates{
+    "vector",     "map",      "unordered_map", "set",   "unique_ptr",
+    "shared_ptr", "function", "list",          "queue", "initializer_list"};
 // Of namespace std, what a run-time compiler may still meet in device code.
 constexpr std::array<std::string_view, 34> kDeviceStd{"size_t",        "int8_t",
                                                       "int16_t",       "int32_t",

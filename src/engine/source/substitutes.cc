@@ -1,0 +1,125 @@
+#include "engine/source/substitutes.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+namespace assay::source {
+namespace {
+
+using Pair = std::pair<std::string_view, std::string_view>;
+
+// <cfloat>, <climits>, <cmath>: the values of IEEE 754 and of LP64.
+constexpr std::array<Pair, 27> kMacros{{{"FLT_MAX", "3.402823466e+38F"},
+                                        {"FLT_MIN", "1.175494351e-38F"},
+                                        {"FLT_EPSILON", "1.192092896e-07F"},
+                                        {"DBL_MAX", "1.7976931348623157e+308"},
+                                        {"DBL_MIN", "2.2250738585072014e-308"},
+                                        {"DBL_EPSILON", "2.2204460492503131e-16"},
+                                        {"INFINITY", "__int_as_float(0x7f800000)"},
+                                        {"HUGE_VALF", "__int_as_float(0x7f800000)"},
+                                        {"NAN", "__int_as_float(0x7fffffff)"},
+                                        {"M_PI", "3.14159265358979323846"},
+                                        {"M_PI_2", "1.57079632679489661923"},
+                                        {"M_PI_4", "0.78539816339744830962"},
+                                        {"M_1_PI", "0.31830988618379067154"},
+                                        {"M_2_PI", "0.63661977236758134308"},
+                                        {"M_E", "2.7182818284590452354"},
+                                        {"M_SQRT2", "1.41421356237309504880"},
+                                        {"M_SQRT1_2", "0.70710678118654752440"},
+                                        {"M_2_SQRTPI", "1.12837916709551257390"},
+                                        {"M_LN2", "0.69314718055994530942"},
+                                        {"M_LOG2E", "1.4426950408889634074"},
+                                        {"INT_MAX", "2147483647"},
+                                        {"INT_MIN", "(-2147483647-1)"},
+                                        {"UINT_MAX", "4294967295U"},
+                                        {"LLONG_MAX", "9223372036854775807LL"},
+                                        {"LLONG_MIN", "(-9223372036854775807LL-1)"},
+                                        {"CHAR_BIT", "8"},
+                                        {"SIZE_MAX", "18446744073709551615UL"}}};
+
+constexpr std::array<std::string_view, 10> kIntegers{"int8_t",   "int16_t",  "int32_t",  "int64_t",
+                                                     "uint8_t",  "uint16_t", "uint32_t", "uint64_t",
+                                                     "intptr_t", "uintptr_t"};
+
+constexpr std::array<Pair, 33> kStd{{{"numeric_limits", "limits"},
+                                     {"is_same", "type_traits"},
+                                     {"is_same_v", "type_traits"},
+                                     {"enable_if", "type_traits"},
+                                     {"enable_if_t", "type_traits"},
+                                     {"conditional", "type_traits"},
+                                     {"conditional_t", "type_traits"},
+                                     {"integral_constant", "type_traits"},
+                                     {"true_type", "type_traits"},
+                                     {"false_type", "type_traits"},
+                                     {"is_integral", "type_traits"},
+                                     {"is_floating_point", "type_traits"},
+                                     {"remove_cv_t", "type_traits"},
+                                     {"decay_t", "type_traits"},
+                                     {"min", "algorithm"},
+                                     {"max", "algorithm"},
+                                     {"move", "utility"},
+                                     {"forward", "utility"},
+                                     {"pair", "utility"},
+                                     {"array", "array"},
+                                     {"abs", "cmath"},
+                                     {"exp", "cmath"},
+                                     {"sqrt", "cmath"},
+                                     {"size_t", "cstddef"},
+                                     {"ptrdiff_t", "cstddef"},
+                                     {"int8_t", "cstdint"},
+                                     {"int16_t", "cstdint"},
+                                     {"int32_t", "cstdint"},
+                                     {"int64_t", "cstdint"},
+                                     {"uint8_t", "cstdint"},
+                                     {"uint16_t", "cstdint"},
+                                     {"uint32_t", "cstdint"},
+                                     {"uint64_t", "cstdint"}}};
+
+template <std::size_t N>
+const Pair* find(const std::array<Pair, N>& table, std::string_view word) {
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const Pair& pair) { return pair.first == word; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+bool is_std(const Tokens& tokens, std::size_t at) {
+  return tokens[at].is("std") && at + 2 < tokens.size() && tokens[at + 1].is("::") &&
+         find(kStd, tokens[at + 2].text) != nullptr;
+}
+
+}  // namespace
+
+std::vector<std::string> substitute_options(const Unit& unit) {
+  std::set<std::string> options;
+  const Tokens& tokens = unit.tokens;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::string_view word = tokens[i].text;
+    if (tokens[i].kind != TokenKind::identifier || unit.macros.contains(word)) continue;
+    if (const Pair* macro = find(kMacros, word)) {
+      options.insert("-D" + std::string(word) + "=" + std::string(macro->second));
+    }
+    if (std::find(kIntegers.begin(), kIntegers.end(), word) != kIntegers.end()) {
+      options.insert("--pre-include=cuda/std/cstdint");
+    }
+    if (is_std(tokens, i)) {
+      options.insert("--pre-include=cuda/std/" +
+                     std::string(find(kStd, tokens[i + 2].text)->second));
+    }
+  }
+  return {options.begin(), options.end()};
+}
+
+std::string with_device_std(std::string_view source) {
+  const Tokens tokens = lex(source);
+  std::string out(source);
+  for (std::size_t i = tokens.size(); i-- > 0;) {
+    const bool is_inner =
+        i > 0 && tokens[i - 1].is("::") && i > 1 && tokens[i - 2].kind == TokenKind::identifier;
+    if (!is_inner && is_std(tokens, i)) out.insert(tokens[i].offset, "cuda::");
+  }
+  return out;
+}
+
+}  // namespace assay::source

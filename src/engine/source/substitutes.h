@@ -1,0 +1,21 @@
+// What a full compiler's headers give device code and a run-time compiler's lack: limits of
+// numbers, INFINITY, fixed-width integers, a little of namespace std. Private to this room. Pure;
+// any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/source/preprocess.h"
+
+namespace assay::source {
+
+// Compiler options ("-DFLT_MAX=…", "--pre-include=cuda/std/limits") for the words that the source
+// uses and does not define.
+[[nodiscard]] std::vector<std::string> substitute_options(const Unit& unit);
+
+// std::numeric_limits → cuda::std::numeric_limits, where the latter exists. Lines stay.
+[[nodiscard]] std::string with_device_std(std::string_view source);
+
+}  // namespace assay::source
