@@ -177,7 +177,8 @@ void take_device_code(const std::string& text, const std::string& pointer, Kerne
   // Before the caller's own, which win; an earlier job's already has them.
   nlohmann::json options = code.options;
   for (const auto& option : out.body.value("compiler_options", nlohmann::json::array())) {
-    if (std::find(options.begin(), options.end(), option) == options.end()) options.push_back(option);
+    if (std::find(options.begin(), options.end(), option) == options.end())
+      options.push_back(option);
   }
   if (!options.empty()) out.body["compiler_options"] = std::move(options);
   if (!code.is_changed) return;

@@ -30,9 +30,8 @@ class Call {
     const std::uint64_t address = next_;
     next_ += (data.size() * sizeof(T) + 0xFFFF) & ~std::uint64_t{0xFFFF};
     next_ += 0x10000;
-    buffers_.push_back({.address = address,
-                        .bytes = std::as_writable_bytes(std::span(data)),
-                        .name = name});
+    buffers_.push_back(
+        {.address = address, .bytes = std::as_writable_bytes(std::span(data)), .name = name});
     return value(address);
   }
   template <class T>

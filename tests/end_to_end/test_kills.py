@@ -10,6 +10,8 @@ import unittest
 
 from assay_client import ADD, SANITIZED, Server, contract, descendants, kernel, wait_gone
 
+# About as long as a job whose source was compiled before.
+LONGEST_S = 0.15 if SANITIZED else 0.05
 ROUNDS = int(os.environ.get("ASSAY_KILL_ROUNDS", "20" if SANITIZED else "200"))
 
 
@@ -22,8 +24,10 @@ class Kills(unittest.TestCase):
         self.folder.cleanup()
 
     def start_jobs(self, server, count=3):
-        return [server.send("tools/call", {"name": "evaluate", "arguments": {"kernel": kernel(ADD), "wait_s": 60}},
-                            progressToken=f"p{i}") for i in range(count)]
+        """One of a source that was compiled before, the others of new ones."""
+        sources = [ADD] + [f"{ADD}\n// {self.random.random()}" for _ in range(count - 1)]
+        return [server.send("tools/call", {"name": "evaluate", "arguments": {"kernel": kernel(source), "wait_s": 60}},
+                            progressToken=f"p{i}") for i, source in enumerate(sources)]
 
     def acknowledged(self, server):
         """job id → the stages that were told as progress before the end."""
@@ -73,7 +77,7 @@ class Kills(unittest.TestCase):
             self.assertEqual(server.evaluate(ADD)["verdict"], "passed")
             for _ in range(ROUNDS):
                 ids = self.start_jobs(server, 2)
-                time.sleep(self.random.uniform(0, 0.15))
+                time.sleep(self.random.uniform(0, LONGEST_S))
                 candidates = [pid for pid, command in descendants(server.process.pid) if match in command]
                 if candidates:
                     killed += 1

@@ -55,7 +55,7 @@ class Paste(unittest.TestCase):
         io = self.infer(text)["io_contract"]
         report = evaluate(self.server, {"source_code": text, "kernel_type": "cuda", "io": io})
         self.assertEqual(report["verdict"], "compile_failed")
-        self.assertIn(f"({line})", report["summary"])
+        self.assertIn(f":{line}:", report["summary"])
         self.assertTrue(any("main" in warning["message"] for warning in report["warnings"]), report["warnings"])
 
     def test_a_stored_contract_and_an_earlier_job_stand_for_themselves(self):

@@ -92,6 +92,23 @@ bool is_runtime_call(std::string_view word) {
   return shaped && word.substr(0, 10) != "cudaTextur";  // texture objects are device types
 }
 
+// vector<float>, map<int, set<int>>; not list < n, and not a template that the file itself defines.
+bool is_host_template(const Tokens& tokens, std::size_t at, std::size_t end) {
+  if (!is_one_of(tokens[at].text, kHostTemplates)) return false;
+  if (at + 1 >= end || !tokens[at + 1].is("<")) return false;
+  std::size_t i = at + 2;
+  while (i < end && (tokens[i].kind == TokenKind::identifier || tokens[i].is("<") ||
+                     tokens[i].is(",") || tokens[i].is("::") || tokens[i].is("*"))) {
+    ++i;
+  }
+  if (i == at + 2 || i >= end || !tokens[i].is(">")) return false;
+  for (std::size_t j = 1; j < tokens.size(); ++j) {
+    const bool defines = tokens[j - 1].is("struct") || tokens[j - 1].is("class");
+    if (defines && tokens[j].is(tokens[at].text)) return false;
+  }
+  return true;
+}
+
 bool is_host_word(const Tokens& tokens, std::size_t at, std::size_t begin, std::size_t end) {
   const std::string_view word = tokens[at].text;
   if (is_runtime_call(word) || starts_with_any(word, kHostPrefixes)) return true;
@@ -102,7 +119,7 @@ bool is_host_word(const Tokens& tokens, std::size_t at, std::size_t begin, std::
     return qualifies && at + 2 < end && !is_one_of(tokens[at + 2].text, kDeviceStd);
   // Short names of host namespaces are also fine names of variables.
   if (word == "at" || word == "py" || word == "c10") return qualifies;
-  return is_one_of(word, kHostWords);
+  return is_one_of(word, kHostWords) || is_host_template(tokens, at, end);
 }
 
 }  // namespace
