@@ -153,10 +153,13 @@ std::optional<std::int64_t> constant_argument(const Launch& launch, std::size_t 
   return resolved ? value_of(*resolved, {}) : std::nullopt;
 }
 
-json launch_from_body(const source::Usage& usage, const Signature& signature,
-                      const std::string& total, const KnownSizes& known) {
+namespace {
+
+constexpr std::string_view kAxes = "xyz";
+
+std::vector<std::string> block_from_body(const source::Usage& usage, const Signature& signature,
+                                         const KnownSizes& known) {
   const auto uses = [&](const char* coordinate) { return usage.coordinates.contains(coordinate); };
-  const std::string axes = "xyz";
   const bool is_flat = !uses("threadIdx.y") && !uses("threadIdx.z");
   std::vector<std::string> block = is_flat ? std::vector<std::string>{"256", "1", "1"}
                                            : std::vector<std::string>{"16", "16", "1"};
@@ -168,12 +171,23 @@ json launch_from_body(const source::Usage& usage, const Signature& signature,
     block[0] = signature.launch_bounds[0];
   }
   for (const auto& index : usage.indexes) {
-    if (index.block_extent && index.uses_thread) block[axes.find(index.axis)] = *index.block_extent;
+    if (index.block_extent && index.uses_thread) {
+      block[kAxes.find(index.axis)] = *index.block_extent;
+    }
   }
+  return block;
+}
+
+}  // namespace
+
+json launch_from_body(const source::Usage& usage, const Signature& signature,
+                      const std::string& total, const KnownSizes& known) {
+  const auto uses = [&](const char* coordinate) { return usage.coordinates.contains(coordinate); };
+  const std::vector<std::string> block = block_from_body(usage, signature, known);
   std::vector<std::string> grid{"1", "1", "1"};
   std::vector<bool> decided(3, false);
   for (const auto& index : usage.indexes) {
-    const std::size_t axis = axes.find(index.axis);
+    const std::size_t axis = kAxes.find(index.axis);
     if (!index.uses_block || decided[axis]) continue;
     std::string bound = index.bound;
     if (bound.empty() && axis == 0) bound = total;

@@ -48,7 +48,7 @@ MethodTable Dispatcher::make_methods() {
       // back.
       {"initialize", Eras::legacy, false,
        bind_request<InitializeParams>(
-           [this](const Call& call, InitializeParams params, Reply reply) {
+           [this](const Call& call, const InitializeParams& params, Reply reply) {
              Client client =
                  negotiate(params.protocol_version, params.capabilities, params.client_info);
              const Revision revision = client.revision;
@@ -61,7 +61,7 @@ MethodTable Dispatcher::make_methods() {
       {"ping", Eras::legacy, false,
        bind_request<NoParams>([](const Call&, NoParams, Reply reply) { reply.result("{}"); })},
       {"tools/list", Eras::both, true,
-       bind_request<ListParams>([this](const Call& call, ListParams params, Reply reply) {
+       bind_request<ListParams>([this](const Call& call, const ListParams& params, Reply reply) {
          if (params.cursor)
            return reply.error(
                invalid_params({{.pointer = "/params/cursor",
@@ -75,7 +75,7 @@ MethodTable Dispatcher::make_methods() {
        })},
       {"notifications/cancelled", Eras::both, false,
        bind_notification<CancelledParams>(
-           [this](Peer& peer, CancelledParams params) { cancel(peer, params.request_id); })},
+           [this](Peer& peer, const CancelledParams& params) { cancel(peer, params.request_id); })},
   };
 }
 

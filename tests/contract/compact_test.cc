@@ -68,9 +68,9 @@ class Random {
   }
 
   std::string name(std::int64_t index) {
-    static const char* const kOdd[] = {"in",     "grid", "a b", "x;y",  "\"q\"",
-                                       "n: int", "size", "é#1", "meta", "[0]"};
-    return (chance() ? std::string(kOdd[below(10)]) : "arg") + std::to_string(index);
+    static const char* const odd[] = {"in",     "grid", "a b", "x;y",  "\"q\"",
+                                      "n: int", "size", "é#1", "meta", "[0]"};
+    return (chance() ? std::string(odd[below(10)]) : "arg") + std::to_string(index);
   }
 
   TensorInit init() {

@@ -14,7 +14,7 @@ using Why = assay::node::RunnerEnd::Why;
 
 namespace {
 
-Verdict verdict(RunnerEnd end, RunnerRole role) { return blame(end, role).verdict; }
+Verdict verdict(const RunnerEnd& end, RunnerRole role) { return blame(end, role).verdict; }
 
 }  // namespace
 

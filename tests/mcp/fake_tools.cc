@@ -149,7 +149,7 @@ Tool broken_promise() {
 
 }  // namespace
 
-std::vector<Tool> fake_tools(std::shared_ptr<FakeToolCounters> counters) {
+std::vector<Tool> fake_tools(const std::shared_ptr<FakeToolCounters>& counters) {
   std::vector<Tool> tools;
   tools.push_back(echo());
   tools.push_back(count());

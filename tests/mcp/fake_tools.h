@@ -17,6 +17,7 @@ struct FakeToolCounters {
 
 // In order: echo, count (progress), wait (until cancelled or its time is over), fail (throws),
 // refuse (isError), shape (nested schema), links, broken_promise.
-[[nodiscard]] std::vector<Tool> fake_tools(std::shared_ptr<FakeToolCounters> counters = nullptr);
+[[nodiscard]] std::vector<Tool> fake_tools(
+    const std::shared_ptr<FakeToolCounters>& counters = nullptr);
 
 }  // namespace assay::mcp

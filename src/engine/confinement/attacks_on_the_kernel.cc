@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 
 #include "engine/confinement/attacks.h"
 #include "engine/posix/descriptor.h"
@@ -37,7 +38,7 @@ int make_socket(int family, int type, int protocol) {
 
 int attach_shared_memory(const Targets& targets) {
   void* memory = ::shmat(targets.shared_memory_id, nullptr, SHM_RDONLY);
-  if (memory == reinterpret_cast<void*>(-1)) return errno;
+  if (reinterpret_cast<std::intptr_t>(memory) == -1) return errno;
   ::shmdt(memory);
   return 0;
 }

@@ -94,25 +94,37 @@ json value_of(std::string_view text) {
   return std::string(text);
 }
 
+// Where a call's parenthesis ends, and its last '/' that stands in no other; npos where there is
+// none.
+struct CallEnd {
+  std::size_t close = std::string_view::npos;
+  std::size_t slash = std::string_view::npos;
+};
+
+CallEnd end_of_call(std::string_view text, std::size_t open) {
+  CallEnd end;
+  std::size_t depth = 0;
+  for (std::size_t i = open; i < text.size(); ++i) {
+    if (text[i] == '(') ++depth;
+    if (text[i] == '/' && depth == 1) end.slash = i;
+    if (text[i] != ')' || --depth != 0) continue;
+    end.close = i;
+    break;
+  }
+  return end;
+}
+
 // ceil(a/b) and cdiv(a, b) as ceildiv(a, b); everything else as it stands.
 std::string expression(std::string_view text) {
   if (text.size() > kMaxExpressionLength) return std::string(text);  // refused later, in words
   for (const std::string_view name : {"ceil(", "cdiv(", "triton.cdiv("}) {
     const auto at = text.find(name);
-    if (at == std::string_view::npos ||
-        (at > 0 && (is_name(text.substr(at - 1, 1)) || text[at - 1] == '.')))
-      continue;
+    if (at == std::string_view::npos) continue;
+    if (at > 0 && (is_name(text.substr(at - 1, 1)) || text[at - 1] == '.')) continue;
     const std::size_t open = at + name.size() - 1;
-    std::size_t depth = 0;
-    std::size_t slash = std::string_view::npos;
-    std::size_t close = open;
-    for (; close < text.size(); ++close) {
-      if (text[close] == '(') ++depth;
-      if (text[close] == ')' && --depth == 0) break;
-      if (text[close] == '/' && depth == 1) slash = close;
-    }
+    const auto [close, slash] = end_of_call(text, open);
     const bool divides = name == "ceil(";
-    if (close == text.size() || (divides && slash == std::string_view::npos)) continue;
+    if (close == std::string_view::npos || (divides && slash == std::string_view::npos)) continue;
     const std::string inside = divides
                                    ? expression(text.substr(open + 1, slash - open - 1)) + ", " +
                                          expression(text.substr(slash + 1, close - slash - 1))

@@ -25,17 +25,20 @@ std::optional<std::int64_t> whole_number(const nlohmann::json& value) {
   return static_cast<std::int64_t>(number);
 }
 
+// An int scalar with a value is a size by its name.
+void Sizes::define_by(const nlohmann::json& arg) {
+  if (!arg.is_object()) return;
+  const auto name = arg.find("name");
+  const auto type = arg.find("type");
+  const auto value = arg.find("value");
+  if (name == arg.end() || type == arg.end() || value == arg.end()) return;
+  if (!name->is_string() || *type != "int" || value->is_null()) return;
+  definitions_.emplace(name->get<std::string>(), &*value);
+}
+
 Sizes::Sizes(const Node& contract, Notes& notes) {
   if (const auto args = contract.member("args"); args && args->json->is_array()) {
-    for (const nlohmann::json& arg : *args->json) {
-      if (!arg.is_object()) continue;
-      const auto name = arg.find("name");
-      const auto type = arg.find("type");
-      const auto value = arg.find("value");
-      if (name == arg.end() || type == arg.end() || value == arg.end()) continue;
-      if (!name->is_string() || *type != "int" || value->is_null()) continue;
-      definitions_.emplace(name->get<std::string>(), &*value);
-    }
+    for (const nlohmann::json& arg : *args->json) define_by(arg);
   }
   const auto sizes = contract.member("sizes");
   if (!sizes || !expect_object(*sizes, "sizes", notes)) return;

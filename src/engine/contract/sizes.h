@@ -33,6 +33,7 @@ class Sizes {
   [[nodiscard]] std::map<std::string, std::int64_t> named();
 
  private:
+  void define_by(const nlohmann::json& arg);
   ExpressionResult value_of(std::string_view name);
   ExpressionResult value_of(const nlohmann::json& definition);
 

@@ -6,21 +6,21 @@
 namespace assay::node {
 namespace {
 
-constexpr std::uint64_t KiB = 1024;
+constexpr std::uint64_t kKiB = 1024;
 
 // 8.8 is named by the compiler but its limits are in no table yet.
 constexpr std::array<MultiprocessorLimits, 11> kLimits{{
-    {75, 1024, 16, 64 * KiB, 64 * KiB, 0, 256},
-    {80, 2048, 32, 164 * KiB, 163 * KiB, KiB, 128},
-    {86, 1536, 16, 100 * KiB, 99 * KiB, KiB, 128},
-    {87, 1536, 16, 164 * KiB, 163 * KiB, KiB, 128},
-    {89, 1536, 24, 100 * KiB, 99 * KiB, KiB, 128},
-    {90, 2048, 32, 228 * KiB, 227 * KiB, KiB, 128},
-    {100, 2048, 32, 228 * KiB, 227 * KiB, KiB, 128},
-    {103, 2048, 32, 228 * KiB, 227 * KiB, KiB, 128},
-    {110, 1536, 24, 228 * KiB, 227 * KiB, KiB, 128},
-    {120, 1536, 24, 100 * KiB, 99 * KiB, KiB, 128},
-    {121, 1536, 24, 100 * KiB, 99 * KiB, KiB, 128},
+    {75, 1024, 16, 64 * kKiB, 64 * kKiB, 0, 256},
+    {80, 2048, 32, 164 * kKiB, 163 * kKiB, kKiB, 128},
+    {86, 1536, 16, 100 * kKiB, 99 * kKiB, kKiB, 128},
+    {87, 1536, 16, 164 * kKiB, 163 * kKiB, kKiB, 128},
+    {89, 1536, 24, 100 * kKiB, 99 * kKiB, kKiB, 128},
+    {90, 2048, 32, 228 * kKiB, 227 * kKiB, kKiB, 128},
+    {100, 2048, 32, 228 * kKiB, 227 * kKiB, kKiB, 128},
+    {103, 2048, 32, 228 * kKiB, 227 * kKiB, kKiB, 128},
+    {110, 1536, 24, 228 * kKiB, 227 * kKiB, kKiB, 128},
+    {120, 1536, 24, 100 * kKiB, 99 * kKiB, kKiB, 128},
+    {121, 1536, 24, 100 * kKiB, 99 * kKiB, kKiB, 128},
 }};
 
 template <typename T>

@@ -19,6 +19,12 @@ std::string digits(std::string_view text) {
   return std::string(text.substr(0, text.find_first_not_of("0123456789")));
 }
 
+// Whether an expression ends here, outside of all parentheses.
+bool ends_expression(const Token& token) {
+  return token.is(";") || token.is("&&") || token.is("||") || token.is(",") || token.is("?") ||
+         token.is("{") || token.is(")");
+}
+
 }  // namespace
 
 Bounds::Bounds(const Tokens& tokens, const Kernel& kernel) : tokens_(tokens), kernel_(kernel) {
@@ -76,6 +82,25 @@ void Bounds::note_bound(std::size_t at) {
   if (variable.bound.empty()) variable.bound = std::move(bound);
 }
 
+// What a name stands for in an expression: a size itself, or a local name of sizes (const int total
+// = rows * cols;); "" for anything else.
+std::string Bounds::name_in_expression(const Token& token, std::size_t depth) const {
+  if (is_size(token.text)) return std::string(token.text);
+  const auto local = variables_.find(token.text);
+  if (local == variables_.end() || !local->second.value || depth > 4) return {};
+  const Range value = *local->second.value;
+  if (value.end - value.begin > 12) return {};
+  std::string inner;
+  for (std::size_t i = value.begin; i < value.end; ++i) {
+    const bool is_number = is_integer_literal(tokens_[i]);
+    const bool plain = is_number || is_size(tokens_[i].text) ||
+                       std::string_view("+-*/()").find(tokens_[i].text) != std::string_view::npos;
+    if (!plain) return {};
+    inner += is_number ? digits(tokens_[i].text) : std::string(tokens_[i].text);
+  }
+  return value.end - value.begin == 1 ? inner : "(" + inner + ")";
+}
+
 // The longest run of sizes, numbers, + - * / and parentheses; "" if it says anything else.
 std::string Bounds::expression_from(std::size_t at) const {
   std::string text;
@@ -83,115 +108,126 @@ std::string Bounds::expression_from(std::size_t at) const {
   const std::size_t limit = std::min(kernel_.body.end, at + 24);
   for (; at < limit; ++at) {
     const Token& token = tokens_[at];
-    if (token.is("(")) {
-      ++depth;
-    } else if (token.is(")")) {
-      if (depth == 0) return text;
-      --depth;
-    } else if (depth == 0 && (token.is(";") || token.is("&&") || token.is("||") || token.is(",") ||
-                              token.is("?") || token.is("{"))) {
-      return text;
-    }
+    if (depth == 0 && ends_expression(token)) return text;
+    if (token.is("(")) ++depth;
+    if (token.is(")")) --depth;
+    std::string piece;
     if (token.kind == TokenKind::identifier) {
-      if (is_size(token.text)) {
-        text += token.text;
-        continue;
-      }
-      // A local name for a size: const int total = rows * cols;
-      const auto local = variables_.find(token.text);
-      if (local == variables_.end() || !local->second.value || depth > 4) return {};
-      const Range value = *local->second.value;
-      if (value.end - value.begin > 12) return {};
-      std::string inner;
-      for (std::size_t i = value.begin; i < value.end; ++i) {
-        const bool plain =
-            is_integer_literal(tokens_[i]) || is_size(tokens_[i].text) ||
-            std::string_view("+-*/()").find(tokens_[i].text) != std::string_view::npos;
-        if (!plain) return {};
-        inner +=
-            is_integer_literal(tokens_[i]) ? digits(tokens_[i].text) : std::string(tokens_[i].text);
-      }
-      text += value.end - value.begin == 1 ? inner : "(" + inner + ")";
+      piece = name_in_expression(token, depth);
     } else if (is_integer_literal(token)) {
-      text += digits(token.text);
-    } else if (token.is("+") || token.is("-") || token.is("*") || token.is("/") || token.is("(") ||
-               token.is(")")) {
-      text += token.text;
-    } else {
-      return {};
+      piece = digits(token.text);
+    } else if (std::string_view("+-*/()").find(token.text) != std::string_view::npos) {
+      piece = token.text;
     }
+    if (piece.empty()) return {};
+    text += piece;
   }
   return {};
 }
 
+// A sum of products in the making.
+class Bounds::Sum {
+ public:
+  // The product being made times each term of `by`; false if that is too long.
+  [[nodiscard]] bool multiply(const std::vector<Term>& by) {
+    const Term left = std::move(terms_.back());
+    terms_.pop_back();
+    for (const Term& term : by) {
+      terms_.push_back(left);
+      terms_.back().insert(terms_.back().end(), term.begin(), term.end());
+    }
+    expects_factor_ = false;
+    return terms_.size() <= kMaxTerms;
+  }
+  void plus() {
+    terms_.emplace_back();
+    product_start_ = terms_.size() - 1;
+    expects_factor_ = true;
+  }
+  void times() { expects_factor_ = true; }
+  // (a + b) * s: the factor belongs to every term of the parenthesis.
+  void times_each(const std::string& factor) {
+    for (std::size_t k = product_start_; k < terms_.size(); ++k) terms_[k].push_back(factor);
+  }
+  [[nodiscard]] bool expects_factor() const { return expects_factor_; }
+  [[nodiscard]] bool is_one_product() const { return product_start_ + 1 == terms_.size(); }
+  [[nodiscard]] std::optional<std::vector<Term>> finish() && {
+    if (expects_factor_) return std::nullopt;
+    return std::move(terms_);
+  }
+
+ private:
+  std::vector<Term> terms_{1};
+  std::size_t product_start_ = 0;  // index in terms_ of the product being made
+  bool expects_factor_ = true;
+};
+
 // A sum of products, names of computed variables put in where nothing bounds them.
 std::optional<std::vector<Bounds::Term>> Bounds::terms(Range range, int depth) const {
-  std::vector<Term> sum(1);
   if (depth > kMaxDepth || range.begin >= range.end || range.end - range.begin > kMaxValueTokens) {
     return std::nullopt;
   }
-  const auto multiply = [&](const std::vector<Term>& by) {
-    const Term left = std::move(sum.back());
-    sum.pop_back();
-    for (const Term& term : by) {
-      sum.push_back(left);
-      sum.back().insert(sum.back().end(), term.begin(), term.end());
-    }
-    return sum.size() <= kMaxTerms;
-  };
-  bool expects_factor = true;
-  std::size_t product_start = 0;  // index in `sum` of the product being made
+  Sum sum;
   for (std::size_t i = range.begin; i < range.end; ++i) {
-    const Token& token = tokens_[i];
-    if (token.is("+") && !expects_factor) {
-      sum.emplace_back();
-      product_start = sum.size() - 1;
-      expects_factor = true;
-    } else if (token.is("*") && !expects_factor && product_start + 1 == sum.size()) {
-      expects_factor = true;
-    } else if (token.is("*") && !expects_factor && i + 1 < range.end &&
-               (is_size(tokens_[i + 1].text) || is_integer_literal(tokens_[i + 1]))) {
-      // (a + b) * s: the factor belongs to every term of the parenthesis.
-      const std::string factor = is_integer_literal(tokens_[i + 1])
-                                     ? digits(tokens_[i + 1].text)
-                                     : std::string(tokens_[i + 1].text);
-      for (std::size_t k = product_start; k < sum.size(); ++k) sum[k].push_back(factor);
-      ++i;
-    } else if (token.is("(") && expects_factor) {
-      const std::size_t close = closing(tokens_, i, range.end);
-      if (close == range.end) return std::nullopt;
-      // (size_t)row: a cast says nothing.
-      const bool is_type = close == i + 2 && !is_size(tokens_[i + 1].text) &&
-                           !variables_.contains(tokens_[i + 1].text) &&
-                           tokens_[i + 1].kind == TokenKind::identifier;
-      if (!is_type) {
-        const auto inner = terms({i + 1, close}, depth + 1);
-        if (!inner || !multiply(*inner)) return std::nullopt;
-        expects_factor = false;
-      }
-      i = close;
-    } else if (expects_factor && is_integer_literal(token)) {
-      if (!multiply({{digits(token.text)}})) return std::nullopt;
-      expects_factor = false;
-    } else if (expects_factor && token.kind == TokenKind::identifier) {
-      const auto variable = variables_.find(token.text);
-      const bool known =
-          is_size(token.text) || (variable != variables_.end() && !variable->second.bound.empty());
-      if (known) {
-        if (!multiply({{std::string(token.text)}})) return std::nullopt;
-      } else if (variable != variables_.end() && variable->second.value) {
-        const auto inner = terms(*variable->second.value, depth + 1);
-        if (!inner || !multiply(*inner)) return std::nullopt;
-      } else {
-        return std::nullopt;
-      }
-      expects_factor = false;
-    } else {
-      return std::nullopt;
-    }
+    const auto last =
+        sum.expects_factor() ? read_factor(i, range, depth, sum) : read_operator(i, range, sum);
+    if (!last) return std::nullopt;
+    i = *last;
   }
-  if (expects_factor) return std::nullopt;
-  return sum;
+  return std::move(sum).finish();
+}
+
+// Both answer with the last token they took; nothing if this is no sum of products.
+std::optional<std::size_t> Bounds::read_operator(std::size_t i, Range range, Sum& sum) const {
+  if (tokens_[i].is("+")) {
+    sum.plus();
+    return i;
+  }
+  if (!tokens_[i].is("*")) return std::nullopt;
+  if (sum.is_one_product()) {
+    sum.times();
+    return i;
+  }
+  if (i + 1 >= range.end) return std::nullopt;
+  const Token& factor = tokens_[i + 1];
+  if (is_integer_literal(factor)) {
+    sum.times_each(digits(factor.text));
+  } else if (is_size(factor.text)) {
+    sum.times_each(std::string(factor.text));
+  } else {
+    return std::nullopt;
+  }
+  return i + 1;
+}
+
+std::optional<std::size_t> Bounds::read_factor(std::size_t i, Range range, int depth,
+                                               Sum& sum) const {
+  const Token& token = tokens_[i];
+  if (token.is("(")) {
+    const std::size_t close = closing(tokens_, i, range.end);
+    if (close == range.end) return std::nullopt;
+    // (size_t)row: a cast says nothing.
+    const bool is_cast = close == i + 2 && !is_size(tokens_[i + 1].text) &&
+                         !variables_.contains(tokens_[i + 1].text) &&
+                         tokens_[i + 1].kind == TokenKind::identifier;
+    if (is_cast) return close;
+    const auto inner = terms({i + 1, close}, depth + 1);
+    return inner && sum.multiply(*inner) ? std::optional(close) : std::nullopt;
+  }
+  const auto factor = factor_of(token, depth);
+  return factor && sum.multiply(*factor) ? std::optional(i) : std::nullopt;
+}
+
+std::optional<std::vector<Bounds::Term>> Bounds::factor_of(const Token& token, int depth) const {
+  if (is_integer_literal(token)) return std::vector<Term>{{digits(token.text)}};
+  if (token.kind != TokenKind::identifier) return std::nullopt;
+  const auto variable = variables_.find(token.text);
+  const bool is_variable = variable != variables_.end();
+  if (is_size(token.text) || (is_variable && !variable->second.bound.empty())) {
+    return std::vector<Term>{{std::string(token.text)}};
+  }
+  if (is_variable && variable->second.value) return terms(*variable->second.value, depth + 1);
+  return std::nullopt;
 }
 
 std::optional<std::string> Bounds::extent_of(std::string_view variable) const {

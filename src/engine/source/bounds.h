@@ -33,11 +33,17 @@ class Bounds {
   // A product of factors, each a variable, a scalar parameter or a number.
   using Term = std::vector<std::string>;
 
+  class Sum;
+
   void note_definition(std::size_t at);
   void note_bound(std::size_t at);
   [[nodiscard]] std::string expression_from(std::size_t at) const;
+  [[nodiscard]] std::string name_in_expression(const Token& token, std::size_t depth) const;
   [[nodiscard]] bool is_size(std::string_view word) const;
   [[nodiscard]] std::optional<std::vector<Term>> terms(Range range, int depth) const;
+  std::optional<std::size_t> read_operator(std::size_t i, Range range, Sum& sum) const;
+  std::optional<std::size_t> read_factor(std::size_t i, Range range, int depth, Sum& sum) const;
+  [[nodiscard]] std::optional<std::vector<Term>> factor_of(const Token& token, int depth) const;
   [[nodiscard]] std::optional<std::string> extent_of(std::string_view variable) const;
   [[nodiscard]] std::optional<ThreadIndex> thread_index(Range value) const;
 

@@ -107,58 +107,89 @@ class Separation {
     return macro != unit_.macros.end() && macro->second.is_function && is(at + 1, "(");
   }
 
-  Item read_item(std::size_t at) const {
-    Item item{.range = {at, tokens_.size()}, .what = "declaration"};
+  // What is known of a declaration while it is read from its first token on.
+  struct Reading {
+    Item item{};
     bool seen_parameters = false;
     bool assigned = false;
     bool is_type = false;
-    for (std::size_t i = at; i < tokens_.size(); ++i) {
+    bool done = false;
+
+    void end_at(std::size_t end) {
+      item.range.end = end;
+      done = true;
+    }
+  };
+
+  Item read_item(std::size_t at) const {
+    Reading reading{.item = {.range = {at, tokens_.size()}, .what = "declaration"}};
+    for (std::size_t i = at; i < tokens_.size() && !reading.done; ++i) {
       const Token& token = tokens_[i];
       if (token.kind == TokenKind::directive && i > at) {
-        item.range.end = i;
-        break;
-      }
-      if (token.is(";") || token.is("}")) {
-        item.range.end = token.is(";") || i == at ? i + 1 : i;
-        break;
-      }
-      if (token.is("struct") || token.is("class") || token.is("union") || token.is("enum")) {
-        is_type |= !seen_parameters && !in_template(at, i);
-        if (is_type && item.name.empty() && i + 1 < tokens_.size())
-          item.name = std::string(tokens_[i + 1].text);
-      }
-      if (token.is("=")) assigned = true;
-      if (token.is("(") || token.is("[")) {
-        if (token.is("(") && !seen_parameters && !assigned && i > at &&
-            tokens_[i - 1].kind == TokenKind::identifier && !is_attribute(tokens_[i - 1].text) &&
-            !is_type_word(tokens_[i - 1].text)) {
-          seen_parameters = true;
-          if (!is_type) item.name = std::string(tokens_[i - 1].text);
-        }
-        const std::size_t close = partners_[i];
-        if (close == tokens_.size()) break;
-        i = close;
-        const bool ends = is_macro_call(at) && item.range.begin + 1 < i && partners_[at + 1] == i &&
-                          !is(i + 1, ";") && !is(i + 1, "{");
-        if (ends) {
-          item.range.end = i + 1;
-          break;
-        }
+        reading.end_at(i);
+      } else if (token.is(";") || token.is("}")) {
+        reading.end_at(token.is(";") || i == at ? i + 1 : i);
+      } else if (token.is("(") || token.is("[")) {
+        i = read_group(at, i, reading);
       } else if (token.is("{")) {
-        if (item.head_end == 0) item.head_end = i;
-        const std::size_t close = partners_[i];
-        if (close == tokens_.size()) break;
-        i = close;
-        if (seen_parameters && !assigned && !is_type) {
-          item.what = "function";
-          item.range.end = is(i + 1, ";") ? i + 2 : i + 1;
-          break;
-        }
+        i = read_braces(i, reading);
+      } else {
+        read_word(at, i, reading);
       }
     }
-    if (is_type) item.what = "type";
+    Item item = std::move(reading.item);
+    if (reading.is_type) item.what = "type";
     if (item.head_end == 0) item.head_end = item.range.end;
     return item;
+  }
+
+  void read_word(std::size_t at, std::size_t i, Reading& reading) const {
+    const Token& token = tokens_[i];
+    if (token.is("=")) reading.assigned = true;
+    const bool defines =
+        token.is("struct") || token.is("class") || token.is("union") || token.is("enum");
+    if (!defines) return;
+    reading.is_type |= !reading.seen_parameters && !in_template(at, i);
+    if (reading.is_type && reading.item.name.empty() && i + 1 < tokens_.size()) {
+      reading.item.name = std::string(tokens_[i + 1].text);
+    }
+  }
+
+  // Both answer where reading goes on: at the closing bracket.
+  std::size_t read_group(std::size_t at, std::size_t i, Reading& reading) const {
+    const bool is_call = tokens_[i].is("(") && i > at && names_something(tokens_[i - 1]);
+    if (is_call && !reading.seen_parameters && !reading.assigned) {
+      reading.seen_parameters = true;
+      if (!reading.is_type) reading.item.name = std::string(tokens_[i - 1].text);
+    }
+    const std::size_t close = partners_[i];
+    if (close == tokens_.size()) {
+      reading.done = true;
+      return i;
+    }
+    const bool ends = is_macro_call(at) && at + 1 < close && partners_[at + 1] == close &&
+                      !is(close + 1, ";") && !is(close + 1, "{");
+    if (ends) reading.end_at(close + 1);
+    return close;
+  }
+
+  std::size_t read_braces(std::size_t i, Reading& reading) const {
+    if (reading.item.head_end == 0) reading.item.head_end = i;
+    const std::size_t close = partners_[i];
+    if (close == tokens_.size()) {
+      reading.done = true;
+      return i;
+    }
+    if (reading.seen_parameters && !reading.assigned && !reading.is_type) {
+      reading.item.what = "function";
+      reading.end_at(is(close + 1, ";") ? close + 2 : close + 1);
+    }
+    return close;
+  }
+
+  static bool names_something(const Token& token) {
+    return token.kind == TokenKind::identifier && !is_attribute(token.text) &&
+           !is_type_word(token.text);
   }
 
   static bool is_attribute(std::string_view word) {

@@ -67,6 +67,46 @@ void take_qualifier(const Token& token, Parameter& out) {
   if (token.is("const") && out.pointer_depth == 0) out.is_const = true;
 }
 
+void take(const Tokens& tokens, std::size_t first, std::size_t last, Tokens& into) {
+  for (std::size_t k = first; k <= last; ++k) into.push_back(tokens[k]);
+}
+
+// (…), […] and <…>: the index of the closing one, or `end`.
+std::size_t take_group(const Tokens& tokens, std::size_t i, std::size_t end, Pieces& pieces,
+                       Parameter& out) {
+  if (tokens[i].is("<")) {
+    const std::size_t close = std::min(closing_angle(tokens, i, end), end - 1);
+    take(tokens, i, close, pieces.type);
+    take(tokens, i, close, pieces.spelled);
+    return close;
+  }
+  const std::size_t close = closing(tokens, i, end);
+  if (tokens[i].is("[")) {
+    if (out.pointer_depth == 0 && !out.is_reference) ++out.pointer_depth;
+    take(tokens, i, std::min(close, end - 1), pieces.spelled);
+  } else if (close != end && i + 1 < close && (tokens[i + 1].is("*") || tokens[i + 1].is("&"))) {
+    take_nested_declarator(tokens, i, close, pieces, out);
+  }
+  return close;
+}
+
+void take_token(const Token& token, Pieces& pieces, Parameter& out) {
+  if (token.is("*")) {
+    ++out.pointer_depth;
+  } else if (token.is("&") || token.is("&&")) {
+    out.is_reference = true;
+  } else if (token.is("...")) {
+    out.is_pack = true;
+  } else if (token.kind == TokenKind::identifier && is_qualifier(token.text)) {
+    take_qualifier(token, out);
+    if (token.is("__grid_constant__")) return;
+  } else {
+    if (token.kind == TokenKind::identifier) pieces.words.push_back(pieces.type.size());
+    pieces.type.push_back(token);
+  }
+  pieces.spelled.push_back(token);
+}
+
 Pieces collect(const Tokens& tokens, std::size_t begin, std::size_t end, Parameter& out) {
   Pieces pieces;
   for (std::size_t i = begin; i < end; ++i) {
@@ -75,42 +115,11 @@ Pieces collect(const Tokens& tokens, std::size_t begin, std::size_t end, Paramet
       continue;
     }
     const Token& token = tokens[i];
-    if (token.is("(")) {
-      const std::size_t close = closing(tokens, i, end);
-      if (close == end) break;
-      if (i + 1 < close && (tokens[i + 1].is("*") || tokens[i + 1].is("&"))) {
-        take_nested_declarator(tokens, i, close, pieces, out);
-      }
-      i = close;
-    } else if (token.is("[")) {
-      const std::size_t close = closing(tokens, i, end);
-      if (out.pointer_depth == 0 && !out.is_reference) ++out.pointer_depth;
-      for (std::size_t k = i; k <= std::min(close, end - 1); ++k)
-        pieces.spelled.push_back(tokens[k]);
-      i = close;
-    } else if (token.is("<") && !pieces.type.empty()) {
-      const std::size_t close = std::min(closing_angle(tokens, i, end), end - 1);
-      for (std::size_t k = i; k <= close; ++k) {
-        pieces.type.push_back(tokens[k]);
-        pieces.spelled.push_back(tokens[k]);
-      }
-      i = close;
-    } else if (token.is("*")) {
-      ++out.pointer_depth;
-      pieces.spelled.push_back(token);
-    } else if (token.is("&") || token.is("&&")) {
-      out.is_reference = true;
-      pieces.spelled.push_back(token);
-    } else if (token.is("...")) {
-      out.is_pack = true;
-      pieces.spelled.push_back(token);
-    } else if (token.kind == TokenKind::identifier && is_qualifier(token.text)) {
-      take_qualifier(token, out);
-      if (!token.is("__grid_constant__")) pieces.spelled.push_back(token);
+    const bool opens = token.is("(") || token.is("[") || (token.is("<") && !pieces.type.empty());
+    if (opens) {
+      i = take_group(tokens, i, end, pieces, out);
     } else {
-      if (token.kind == TokenKind::identifier) pieces.words.push_back(pieces.type.size());
-      pieces.type.push_back(token);
-      pieces.spelled.push_back(token);
+      take_token(token, pieces, out);
     }
   }
   return pieces;

@@ -100,15 +100,31 @@ class Finder {
     return list;
   }
 
+  static bool ends_head(const Token& token) {
+    return token.is(";") || token.is("{") || token.is("}") || token.is("=") ||
+           token.is("__global__");
+  }
+
+  // Parentheses behind the kernel's name complete its head; those of an attribute belong to it.
+  bool is_complete_at(std::size_t open, std::size_t last_word, Head& head) const {
+    if (last_word == tokens_.size()) return true;
+    const Token& word = tokens_[last_word];
+    if (is_attribute(word.text)) {
+      if (word.is("__launch_bounds__")) head.launch_bounds = texts(open, partners_[open]);
+      return false;
+    }
+    head.name = last_word;
+    head.open = open;
+    head.found = !is_type_word(word.text);
+    return true;
+  }
+
   [[nodiscard]] Head read_head() const {
     Head head;
     std::size_t last_word = tokens_.size();
     for (std::size_t i = at_ + 1; i < tokens_.size() && i < at_ + kMaxHeadTokens; ++i) {
       const Token& token = tokens_[i];
-      if (token.is(";") || token.is("{") || token.is("}") || token.is("=") ||
-          token.is("__global__")) {
-        return head;
-      }
+      if (ends_head(token)) return head;
       if (token.kind == TokenKind::identifier) {
         last_word = i;
         head.arguments.clear();
@@ -117,19 +133,10 @@ class Finder {
         if (close == tokens_.size()) return head;
         head.arguments = texts(i, close);
         i = close;
-      } else if (token.is("[")) {
-        i = partners_[i];
-        if (i == tokens_.size()) return head;
-      } else if (token.is("(")) {
+      } else if (token.is("[") || token.is("(")) {
         const std::size_t close = partners_[i];
-        if (close == tokens_.size() || last_word == tokens_.size()) return head;
-        if (!is_attribute(tokens_[last_word].text)) {
-          head.name = last_word;
-          head.open = i;
-          head.found = !is_type_word(tokens_[last_word].text);
-          return head;
-        }
-        if (tokens_[last_word].is("__launch_bounds__")) head.launch_bounds = texts(i, close);
+        if (close == tokens_.size()) return head;
+        if (token.is("(") && is_complete_at(i, last_word, head)) return head;
         i = close;
       }
     }

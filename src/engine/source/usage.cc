@@ -146,21 +146,28 @@ class Reader {
       if (token.is(")") || token.is("]")) ++depth;
       if (token.is("(") || token.is("[")) {
         if (depth == 0) {
-          if (!token.is("(")) return std::nullopt;
-          const bool condition =
-              at > 0 && (tokens_[at - 1].is("if") || tokens_[at - 1].is("while") ||
-                         tokens_[at - 1].is("for") || tokens_[at - 1].is("switch"));
-          return condition || end > kernel_.body.end ? std::nullopt : std::optional(at);
+          const bool is_it = token.is("(") && !is_condition(at) && end <= kernel_.body.end;
+          return is_it ? std::optional(at) : std::nullopt;
         }
         --depth;
       }
-      if (depth == 0 && token.is(",")) first_argument = false;
-      if (depth == 0 && (token.is(";") || token.is("{") || token.is("}") || token.is("=") ||
-                         is_one_of(token.text, kAssigning))) {
-        return std::nullopt;
-      }
+      if (depth != 0) continue;
+      if (token.is(",")) first_argument = false;
+      if (separates_statements(token)) return std::nullopt;
     }
     return std::nullopt;
+  }
+
+  // if (…), while (…)
+  [[nodiscard]] bool is_condition(std::size_t open) const {
+    if (open == 0) return false;
+    const Token& before = tokens_[open - 1];
+    return before.is("if") || before.is("while") || before.is("for") || before.is("switch");
+  }
+
+  static bool separates_statements(const Token& token) {
+    return token.is(";") || token.is("{") || token.is("}") || token.is("=") ||
+           is_one_of(token.text, kAssigning);
   }
 
   // "atomicAdd" of atomicAdd( … ), "reinterpret_cast" of reinterpret_cast<float4*>( … ), "" of ( …
