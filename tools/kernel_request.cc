@@ -28,9 +28,7 @@ Json option(const Json& arguments, const char* key, const Json& otherwise) {
 std::optional<ToolResult> refuse_here(Jobs& jobs, const Json& arguments,
                                       const std::string& principal) {
   const std::string device = option(arguments, "device", "auto");
-  if (device.starts_with("gpu")) {
-    return refuse("/device", "this server has no GPU; devices: emulator");
-  }
+  if (auto refused = refuse_device(jobs, device)) return refused;
   if (const Json baseline = option(arguments, "baseline", nullptr); baseline.is_string()) {
     const auto record = jobs.find(baseline.get<std::string>(), principal);
     if (!record) return refuse("/baseline", "there is no such job of yours");
@@ -76,6 +74,7 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
       {"timeout", static_cast<std::int64_t>(option(arguments, "timeout", 120).get<double>())},
       {"atol", option(arguments, "atol", nullptr)},
       {"rtol", option(arguments, "rtol", nullptr)},
+      {"device", option(arguments, "device", "auto")},
       {"until", option(arguments, "until", "profiled")},
       {"baseline", option(arguments, "baseline", nullptr)}};
   return request;

@@ -33,6 +33,20 @@ std::optional<ToolResult> refuse_isolation(Jobs& jobs, const Json& arguments) {
                     " here; check_capabilities says which layer is missing and why");
 }
 
+std::optional<ToolResult> refuse_device(Jobs& jobs, const std::string& device) {
+  if (!device.starts_with("gpu")) return std::nullopt;
+  const Json capabilities = jobs.capabilities(false);
+  std::string known;
+  for (const auto& one : capabilities.at("devices")) {
+    const std::string name = one.at("name");
+    if (name == device) return std::nullopt;
+    known += (known.empty() ? "" : ", ") + name;
+  }
+  const Json reason = capabilities.value("no_gpu", Json());
+  return refuse("/device", "this server has no " + device + "; devices: " + known +
+                               (reason.is_string() ? " (" + reason.get<std::string>() + ")" : ""));
+}
+
 std::optional<ToolResult> unsupported_type(const std::string& argument,
                                            const std::string& kernel_type) {
   if (kernel_type == "cuda") return std::nullopt;

@@ -14,6 +14,9 @@ namespace assay::tools {
 [[nodiscard]] std::optional<mcp::ToolResult> refuse_isolation(Jobs& jobs,
                                                               const mcp::Json& arguments);
 
+// `device`: auto, emulator or gpu:N.
+[[nodiscard]] std::optional<mcp::ToolResult> refuse_device(Jobs& jobs, const std::string& device);
+
 // `argument` names the kernel. A kernel type that needs what this server lacks: an answer, not a
 // refusal.
 [[nodiscard]] std::optional<mcp::ToolResult> unsupported_type(const std::string& argument,

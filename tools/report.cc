@@ -143,18 +143,41 @@ void add_compilation(OrderedJson& out, const JobRecord& record) {
   }
 }
 
+OrderedJson summary_of(const std::vector<double>& samples_ns) {
+  const OrderedJson ms = runtime_stats_ms(samples_ns);
+  OrderedJson out = {{"runs", samples_ns.size()}};
+  for (const char* key : {"median", "min", "mean", "std", "percentile_95"}) {
+    if (ms.contains(key)) out[std::string(key) + "_ns"] = ms.at(key).get<double>() * 1e6;
+  }
+  return out;
+}
+
+OrderedJson timing(const json& body) {
+  OrderedJson out = {{"clock", body.value("clock", json(nullptr))},
+                     {"runs", samples(body, "samples_ns").size()},
+                     {"requested", body.value("trials_requested", json(nullptr))}};
+  if (body.contains("note")) out["note"] = body.at("note");
+  if (body.value("clock", "") != "gpu") return out;
+  out["cold"] = summary_of(samples(body, "samples_ns"));
+  if (body.contains("views")) out.update(body.at("views"));
+  if (body.contains("reference_samples_ns")) {
+    out["reference"] = {{"cold", summary_of(samples(body, "reference_samples_ns"))}};
+    if (body.contains("reference_views")) out["reference"].update(body.at("reference_views"));
+  }
+  for (const char* key : {"event_overhead_ns", "runs_examined", "clocks", "speedup_note"}) {
+    if (body.contains(key)) out[key] = body.at(key);
+  }
+  return out;
+}
+
 void add_evaluation(OrderedJson& out, const JobRecord& record) {
   out["kernel_exec_result"] = exec_result(record);
   if (const StageRecord* timed = stage(record, "timed"); timed != nullptr) {
     const OrderedJson reference = runtime_stats_ms(samples(timed->body, "reference_samples_ns"));
     if (!reference.empty()) out["ref_runtime"] = reference;
-    OrderedJson timing = {{"clock", timed->body.value("clock", json(nullptr))},
-                          {"runs", samples(timed->body, "samples_ns").size()},
-                          {"requested", timed->body.value("trials_requested", json(nullptr))}};
-    if (timed->body.contains("note")) timing["note"] = timed->body.at("note");
-    out["timing"] = std::move(timing);
+    out["timing"] = timing(timed->body);
     // Emulated times rank nothing.
-    if (!reference.empty()) out["speedup"] = nullptr;
+    if (!reference.empty()) out["speedup"] = timed->body.value("speedup", json(nullptr));
   }
   if (const StageRecord* validated = stage(record, "validated"); validated != nullptr) {
     out["validation"] = validation(*validated);

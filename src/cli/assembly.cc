@@ -23,6 +23,8 @@ node::EngineCommand engine_command(const AssemblyOptions& options, const fs::pat
   node::EngineCommand command{.executable = executable_folder() / "assay",
                               .arguments = {"engine", "--min-isolation", options.min_isolation,
                                             "--cache", (state_dir / "compiled").string()}};
+  command.arguments.emplace_back("--device");
+  command.arguments.push_back(options.device);
   if (options.allow_unsandboxed) command.arguments.emplace_back("--allow-unsandboxed");
   if (options.slots > 0) {
     command.arguments.emplace_back("--slots");
@@ -67,6 +69,18 @@ void add_assembly_options(CLI::App& command, AssemblyOptions& options) {
       .add_option("--min-isolation", options.min_isolation,
                   "Refuse to run anything if runners are confined less than this")
       ->check(CLI::IsMember({"L1", "L1u", "L1n", "L2", "L3"}));
+  command
+      .add_option("--device", options.device,
+                  "What a call's \"auto\" means: auto, emulator or gpu:N")
+      ->check(CLI::Validator(
+          [](const std::string& device) {
+            const bool is_gpu = device.starts_with("gpu:") && device.size() > 4 &&
+                                device.find_first_not_of("0123456789", 4) == std::string::npos;
+            return is_gpu || device == "auto" || device == "emulator"
+                       ? std::string()
+                       : "not auto, emulator or gpu:N";
+          },
+          "DEVICE"));
   command.add_flag("--allow-unsandboxed", options.allow_unsandboxed,
                    "Run user code even where no confinement is possible");
   command.add_option("--slots", options.slots, "Jobs that run side by side")

@@ -19,6 +19,7 @@ namespace assay::cli {
 struct AssemblyOptions {
   std::string
       state_dir{};  // "": $ASSAY_STATE, else $XDG_STATE_HOME/assay, else ~/.local/state/assay
+  std::string device = "auto";
   std::string min_isolation = "L1";
   bool allow_unsandboxed = false;
   unsigned slots = 0;

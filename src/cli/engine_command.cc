@@ -11,6 +11,7 @@
 #include "engine/confinement/isolation.h"
 #include "engine/node/capabilities.h"
 #include "engine/node/compile_cache.h"
+#include "engine/node/devices.h"
 #include "engine/node/kernel_job.h"
 #include "engine/node/link.h"
 #include "engine/node/node.h"
@@ -26,6 +27,22 @@ struct EngineOptions {
   bool allow_unsandboxed = false;
   unsigned slots = 0;
   std::string cache{};
+  std::string device = "auto";
+};
+
+// What is known once the self-test has ended: how runners are confined, and what they found.
+struct Workbench {
+  Workbench(const Isolation& seen, const std::string& runner, const node::Toolkit& toolkit,
+            const std::string& device)
+      : isolation(seen),
+        may_run(seen.sufficient() || seen.required == confinement::Level::L0),
+        runners(runner, seen.layers, toolkit),
+        devices(runners, may_run ? device : "emulator") {}
+
+  const Isolation isolation;
+  const bool may_run;
+  const node::Runners runners;
+  const node::Devices devices;
 };
 
 constexpr std::uint64_t kCacheBytes = 512ULL << 20;
@@ -62,9 +79,11 @@ int run_engine(const EngineOptions& options) {
       options.runner.empty() ? (executable_folder() / "assay-runner").string() : options.runner;
   const node::Toolkit toolkit = node::find_toolkit(executable_folder());
   // The self-test runs beside the start: answering and compiling questions need not wait for it.
-  const std::shared_future<Isolation> isolation = std::async(std::launch::async, [&] {
-                                                    return test_isolation(options, runner, toolkit);
-                                                  }).share();
+  const std::shared_future<std::shared_ptr<const Workbench>> workbench =
+      std::async(std::launch::async, [&]() -> std::shared_ptr<const Workbench> {
+        return std::make_shared<Workbench>(test_isolation(options, runner, toolkit), runner,
+                                           toolkit, options.device);
+      }).share();
 
   node::CompileCache cache(options.cache, kCacheBytes);
   const std::string headers = options.cache.empty() ? "" : options.cache + "/headers";
@@ -72,23 +91,25 @@ int run_engine(const EngineOptions& options) {
   node::NodeConfig config{.slots = options.slots > 0 ? options.slots : default_slots()};
   config.kinds["kernel"] = [&](const node::Order& order, node::Reporter& reporter,
                                const std::stop_token& stop) -> node::Conclusion {
-    const Isolation& seen = isolation.get();
-    if (!seen.sufficient() && seen.required != confinement::Level::L0) {
-      return node::refused_isolation(seen);
+    const Workbench& bench = *workbench.get();
+    if (!bench.may_run) return node::refused_isolation(bench.isolation);
+    auto task = node::decode_kernel_task(order.request);
+    const auto device = bench.devices.choose(task.device);
+    if (const auto* none = std::get_if<node::Ended>(&device)) {
+      return {.verdict = none->verdict,
+              .body = {{"summary", none->summary}, {"detail", none->detail}}};
     }
-    const node::Runners runners(runner, seen.layers, toolkit);
-    const node::Compiler compiler(runners, cache, zygotes);
-    return node::KernelJob(runners, compiler, node::decode_kernel_task(order.request), reporter,
-                           stop)
+    const node::Compiler compiler(bench.runners, cache, zygotes);
+    return node::KernelJob(bench.runners, compiler, std::get<node::GpuPool*>(device),
+                           std::move(task), reporter, stop)
         .run();
   };
   config.capabilities = [&] {
-    const Isolation& seen = isolation.get();
-    const node::Runners runners(runner, seen.layers, toolkit);
-    const bool may_run = seen.sufficient() || seen.required == confinement::Level::L0;
-    const auto compiler = may_run ? node::Compiler(runners, cache, zygotes).describe()
-                                  : node::CompilerFacts{.missing = "nothing may run here"};
-    return node::capabilities(seen, toolkit, compiler, config.slots);
+    const Workbench& bench = *workbench.get();
+    const auto compiler = bench.may_run ? node::Compiler(bench.runners, cache, zygotes).describe()
+                                        : node::CompilerFacts{.missing = "nothing may run here"};
+    return node::capabilities(bench.isolation, toolkit, compiler, bench.devices.gpus(),
+                              config.slots);
   };
 
   frames::Channel channel(posix::Descriptor(kChannel), node::link::kCaps, false);
@@ -108,6 +129,7 @@ void add_engine(CLI::App& app, int& code) {
   command->add_flag("--allow-unsandboxed", options->allow_unsandboxed);
   command->add_option("--slots", options->slots);
   command->add_option("--cache", options->cache);
+  command->add_option("--device", options->device);
   command->callback([options, &code] { code = run_engine(*options); });
 }
 

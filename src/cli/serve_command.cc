@@ -23,7 +23,6 @@ struct ServeOptions {
   AssemblyOptions assembly{};
   bool stdio = false;
   std::string log_level = "warning";
-  std::string device = "auto";
 };
 
 // Turns SIGTERM and SIGINT into a stop request. The signals are blocked in every thread made after
@@ -75,10 +74,6 @@ int run_serve(const ServeOptions& options) {
     spdlog::error("unknown log level '{}'", options.log_level);
     return 2;
   }
-  if (options.device != "auto" && options.device != "emulator") {
-    spdlog::error("--device {}: this machine offers the emulator only", options.device);
-    return 2;
-  }
   auto streams = mcp::StdioStreams::take();
   confinement::harden_supervisor();
   ::signal(SIGPIPE, SIG_IGN);
@@ -110,7 +105,6 @@ void add_serve(CLI::App& app, int& code) {
   auto options = std::make_shared<ServeOptions>();
   CLI::App* command = app.add_subcommand("serve", "Serve MCP on standard input and output");
   command->add_flag("--stdio", options->stdio, "Standard input and output (the default)");
-  command->add_option("--device", options->device, "auto, emulator or gpu:N");
   command->add_option("--log-level", options->log_level,
                       "trace, debug, info, warning, error, critical or off; to standard error");
   add_source_root_option(*command, options->assembly);

@@ -20,18 +20,20 @@ class FakeDevice final : public Device {
   std::byte writes{0};
 
   std::vector<std::string> programs{};
+  std::vector<std::string> cubins{};
   std::vector<emulator::Launch> launches{};
   std::vector<std::string> buffer_names{};
   std::vector<std::uint64_t> buffer_addresses{};
   int reloads = 0;
 
-  Loaded load(std::string_view program) override {
-    programs.emplace_back(program);
+  Loaded load(const ProgramText& program) override {
+    programs.emplace_back(program.ptx);
+    cubins.emplace_back(program.cubin);
     return answer;
   }
-  std::uint64_t arena_address() const override { return kArena; }
+  std::uint64_t arena_address(std::size_t) override { return kArena; }
   emulator::Outcome launch(const emulator::Launch& launch,
-                           std::span<const emulator::Buffer> buffers,
+                           std::span<const emulator::Buffer> buffers, std::span<std::byte>,
                            const emulator::Budget&) override {
     launches.push_back(launch);
     for (const auto& buffer : buffers) {

@@ -8,8 +8,9 @@ using nlohmann::json;
 
 namespace {
 
-json kernel_types(const Toolkit& toolkit) {
-  const json cuda = toolkit.has_compiler() ? json{{"supported", true}, {"runs_on", "emulator"}}
+json kernel_types(const Toolkit& toolkit, const Gpus& gpus) {
+  const std::string runs_on = gpus.list.empty() ? "emulator" : gpus.list.front().device();
+  const json cuda = toolkit.has_compiler() ? json{{"supported", true}, {"runs_on", runs_on}}
                                            : json{{"supported", false},
                                                   {"missing", "NVRTC, the CUDA compiler library"},
                                                   {"install", kInstallCompiler}};
@@ -22,20 +23,35 @@ json kernel_types(const Toolkit& toolkit) {
           {"multi_kernel", python}};
 }
 
+json devices(const Gpus& gpus) {
+  json list = json::array();
+  for (const Gpu& gpu : gpus.list) {
+    json item = gpu.facts;
+    item["name"] = gpu.device();
+    item["kind"] = "gpu";
+    item["model"] = gpu.name;
+    item["arch"] = gpu.arch();
+    item["driver"] = gpus.driver;
+    list.push_back(std::move(item));
+  }
+  list.push_back({{"name", "emulator"},
+                  {"kind", "emulator"},
+                  {"executes", "PTX on the CPU: correctness and diagnosis, no GPU times"},
+                  {"arch", kEmulatorArch},
+                  {"cores", std::thread::hardware_concurrency()}});
+  return list;
+}
+
 }  // namespace
 
 json capabilities(const confinement::Isolation& isolation, const Toolkit& toolkit,
-                  const CompilerFacts& compiler, unsigned slots) {
+                  const CompilerFacts& compiler, const Gpus& gpus, unsigned slots) {
   json includes = json::array();
   for (const auto& folder : toolkit.include_folders) includes.push_back(folder.string());
   return {{"version", ASSAY_VERSION},
-          {"devices",
-           {{{"name", "emulator"},
-             {"kind", "emulator"},
-             {"executes", "PTX on the CPU: correctness and diagnosis, no GPU times"},
-             {"arch", kEmulatorArch},
-             {"cores", std::thread::hardware_concurrency()}}}},
-          {"kernel_types", kernel_types(toolkit)},
+          {"devices", devices(gpus)},
+          {"no_gpu", gpus.missing.empty() ? json(nullptr) : json(gpus.missing)},
+          {"kernel_types", kernel_types(toolkit, gpus)},
           {"toolkit",
            {{"compiler", compiler.name.empty() ? json(nullptr) : json(compiler.name)},
             {"architectures", compiler.architectures},

@@ -7,13 +7,15 @@
 #include "engine/confinement/isolation.h"
 #include "engine/node/compilation.h"
 #include "engine/node/engine.h"
+#include "engine/node/gpus.h"
+#include "engine/node/gpus.h"
 #include "engine/node/toolkit.h"
 
 namespace assay::node {
 
 [[nodiscard]] nlohmann::json capabilities(const confinement::Isolation& isolation,
                                           const Toolkit& toolkit, const CompilerFacts& compiler,
-                                          unsigned slots);
+                                          const Gpus& gpus, unsigned slots);
 
 // The runners cannot be confined as required: nothing runs.
 [[nodiscard]] Conclusion refused_isolation(const confinement::Isolation& isolation);

@@ -20,7 +20,10 @@ const char* work_of(RunnerRole role) {
     case RunnerRole::compile:
       return "The compiler";
     case RunnerRole::kernel:
+    case RunnerRole::gpu_kernel:
       return "The process that ran the kernel";
+    case RunnerRole::devices:
+      return "The process that looks for GPUs";
     case RunnerRole::referee:
       return "The referee";
   }

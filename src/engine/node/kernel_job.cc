@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "engine/node/gpu_timing.h"
 #include "engine/node/program_facts.h"
+#include "engine/node/stage_clock.h"
 
 namespace assay::node {
 namespace {
@@ -16,6 +18,8 @@ using Clock = std::chrono::steady_clock;
 // Emulated times serve nobody's optimisation: a few repeats show that the kernel repeats.
 constexpr std::chrono::milliseconds kEmulatedTimingBudget{20};
 constexpr std::uint64_t kMaxArenaBytes = 1ULL << 30;
+// The referee holds each arena twice in host memory.
+constexpr std::uint64_t kMaxGpuArenaBytes = 2ULL << 30;
 
 json arguments_of(const contract::Contract& contract) {
   json list = json::array();
@@ -53,41 +57,11 @@ std::string mismatch_summary(const json& output) {
 
 }  // namespace
 
-// Times one stage and tells it: exactly once, with whatever is known, also when the stage fails.
-class KernelJob::StageClock {
- public:
-  StageClock(KernelJob& job, const char* name) : job_(job), name_(name), start_(Clock::now()) {}
-
-  json body = json::object();
-  std::vector<Artifact> artifacts{};
-
-  // Returns what was handed in, so that a stage can end with `return clock.tell(ended)`.
-  Step tell(Step ended) {
-    const double elapsed_ms =
-        std::chrono::duration<double, std::milli>(Clock::now() - start_).count();
-    if (ended) {
-      body["verdict"] = job::name(ended->verdict);
-      body["summary"] = ended->summary;
-      body["detail"] = ended->detail;
-    }
-    job_.reporter_.stage({.record = {.name = name_,
-                                     .status = ended ? StageStatus::failed : StageStatus::passed,
-                                     .elapsed_ms = elapsed_ms,
-                                     .body = std::move(body)},
-                          .artifacts = std::move(artifacts)});
-    return ended;
-  }
-
- private:
-  KernelJob& job_;
-  const char* name_;
-  Clock::time_point start_;
-};
-
-KernelJob::KernelJob(const Runners& runners, const Compiler& compiler, KernelTask task,
-                     Reporter& reporter, std::stop_token stop)
+KernelJob::KernelJob(const Runners& runners, const Compiler& compiler, GpuPool* gpu,
+                     KernelTask task, Reporter& reporter, std::stop_token stop)
     : runners_(runners),
       compiler_(compiler),
+      gpu_(gpu),
       task_(std::move(task)),
       reporter_(reporter),
       stop_(std::move(stop)) {}
@@ -95,10 +69,28 @@ KernelJob::KernelJob(const Runners& runners, const Compiler& compiler, KernelTas
 // Processes start while the compiler works: what they need of the program comes later.
 void KernelJob::start_runners() {
   referee_ = std::make_unique<RefereeSession>(runners_, stop_);
-  if (task_.reference) {
-    reference_ = std::make_unique<KernelSession>(runners_, "/" + task_.reference_name, stop_);
+  if (task_.reference) reference_ = start_session(task_.reference_name);
+  kernel_ = start_session(task_.judged_name);
+}
+
+std::unique_ptr<KernelSession> KernelJob::start_session(const std::string& argument) {
+  const auto role = gpu_ != nullptr ? RunnerRole::gpu_kernel : RunnerRole::kernel;
+  return std::make_unique<KernelSession>(gpu_ != nullptr ? gpu_->take() : runners_.start(role),
+                                         role, "/" + argument, stop_);
+}
+
+KernelJob::~KernelJob() {
+  if (gpu_ == nullptr) return;
+  std::vector<std::unique_ptr<RunnerProcess>> used;
+  for (auto* session : {&kernel_, &reference_}) {
+    if (*session) used.push_back((*session)->release());
   }
-  kernel_ = std::make_unique<KernelSession>(runners_, "/" + task_.judged_name, stop_);
+  gpu_->retire(std::move(used));
+}
+
+CompileGoal KernelJob::goal() const {
+  if (gpu_ == nullptr) return {};
+  return {.arch = gpu_->gpu().arch(), .examine = true};
 }
 
 Conclusion KernelJob::run() {
@@ -107,15 +99,16 @@ Conclusion KernelJob::run() {
   if (!ended && task_.until > Until::compiled) ended = prepare_stage();
   if (!ended && task_.until > Until::compiled) ended = validate_stage();
   if (!ended && task_.until > Until::validated) ended = timed_stage();
+  lease_.reset();
   if (!ended && task_.until > Until::timed) profile_stage();
   return conclude(ended);
 }
 
 KernelJob::Step KernelJob::compile_stage() {
-  StageClock clock(*this, "compiled");
-  clock.body = {{"arch", kEmulatorArch}};
+  StageClock clock(reporter_, "compiled");
+  clock.body = {{"arch", goal().arch}};
   if (task_.reference) {
-    auto compiled = compiler_.compile(*task_.reference, {}, stop_);
+    auto compiled = compiler_.compile(*task_.reference, goal(), stop_);
     if (auto* ended = std::get_if<Ended>(&compiled)) {
       ended->summary = "The reference: " + ended->summary;
       ended->detail["which"] = "ref_kernel";
@@ -125,7 +118,7 @@ KernelJob::Step KernelJob::compile_stage() {
     clock.body["reference"] = {{"compiled", true}, {"elapsed_ms", reference_program_->elapsed_ms}};
     clock.artifacts.push_back({"ref.ptx", "text/plain", reference_program_->ptx});
   }
-  auto compiled = compiler_.compile(task_.kernel, {}, stop_);
+  auto compiled = compiler_.compile(task_.kernel, goal(), stop_);
   if (auto* ended = std::get_if<Ended>(&compiled)) {
     ended->detail["which"] = "kernel";
     if (ended->detail.contains("log")) {
@@ -146,7 +139,7 @@ KernelJob::Step KernelJob::compile_stage() {
 }
 
 KernelJob::Step KernelJob::list_stage() {
-  StageClock clock(*this, "compiled");
+  StageClock clock(reporter_, "compiled");
   clock.body = {{"arch", task_.listing->arch}};
   auto compiled =
       compiler_.compile(task_.kernel, {.arch = task_.listing->arch, .examine = true}, stop_);
@@ -172,18 +165,24 @@ KernelJob::Step KernelJob::list_stage() {
 }
 
 KernelJob::Step KernelJob::prepare_stage() {
-  StageClock clock(*this, "prepared");
+  StageClock clock(reporter_, "prepared");
   execution_left_ = task_.timeout;
   const contract::Contract& contract = task_.kernel.contract;
   if (auto ended = referee_->open(contract, {.atol = task_.atol, .rtol = task_.rtol})) {
     return clock.tell(std::move(*ended));
   }
-  if (referee_->arena_bytes() > kMaxArenaBytes) {
-    return clock.tell(
-        Ended{.verdict = Verdict::contract_invalid,
-              .summary = "The tensors need " + std::to_string(referee_->arena_bytes() >> 20) +
-                         " MiB; the emulator takes up to " + std::to_string(kMaxArenaBytes >> 20) +
-                         " MiB. Use smaller shapes."});
+  const std::string device = gpu_ != nullptr ? gpu_->gpu().device() : "emulator";
+  const std::uint64_t most = gpu_ != nullptr ? kMaxGpuArenaBytes : kMaxArenaBytes;
+  if (referee_->arena_bytes() > most) {
+    return clock.tell(Ended{.verdict = Verdict::contract_invalid,
+                            .summary = "The tensors need " +
+                                       std::to_string(referee_->arena_bytes() >> 20) + " MiB; " +
+                                       device + " takes up to " + std::to_string(most >> 20) +
+                                       " MiB. Use smaller shapes."});
+  }
+  if (gpu_ != nullptr) {
+    lease_ = GpuLease::take(gpu_->gpu().uuid, stop_);
+    if (!lease_) throw JobStopped();
   }
   if (task_.reference) {
     auto loaded =
@@ -202,7 +201,8 @@ KernelJob::Step KernelJob::prepare_stage() {
   }
   clock.body["kernel"] = std::get<Loaded>(loaded).display_name;
   clock.body["kernels"] = std::get<Loaded>(loaded).kernels;
-  clock.body["device"] = "emulator";
+  clock.body["device"] = device;
+  if (gpu_ != nullptr) clock.body["device_name"] = gpu_->gpu().name;
   clock.body["arguments"] = arguments_of(contract);
   clock.body["arena_bytes"] = referee_->arena_bytes();
   return clock.tell(std::nullopt);
@@ -294,7 +294,7 @@ KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, js
 }
 
 KernelJob::Step KernelJob::validate_stage() {
-  StageClock clock(*this, "validated");
+  StageClock clock(reporter_, "validated");
   clock.body = {{"checked_against", reference_ ? "reference" : "none"},
                 {"trials", task_.validation_trials},
                 {"trials_passed", 0}};
@@ -318,8 +318,30 @@ KernelJob::Step KernelJob::validate_stage() {
   return clock.tell(std::move(ended));
 }
 
+KernelJob::Step KernelJob::gpu_timed_stage() {
+  StageClock clock(reporter_, "timed");
+  clock.body["clock"] = "gpu";
+  clock.body["note"] =
+      "GPU time between two events around each run, the L2 cache flushed before it (cold); nothing "
+      "is subtracted. `views` has the same kernel warm and as the slope of a graph.";
+  clock.body["trials_requested"] = task_.num_trials;
+  json judged = json::object();
+  GpuTiming timing(
+      *referee_, *kernel_, reference_.get(),
+      {.trials = task_.num_trials,
+       .warmups = task_.num_warmup,
+       .known_trials = std::max(task_.validation_trials, 1U),
+       .arena_bytes = referee_->arena_bytes()},
+      [&](std::uint32_t trial, const json& said) { return judge_trial(trial, said, judged); },
+      execution_left_);
+  Step ended = timing.measure(clock.body);
+  for (const auto& warning : clock.body["warnings"]) warnings_.push_back(warning);
+  return clock.tell(std::move(ended));
+}
+
 KernelJob::Step KernelJob::timed_stage() {
-  StageClock clock(*this, "timed");
+  if (gpu_ != nullptr) return gpu_timed_stage();
+  StageClock clock(reporter_, "timed");
   json samples = json::array();
   json reference_samples = json::array();
   const auto until = Clock::now() + kEmulatedTimingBudget;
@@ -351,11 +373,13 @@ KernelJob::Step KernelJob::timed_stage() {
 }
 
 void KernelJob::profile_stage() {
-  reporter_.stage({.record = {.name = "profiled",
-                              .status = StageStatus::skipped,
-                              .body = {{"reason",
-                                        "Hardware counters need a GPU; the emulator's instruction "
-                                        "counts are in `validation.counters`."}}}});
+  reporter_.stage(
+      {.record = {.name = "profiled",
+                  .status = StageStatus::skipped,
+                  .body = {{"reason", gpu_ != nullptr
+                                          ? "Hardware counters are not read by this version."
+                                          : "Hardware counters need a GPU; the emulator's "
+                                            "instruction counts are in `validation.counters`."}}}});
 }
 
 Conclusion KernelJob::conclude(const Step& ended) {

@@ -10,6 +10,8 @@
 #include <stop_token>
 
 #include "engine/node/compilation.h"
+#include "engine/node/gpu_lease.h"
+#include "engine/node/gpu_pool.h"
 #include "engine/node/kernel_session.h"
 #include "engine/node/referee_session.h"
 #include "engine/node/reporter.h"
@@ -19,21 +21,27 @@ namespace assay::node {
 
 class KernelJob {
  public:
-  KernelJob(const Runners& runners, const Compiler& compiler, KernelTask task, Reporter& reporter,
-            std::stop_token stop);
+  // `gpu`: the device to run on; null for the emulator.
+  KernelJob(const Runners& runners, const Compiler& compiler, GpuPool* gpu, KernelTask task,
+            Reporter& reporter, std::stop_token stop);
+  ~KernelJob();
+  KernelJob(const KernelJob&) = delete;
+  KernelJob& operator=(const KernelJob&) = delete;
 
   [[nodiscard]] Conclusion run();
 
  private:
   using Step = std::optional<Ended>;  // nothing: go on
-  class StageClock;
 
   void start_runners();
+  [[nodiscard]] std::unique_ptr<KernelSession> start_session(const std::string& argument);
+  [[nodiscard]] CompileGoal goal() const;
   [[nodiscard]] Step compile_stage();
   [[nodiscard]] Step list_stage();
   [[nodiscard]] Step prepare_stage();
   [[nodiscard]] Step validate_stage();
   [[nodiscard]] Step timed_stage();
+  [[nodiscard]] Step gpu_timed_stage();
   void profile_stage();
   [[nodiscard]] Conclusion conclude(const Step& ended);
 
@@ -47,6 +55,7 @@ class KernelJob {
 
   const Runners& runners_;
   const Compiler& compiler_;
+  GpuPool* gpu_;
   KernelTask task_;
   Reporter& reporter_;
   std::stop_token stop_;
@@ -55,6 +64,7 @@ class KernelJob {
   std::unique_ptr<RefereeSession> referee_{};
   std::unique_ptr<KernelSession> kernel_{};
   std::unique_ptr<KernelSession> reference_{};
+  std::optional<GpuLease> lease_{};
   std::chrono::nanoseconds execution_left_{0};
   bool ran_ = false;  // device code has run: trust means something
   nlohmann::json evidence_ = nlohmann::json::array();

@@ -65,8 +65,10 @@ std::string at_line(const json& fault) {
 
 }  // namespace
 
-KernelSession::KernelSession(const Runners& runners, std::string pointer, std::stop_token stop)
-    : process_(runners.start(RunnerRole::kernel)),
+KernelSession::KernelSession(std::unique_ptr<RunnerProcess> process, RunnerRole role,
+                             std::string pointer, std::stop_token stop)
+    : process_(std::move(process)),
+      role_(role),
       pointer_(std::move(pointer)),
       stop_(std::move(stop)) {}
 
@@ -124,22 +126,28 @@ std::variant<Loaded, Ended> KernelSession::load(const KernelSource& source, cons
   std::string wanted = !program.entry.empty() ? program.entry : source.kernel_name;
   if (wanted.empty()) wanted = first_global(source.source);
   frames::Frame request;
-  request.body = {{"type", "load"}, {"kernel", wanted}, {"arguments", arguments_}};
+  request.body = {{"type", "load"},
+                  {"kernel", wanted},
+                  {"arguments", arguments_},
+                  {"ptx_bytes", program.ptx.size()}};
   request.blob = program.ptx;
+  if (role_ == RunnerRole::gpu_kernel) request.blob += program.cubin;
   auto reply =
       process_->ask(std::move(request), std::chrono::steady_clock::now() + kLoadLimit, stop_);
-  if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, RunnerRole::kernel);
-  return decode_claim(RunnerRole::kernel,
+  if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, role_);
+  return decode_claim(role_,
                       [&] { return decode_loaded(std::get<frames::Frame>(reply).body, wanted); });
 }
 
 std::variant<Loaded, Ended> KernelSession::decode_loaded(const json& body,
                                                          const std::string& wanted) const {
   if (body.value("type", "") == "unloadable") {
+    const std::string where = role_ == RunnerRole::gpu_kernel
+                                  ? "The GPU cannot load this program: "
+                                  : "The emulator cannot read this program (PTX line " +
+                                        std::to_string(body.at("ptx_line").get<int>()) + "): ";
     return Ended{.verdict = Verdict::unsupported,
-                 .summary = "The emulator cannot read this program (PTX line " +
-                            std::to_string(body.at("ptx_line").get<int>()) +
-                            "): " + body.at("message").get<std::string>(),
+                 .summary = where + body.at("message").get<std::string>(),
                  .detail = body};
   }
   if (body.value("type", "") != "loaded")
@@ -187,7 +195,7 @@ Ended KernelSession::ending(const json& reply) const {
                       (fault_message.empty() ? "." : ": " + fault_message);
       break;
     case Verdict::engine_fault:
-      return our_fault("The emulator ended a launch in a way it does not know (" + how + ").");
+      return our_fault("A launch ended in a way that is not known (" + how + ").");
     default:
       ended.summary = "The kernel could not run to its end (" + how + ")" + ": " +
                       (message.empty() ? fault_message : message);
@@ -201,25 +209,19 @@ Ended KernelSession::ending(const json& reply) const {
 std::variant<Ran, Ended> KernelSession::run(posix::Descriptor arena, std::uint64_t arena_bytes,
                                             nanoseconds& execution_left) {
   frames::Frame request;
-  request.body = {{"type", "run"},
-                  {"grid", dim(launch_.grid, 1)},
-                  {"block", dim(launch_.block, 256)},
-                  {"shared_bytes", launch_.shared_mem_bytes.value_or(0)},
-                  {"arguments", arguments_},
-                  {"arena_bytes", arena_bytes},
-                  {"fresh_module", true},
-                  {"budget",
-                   {{"thread_instructions", 0},
-                    {"wall_ns", std::max<std::int64_t>(execution_left.count(), 1)},
-                    {"memory_bytes", kRunMemoryBytes},
-                    {"threads", 0}}}};
+  request.body = launch_frame("run");
+  request.body["arena_bytes"] = arena_bytes;
+  request.body["fresh_module"] = true;
+  request.body["budget"] = {{"thread_instructions", 0},
+                            {"wall_ns", std::max<std::int64_t>(execution_left.count(), 1)},
+                            {"memory_bytes", kRunMemoryBytes},
+                            {"threads", 0}};
   request.descriptors.push_back(std::move(arena));
   const auto start = std::chrono::steady_clock::now();
   auto reply = process_->ask(std::move(request), start + execution_left + kRunGrace, stop_);
   execution_left -= std::chrono::steady_clock::now() - start;
-  if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, RunnerRole::kernel);
-  return decode_claim(RunnerRole::kernel,
-                      [&] { return decode_ran(std::get<frames::Frame>(reply).body); });
+  if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, role_);
+  return decode_claim(role_, [&] { return decode_ran(std::get<frames::Frame>(reply).body); });
 }
 
 std::variant<Ran, Ended> KernelSession::decode_ran(const json& body) const {
@@ -229,6 +231,62 @@ std::variant<Ran, Ended> KernelSession::decode_ran(const json& body) const {
              .counters = body.at("counters"),
              .printf_output = body.at("printf").get<std::string>(),
              .printf_truncated = body.at("printf_truncated").get<bool>()};
+}
+
+json KernelSession::launch_frame(const char* type) const {
+  return {{"type", type},
+          {"grid", dim(launch_.grid, 1)},
+          {"block", dim(launch_.block, 256)},
+          {"shared_bytes", launch_.shared_mem_bytes.value_or(0)},
+          {"arguments", arguments_}};
+}
+
+std::optional<Ended> KernelSession::stage(std::vector<posix::Descriptor> arenas,
+                                          std::uint64_t arena_bytes) {
+  frames::Frame request;
+  request.body = {{"type", "stage"}, {"arena_bytes", arena_bytes}};
+  request.descriptors = std::move(arenas);
+  auto reply =
+      process_->ask(std::move(request), std::chrono::steady_clock::now() + kLoadLimit, stop_);
+  if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, role_);
+  const json& body = std::get<frames::Frame>(reply).body;
+  if (body.value("type", "") == "staged") return std::nullopt;
+  if (body.value("type", "") != "unstaged")
+    return our_fault("The kernel runner answered out of turn.");
+  return Ended{.verdict = Verdict::out_of_memory,
+               .summary = "The device has not the memory that timing needs (" +
+                          body.value("message", std::string()) + "). Use smaller shapes."};
+}
+
+std::variant<Turn, Ended> KernelSession::time(const TurnOrder& order, nanoseconds& execution_left) {
+  frames::Frame request;
+  request.body = launch_frame("time");
+  request.body["view"] = order.view;
+  request.body["warmups"] = order.warmups;
+  request.body["wall_ns"] = std::max<std::int64_t>(execution_left.count(), 1);
+  json runs = json::array();
+  for (const RunOrder& run : order.runs) {
+    runs.push_back(json::array({run.place, run.content, run.keep}));
+  }
+  request.body["runs"] = std::move(runs);
+  const auto start = std::chrono::steady_clock::now();
+  auto reply = process_->ask(std::move(request), start + execution_left + kRunGrace, stop_);
+  execution_left -= std::chrono::steady_clock::now() - start;
+  if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, role_);
+  return decode_claim(role_, [&] { return decode_timed(std::get<frames::Frame>(reply).body); });
+}
+
+std::variant<Turn, Ended> KernelSession::decode_timed(const json& body) const {
+  if (body.value("type", "") != "timed") {
+    return our_fault("The kernel runner answered out of turn.");
+  }
+  if (body.at("ending") != "completed") return ending(body);
+  Turn turn{.samples_ns = body.at("samples_ns").get<std::vector<double>>(),
+            .launches = body.at("launches"),
+            .event_overhead_ns = body.at("event_overhead_ns"),
+            .note = body.at("note")};
+  if (body.at("clock_mhz").is_number()) turn.clock_mhz = body.at("clock_mhz").get<double>();
+  return turn;
 }
 
 }  // namespace assay::node

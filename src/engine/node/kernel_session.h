@@ -27,10 +27,38 @@ struct Ran {
   bool printf_truncated = false;
 };
 
+// One run of a turn: which staged arena it begins with, where that is put, and whether what it
+// leaves is handed back as that arena.
+struct RunOrder {
+  std::uint32_t place = 0;
+  std::uint32_t content = 0;
+  bool keep = false;
+};
+
+// A turn on a device with a clock.
+struct TurnOrder {
+  const char* view = "cold";  // cold, warm or graph (runner/device.h)
+  std::vector<RunOrder> runs{};
+  std::uint32_t warmups = 1;
+};
+
+struct Turn {
+  std::vector<double> samples_ns{};
+  std::uint32_t launches = 1;
+  std::optional<double> clock_mhz{};
+  double event_overhead_ns = 0;
+  std::string note{};  // why there are no samples
+};
+
 class KernelSession {
  public:
-  // `pointer` is where the source stands in the request: "/kernel" or "/ref_kernel".
-  KernelSession(const Runners& runners, std::string pointer, std::stop_token stop);
+  // `process` plays `role`: kernel (on the emulator) or gpu_kernel. `pointer` is where the source
+  // stands in the request: "/kernel" or "/ref_kernel".
+  KernelSession(std::unique_ptr<RunnerProcess> process, RunnerRole role, std::string pointer,
+                std::stop_token stop);
+
+  // Ends this session; the process is for whoever ends it.
+  [[nodiscard]] std::unique_ptr<RunnerProcess> release() { return std::move(process_); }
 
   // Arity, types, limits and coverage are decided here, before anything runs. The tensors are those
   // of `places`, found by name: a reference may order its arguments otherwise.
@@ -42,7 +70,15 @@ class KernelSession {
   [[nodiscard]] std::variant<Ran, Ended> run(posix::Descriptor arena, std::uint64_t arena_bytes,
                                              std::chrono::nanoseconds& execution_left);
 
+  // Both on a GPU only. Arenas of one size; kept runs write to them.
+  [[nodiscard]] std::optional<Ended> stage(std::vector<posix::Descriptor> arenas,
+                                           std::uint64_t arena_bytes);
+  [[nodiscard]] std::variant<Turn, Ended> time(const TurnOrder& order,
+                                               std::chrono::nanoseconds& execution_left);
+
  private:
+  [[nodiscard]] nlohmann::json launch_frame(const char* type) const;
+  [[nodiscard]] std::variant<Turn, Ended> decode_timed(const nlohmann::json& body) const;
   [[nodiscard]] std::optional<Ended> bind(const KernelSource& source,
                                           const contract::Contract& judged,
                                           const std::vector<TensorPlace>& places);
@@ -54,6 +90,7 @@ class KernelSession {
   [[nodiscard]] Ended ending(const nlohmann::json& reply) const;
 
   std::unique_ptr<RunnerProcess> process_;
+  RunnerRole role_;
   std::string pointer_;
   std::stop_token stop_;
   nlohmann::json arguments_ = nlohmann::json::array();

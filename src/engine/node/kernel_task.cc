@@ -61,6 +61,7 @@ KernelTask decode_kernel_task(const json& request) {
     return task;
   }
   const json& options = request.at("options");
+  task.device = options.value("device", std::string("auto"));
   task.num_trials = options.at("num_trials");
   task.num_warmup = options.at("num_warmup");
   task.validation_trials = options.at("validation_trials");

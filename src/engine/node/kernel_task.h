@@ -47,6 +47,7 @@ struct KernelTask {
   std::optional<double> atol{};
   std::optional<double> rtol{};
   Until until = Until::profiled;
+  std::string device = "auto";
 };
 
 [[nodiscard]] KernelTask decode_kernel_task(const nlohmann::json& request);

@@ -38,8 +38,8 @@ std::variant<frames::Frame, Ended> RefereeSession::ask(json body, const char* ex
   return frame;
 }
 
-std::variant<json, Ended> RefereeSession::ask_body(const char* verb, const char* expected) {
-  auto reply = ask({{"type", verb}}, expected);
+std::variant<json, Ended> RefereeSession::ask_body(json body, const char* expected) {
+  auto reply = ask(std::move(body), expected);
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return std::move(std::get<frames::Frame>(reply).body);
 }
@@ -63,18 +63,23 @@ std::optional<Ended> RefereeSession::open(const contract::Contract& contract,
   return std::nullopt;
 }
 
-std::variant<posix::Descriptor, Ended> RefereeSession::fill(std::uint32_t trial) {
-  auto reply = ask({{"type", "fill"}, {"trial", trial}}, "filled");
+std::variant<posix::Descriptor, Ended> RefereeSession::fill(std::uint32_t trial,
+                                                            std::uint32_t slot) {
+  auto reply = ask({{"type", "fill"}, {"trial", trial}, {"slot", slot}}, "filled");
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   auto& descriptors = std::get<frames::Frame>(reply).descriptors;
   if (descriptors.empty()) return our_fault("The referee filled no arena.");
   return std::move(descriptors.front());
 }
 
-std::variant<json, Ended> RefereeSession::expect() { return ask_body("expect", "expected"); }
-std::variant<json, Ended> RefereeSession::check() { return ask_body("check", "checked"); }
+std::variant<json, Ended> RefereeSession::expect() {
+  return ask_body({{"type", "expect"}}, "expected");
+}
+std::variant<json, Ended> RefereeSession::check(std::uint32_t slot) {
+  return ask_body({{"type", "check"}, {"slot", slot}}, "checked");
+}
 std::variant<json, Ended> RefereeSession::weak_oracle() {
-  return ask_body("weak_oracle", "weak_oracle");
+  return ask_body({{"type", "weak_oracle"}}, "weak_oracle");
 }
 
 }  // namespace assay::node

@@ -30,16 +30,17 @@ class RefereeSession {
   [[nodiscard]] const std::vector<TensorPlace>& places() const { return places_; }
   [[nodiscard]] std::uint64_t arena_bytes() const { return arena_bytes_; }
 
-  // A fresh arena with the trial's inputs.
-  [[nodiscard]] std::variant<posix::Descriptor, Ended> fill(std::uint32_t trial);
+  // A fresh arena with the trial's inputs, in one of the referee's slots.
+  [[nodiscard]] std::variant<posix::Descriptor, Ended> fill(std::uint32_t trial,
+                                                            std::uint32_t slot = 0);
   // See runner/examination.h for what they answer.
   [[nodiscard]] std::variant<nlohmann::json, Ended> expect();
-  [[nodiscard]] std::variant<nlohmann::json, Ended> check();
+  [[nodiscard]] std::variant<nlohmann::json, Ended> check(std::uint32_t slot = 0);
   [[nodiscard]] std::variant<nlohmann::json, Ended> weak_oracle();
 
  private:
   [[nodiscard]] std::variant<frames::Frame, Ended> ask(nlohmann::json body, const char* expected);
-  [[nodiscard]] std::variant<nlohmann::json, Ended> ask_body(const char* verb,
+  [[nodiscard]] std::variant<nlohmann::json, Ended> ask_body(nlohmann::json body,
                                                              const char* expected);
 
   std::unique_ptr<RunnerProcess> process_;

@@ -41,8 +41,12 @@ const char* name(RunnerRole role) {
       return "compile";
     case RunnerRole::kernel:
       return "kernel";
+    case RunnerRole::gpu_kernel:
+      return "gpu-kernel";
     case RunnerRole::referee:
       return "referee";
+    case RunnerRole::devices:
+      return "devices";
   }
   return "";
 }

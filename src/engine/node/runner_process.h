@@ -19,7 +19,7 @@
 
 namespace assay::node {
 
-enum class RunnerRole { compile, kernel, referee };
+enum class RunnerRole { compile, kernel, gpu_kernel, referee, devices };
 [[nodiscard]] const char* name(RunnerRole role);
 
 struct RunnerEnd {

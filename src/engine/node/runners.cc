@@ -14,6 +14,8 @@ std::size_t resident_limit(RunnerRole role) {
     case RunnerRole::compile:
       return kCompileResidentBytes;
     case RunnerRole::kernel:
+    case RunnerRole::gpu_kernel:
+    case RunnerRole::devices:
       return kKernelResidentBytes;
     case RunnerRole::referee:
       return kRefereeResidentBytes;
@@ -32,20 +34,34 @@ std::vector<std::string> readable_paths(const Toolkit& toolkit) {
 Runners::Runners(std::filesystem::path executable, confinement::Layers layers, Toolkit toolkit)
     : executable_(std::move(executable)), layers_(layers), toolkit_(std::move(toolkit)) {}
 
-std::unique_ptr<RunnerProcess> Runners::start(RunnerRole role, const Spawner& spawn) const {
-  confinement::SpawnRequest request{
-      .executable = executable_.string(),
-      .arguments = {std::string("--role=") + name(role)},
-      .confinement = {.layers = layers_,
-                      .profile = role == RunnerRole::compile ? confinement::Profile::compile
-                                                             : confinement::Profile::cpu}};
-  if (role == RunnerRole::compile) request.confinement.readable = readable_paths(toolkit_);
-  const RunnerLimits limits{.resident_bytes = resident_limit(role)};
-  request.confinement.limits.resident_bytes = limits.resident_bytes;
-  request.confinement.limits.data_bytes = limits.resident_bytes;
+confinement::SpawnRequest Runners::request(RunnerRole role, confinement::Profile profile) const {
+  confinement::SpawnRequest request{.executable = executable_.string(),
+                                    .arguments = {std::string("--role=") + name(role)},
+                                    .confinement = {.layers = layers_, .profile = profile}};
+  confinement::Limits& limits = request.confinement.limits;
+  limits.resident_bytes = resident_limit(role);
+  limits.data_bytes = limits.resident_bytes;
   // The arena comes as a memfd, whose size RLIMIT_FSIZE bounds too.
-  request.confinement.limits.file_bytes = limits.resident_bytes;
-  return std::make_unique<RunnerProcess>(std::move(request), limits, spawn);
+  limits.file_bytes = limits.resident_bytes;
+  return request;
+}
+
+std::unique_ptr<RunnerProcess> Runners::start(RunnerRole role, const Spawner& spawn) const {
+  const bool compiles = role == RunnerRole::compile;
+  auto wanted = request(role, compiles ? confinement::Profile::compile : confinement::Profile::cpu);
+  if (compiles) wanted.confinement.readable = readable_paths(toolkit_);
+  return std::make_unique<RunnerProcess>(
+      std::move(wanted), RunnerLimits{.resident_bytes = resident_limit(role)}, spawn);
+}
+
+std::unique_ptr<RunnerProcess> Runners::start_on_gpu(RunnerRole role, const GpuAccess& gpu) const {
+  auto wanted = request(role, confinement::Profile::gpu);
+  wanted.confinement.devices = gpu.nodes;
+  // Modules are loaded whole when they are loaded, and nothing is written to a cache of the user's.
+  wanted.environment = {{"CUDA_MODULE_LOADING", "EAGER"}, {"CUDA_CACHE_DISABLE", "1"}};
+  if (!gpu.uuid.empty()) wanted.environment.emplace_back("CUDA_VISIBLE_DEVICES", gpu.uuid);
+  return std::make_unique<RunnerProcess>(std::move(wanted),
+                                         RunnerLimits{.resident_bytes = resident_limit(role)});
 }
 
 }  // namespace assay::node

@@ -11,6 +11,12 @@
 
 namespace assay::node {
 
+// What a runner is shown of one GPU.
+struct GpuAccess {
+  std::vector<std::string> nodes{};
+  std::string uuid{};  // the driver is told of this one alone; "" for all
+};
+
 class Runners {
  public:
   Runners(std::filesystem::path executable, confinement::Layers layers, Toolkit toolkit);
@@ -19,10 +25,17 @@ class Runners {
   [[nodiscard]] std::unique_ptr<RunnerProcess> start(
       RunnerRole role, const Spawner& spawn = confinement::spawn) const;
 
+  // Likewise, with the driver's profile and device nodes.
+  [[nodiscard]] std::unique_ptr<RunnerProcess> start_on_gpu(RunnerRole role,
+                                                            const GpuAccess& gpu) const;
+
   [[nodiscard]] const Toolkit& toolkit() const { return toolkit_; }
   [[nodiscard]] const std::filesystem::path& executable() const { return executable_; }
 
  private:
+  [[nodiscard]] confinement::SpawnRequest request(RunnerRole role,
+                                                  confinement::Profile profile) const;
+
   std::filesystem::path executable_;
   confinement::Layers layers_;
   Toolkit toolkit_;

@@ -8,8 +8,8 @@ namespace {
 
 class EmulatorDevice final : public Device {
  public:
-  Loaded load(std::string_view program) override {
-    auto parsed = emulator::Module::parse(program);
+  Loaded load(const ProgramText& program) override {
+    auto parsed = emulator::Module::parse(program.ptx);
     if (const auto* error = std::get_if<emulator::ParseError>(&parsed)) return *error;
     const auto module = std::get<std::shared_ptr<const emulator::Module>>(parsed);
     device_ = std::make_unique<emulator::Device>(module);
@@ -17,10 +17,10 @@ class EmulatorDevice final : public Device {
   }
 
   // Far from zero, so that small integers taken for pointers fault.
-  std::uint64_t arena_address() const override { return 0x7f10'0000'0000; }
+  std::uint64_t arena_address(std::size_t) override { return 0x7f10'0000'0000; }
 
   emulator::Outcome launch(const emulator::Launch& launch,
-                           std::span<const emulator::Buffer> buffers,
+                           std::span<const emulator::Buffer> buffers, std::span<std::byte>,
                            const emulator::Budget& budget) override {
     return device_->launch(launch, buffers, budget, std::stop_token());
   }

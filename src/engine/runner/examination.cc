@@ -78,22 +78,23 @@ const TensorSpec& Examination::spec(const Placement& placement) const {
 }
 
 std::uint32_t Examination::poison_of(const TensorSpec& spec) const {
-  return judge::poison_word(spec.dtype, secret_, fills_);
+  return judge::poison_word(spec.dtype, secret_, current_->fill);
 }
 
-const posix::SharedMemory& Examination::fill(std::uint32_t trial) {
-  trial_ = trial;
-  ++fills_;
-  arena_ = posix::SharedMemory::create("assay-arena", layout_.total_bytes);
-  judge::fill_pattern(arena_.bytes(), judge::guard_word(secret_, fills_));
+const posix::SharedMemory& Examination::fill(std::uint32_t trial, std::uint32_t slot) {
+  current_ = &turns_[slot];
+  *current_ = {.arena = posix::SharedMemory::create("assay-arena", layout_.total_bytes),
+               .trial = trial,
+               .fill = ++fills_};
+  judge::fill_pattern(current_->arena.bytes(), judge::guard_word(secret_, current_->fill));
   for (const auto& placement : layout_.placements) fill_tensor(placement, trial);
-  pristine_ = take_arena();
-  return arena_;
+  current_->pristine = take_arena();
+  return current_->arena;
 }
 
 void Examination::fill_tensor(const Placement& placement, std::uint32_t trial) {
   const TensorSpec& tensor = spec(placement);
-  const auto to = arena_.bytes().subspan(placement.offset, placement.bytes);
+  const auto to = current_->arena.bytes().subspan(placement.offset, placement.bytes);
   judge::fill_pattern(to, poison_of(tensor), placement.offset);
   if (is_poisoned(arg(placement))) return;
   const auto seed = tensor.init ? tensor.init->seed : std::nullopt;
@@ -105,7 +106,7 @@ void Examination::fill_tensor(const Placement& placement, std::uint32_t trial) {
 }
 
 Examination::Bytes Examination::take_arena() const {
-  const auto bytes = arena_.bytes();
+  const auto bytes = current_->arena.bytes();
   return {bytes.begin(), bytes.end()};
 }
 
@@ -132,7 +133,7 @@ json Examination::behaviour(const Bytes& arena) const {
     const TensorSpec& tensor = spec(placement);
     const contract::Arg& argument = arg(placement);
     if (const auto breach =
-            judge::check_guards(arena, placement, judge::guard_word(secret_, fills_))) {
+            judge::check_guards(arena, placement, judge::guard_word(secret_, current_->fill))) {
       findings.push_back({{"check", "guard_zone"},
                           {"tensor", argument.name},
                           {"side", judge::name(breach->side)},
@@ -141,7 +142,7 @@ json Examination::behaviour(const Bytes& arena) const {
     }
     if (!argument.is_written()) {
       const auto mutation =
-          judge::input_mutated(part(pristine_, placement), part(arena, placement));
+          judge::input_mutated(part(current_->pristine, placement), part(arena, placement));
       if (mutation) {
         findings.push_back({{"check", "input_mutated"},
                             {"tensor", argument.name},
@@ -167,7 +168,7 @@ json Examination::expect() {
   const Bytes arena = take_arena();
   Kept kept = keep(arena);
   kept.is_reference = true;
-  kept_[trial_] = std::move(kept);
+  kept_[current_->trial] = std::move(kept);
   return {{"findings", behaviour(arena)}};
 }
 
@@ -183,7 +184,7 @@ json Examination::judge_output(const Placement& placement, const Bytes& got) con
                 {"rtol", tolerance.value.rtol},
                 {"source", tolerance.source}}},
               {"ok", true}};
-  const auto kept = kept_.find(trial_);
+  const auto kept = kept_.find(current_->trial);
   if (kept == kept_.end() || !kept->second.is_reference) return out;
   const auto expected = kept->second.outputs.find(placement.arg_index);
   if (expected == kept->second.outputs.end()) return out;
@@ -200,7 +201,7 @@ json Examination::check() {
   json outputs = json::array();
   json findings = behaviour(arena);
   bool ok = true;
-  const auto kept = kept_.find(trial_);
+  const auto kept = kept_.find(current_->trial);
   for (const auto& placement : layout_.placements) {
     if (!arg(placement).is_written()) continue;
     const Bytes got = output(placement, arena);
@@ -212,20 +213,20 @@ json Examination::check() {
       findings.push_back({{"check", "repeat_differs"}, {"tensor", arg(placement).name}});
     }
   }
-  if (kept == kept_.end()) kept_[trial_] = keep(arena);
+  if (kept == kept_.end()) kept_[current_->trial] = keep(arena);
   return {{"ok", ok}, {"outputs", std::move(outputs)}, {"findings", std::move(findings)}};
 }
 
 json Examination::weak_oracle() const {
   json warnings = json::array();
-  const auto kept = kept_.find(trial_);
+  const auto kept = kept_.find(current_->trial);
   if (kept == kept_.end() || !kept->second.is_reference) return warnings;
   std::vector<Bytes> held;
   std::vector<judge::TensorView> inputs;
   held.reserve(layout_.placements.size());
   for (const auto& placement : layout_.placements) {
     if (!arg(placement).is_read()) continue;
-    held.push_back(output(placement, pristine_));
+    held.push_back(output(placement, current_->pristine));
     inputs.push_back({.name = arg(placement).name,
                       .dtype = spec(placement).dtype,
                       .shape = spec(placement).shape,

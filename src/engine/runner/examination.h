@@ -25,8 +25,11 @@ class Examination {
   [[nodiscard]] const contract::Layout& layout() const { return layout_; }
 
   // A fresh arena with the inputs of `trial`, outputs poisoned or pre-filled, guards patterned. The
-  // referee keeps its own copy of what it wrote; the previous arena is let go.
-  [[nodiscard]] const posix::SharedMemory& fill(std::uint32_t trial);
+  // referee keeps its own copy of what it wrote. Arenas stand in slots: the previous one of this
+  // slot is let go. What is said next is about this one, until select() says otherwise.
+  [[nodiscard]] const posix::SharedMemory& fill(std::uint32_t trial, std::uint32_t slot = 0);
+  // Throws std::out_of_range for a slot that was never filled.
+  void select(std::uint32_t slot) { current_ = &turns_.at(slot); }
 
   // The outputs now in the arena are what the candidate must produce for this trial. Also says how
   // the reference itself behaved: guards, inputs, unwritten elements.
@@ -41,6 +44,12 @@ class Examination {
 
  private:
   using Bytes = std::vector<std::byte>;
+  struct Turn {
+    posix::SharedMemory arena{};
+    Bytes pristine{};  // the arena as it was handed out
+    std::uint32_t trial = 0;
+    std::uint32_t fill = 0;  // numbers the poison: no two runs see the same
+  };
   struct Kept {
     std::map<std::size_t, Bytes> outputs{};  // by argument index, contiguous
     bool is_reference = false;
@@ -62,10 +71,9 @@ class Examination {
   contract::ToleranceRequest caller_tolerance_;
   judge::Secret secret_;
   contract::Layout layout_;
-  posix::SharedMemory arena_{};
-  Bytes pristine_{};  // the arena as it was handed out
-  std::uint32_t trial_ = 0;
-  std::uint32_t fills_ = 0;  // numbers the poison: no two runs see the same
+  std::map<std::uint32_t, Turn> turns_{};  // by slot
+  Turn* current_ = nullptr;
+  std::uint32_t fills_ = 0;
   std::map<std::uint32_t, Kept> kept_{};
 };
 

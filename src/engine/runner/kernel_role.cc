@@ -1,11 +1,19 @@
 // The kernel runner: device code only. It sees the program, input bytes and empty outputs; never a
 // seed, an expected output or a clock that counts.
 //
-//   → {type: "load", kernel, arguments}  + PTX     kernel: wanted name or ""; arguments without
-//   values ← {type: "loaded", kernels, kernel, misfits, unsupported}   or {type: "unloadable",
-//   ptx_line, message} → {type: "run", grid, block, shared_bytes, arguments, budget, arena_bytes}
-//   + arena descriptor ← {type: "ran", ending, message, fault, counters, printf, printf_truncated,
-//   elapsed_ns}
+//   → {type: "load", kernel, arguments, ptx_bytes} + PTX, then machine code if the device has any
+//                      kernel: wanted name or ""; arguments without values
+//   ← {type: "loaded", kernels, kernel, misfits, unsupported}
+//     or {type: "unloadable", ptx_line, message}
+//   → {type: "run", grid, block, shared_bytes, arguments, budget, arena_bytes} + arena descriptor
+//   ← {type: "ran", ending, message, fault, counters, printf, printf_truncated, elapsed_ns}
+// and on a device with a clock:
+//   → {type: "stage", arena_bytes} + arena descriptors
+//   ← {type: "staged"} or {type: "unstaged", message}
+//   → {type: "time", grid, block, shared_bytes, arguments, view, runs: [[place, content, keep]],
+//      warmups, wall_ns}
+//   ← {type: "timed", ending, message, fault, samples_ns, launches, clock_mhz, event_overhead_ns,
+//      note}; the arenas of kept runs hold what those runs left
 #include <algorithm>
 #include <bit>
 #include <memory>
@@ -86,7 +94,10 @@ class Session {
 
   json load(const frames::Frame& request) {
     kernel_ = nullptr;
-    auto loaded = device_.load(request.blob);
+    const std::string_view blob = request.blob;
+    const auto ptx_bytes = request.body.value("ptx_bytes", blob.size());
+    if (ptx_bytes > blob.size()) throw std::runtime_error("load with less than it says");
+    auto loaded = device_.load({.ptx = blob.substr(0, ptx_bytes), .cubin = blob.substr(ptx_bytes)});
     if (const auto* error = std::get_if<emulator::ParseError>(&loaded)) {
       return {{"type", "unloadable"}, {"ptx_line", error->ptx_line}, {"message", error->message}};
     }
@@ -101,29 +112,83 @@ class Session {
     if (request.descriptors.empty()) throw std::runtime_error("run without an arena");
     const SharedMemory arena =
         SharedMemory::adopt(std::move(request.descriptors.front()), arena_bytes);
-    const auto packed =
-        pack(*kernel_, decode_arguments(body.at("arguments"), device_.arena_address()));
-    const auto* block = std::get_if<std::vector<std::byte>>(&packed);
-    if (block == nullptr) throw std::runtime_error("run with arguments that load() refused");
-
+    const std::uint64_t address = device_.arena_address(arena_bytes);
+    const emulator::Launch launch = decode_launch(body, address);
     const json& budget = body.at("budget");
-    const emulator::Launch launch{.kernel = kernel_->name,
-                                  .grid = decode_dim(body.at("grid")),
-                                  .block = decode_dim(body.at("block")),
-                                  .dynamic_shared_bytes = body.at("shared_bytes"),
-                                  .parameters = *block};
     const emulator::Budget limits{
         .thread_instructions = budget.at("thread_instructions"),
         .wall = std::chrono::nanoseconds(budget.at("wall_ns").get<std::int64_t>()),
         .memory_bytes = budget.at("memory_bytes"),
         .threads = budget.at("threads")};
     if (body.value("fresh_module", false)) device_.reload();
-    const auto buffers = tensors(body.at("arguments"), arena);
-    const auto outcome = device_.launch(launch, buffers, limits);
+    const auto buffers = tensors(body.at("arguments"), arena, address);
+    const auto outcome = device_.launch(launch, buffers, arena.bytes(), limits);
     return describe_outcome(outcome);
   }
 
+  json stage(frames::Frame request) {
+    staged_.clear();
+    const auto bytes = request.body.at("arena_bytes").get<std::size_t>();
+    std::vector<std::span<std::byte>> arenas;
+    for (auto& descriptor : request.descriptors) {
+      staged_.push_back(SharedMemory::adopt(std::move(descriptor), bytes));
+      arenas.push_back(staged_.back().bytes());
+    }
+    try {
+      device_.stage(std::move(arenas));
+    } catch (const std::runtime_error& error) {
+      return {{"type", "unstaged"}, {"message", error.what()}};
+    }
+    return {{"type", "staged"}};
+  }
+
+  json time(const json& body) {
+    if (kernel_ == nullptr || !device_.has_clock()) throw std::runtime_error("time out of turn");
+    TimedLaunch launch{.launch = decode_launch(body, 0)};
+    const json& arguments = body.at("arguments");
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].at("type") != "tensor") continue;
+      launch.pointer_offsets.push_back(kernel_->parameters.at(i).offset_bytes);
+    }
+    TimingPlan plan{.view = decode_view(body.at("view").get<std::string>()),
+                    .warmups = body.at("warmups"),
+                    .wall = std::chrono::nanoseconds(body.at("wall_ns").get<std::int64_t>())};
+    for (const auto& run : body.at("runs")) {
+      plan.runs.push_back({.place = run.at(0), .content = run.at(1), .keep = run.at(2)});
+      if (plan.runs.back().place >= staged_.size() || plan.runs.back().content >= staged_.size()) {
+        throw std::runtime_error("a run of an arena that was not staged");
+      }
+    }
+    const Timed timed = device_.time(launch, plan);
+    json reply = describe_outcome(timed.outcome);
+    reply["type"] = "timed";
+    reply["samples_ns"] = timed.samples_ns;
+    reply["launches"] = timed.launches;
+    reply["clock_mhz"] = timed.clock_mhz ? json(*timed.clock_mhz) : json(nullptr);
+    reply["event_overhead_ns"] = timed.event_overhead_ns;
+    reply["note"] = timed.note;
+    return reply;
+  }
+
  private:
+  static TimingView decode_view(const std::string& name) {
+    if (name == "cold") return TimingView::cold;
+    if (name == "warm") return TimingView::warm;
+    if (name == "graph") return TimingView::graph;
+    throw std::runtime_error("unknown view '" + name + "'");
+  }
+
+  emulator::Launch decode_launch(const json& body, std::uint64_t arena_address) const {
+    const auto packed = pack(*kernel_, decode_arguments(body.at("arguments"), arena_address));
+    const auto* block = std::get_if<std::vector<std::byte>>(&packed);
+    if (block == nullptr) throw std::runtime_error("run with arguments that load() refused");
+    return {.kernel = kernel_->name,
+            .grid = decode_dim(body.at("grid")),
+            .block = decode_dim(body.at("block")),
+            .dynamic_shared_bytes = body.at("shared_bytes"),
+            .parameters = *block};
+  }
+
   json describe_choice(const json& body) {
     json reply = {{"type", "loaded"}, {"kernels", json::array()}, {"misfits", json::array()}};
     for (const auto& kernel : kernels_) reply["kernels"].push_back(describe(kernel));
@@ -135,8 +200,7 @@ class Session {
                               {"ptx_line", kernel_->unsupported_ptx_line},
                               {"where", describe(kernel_->unsupported_where)}};
     }
-    const auto packed =
-        pack(*kernel_, decode_arguments(body.at("arguments"), device_.arena_address()));
+    const auto packed = pack(*kernel_, decode_arguments(body.at("arguments"), 0));
     if (const auto* misfits = std::get_if<std::vector<Misfit>>(&packed)) {
       for (const auto& misfit : *misfits) {
         reply["misfits"].push_back({{"argument", misfit.argument}, {"message", misfit.message}});
@@ -145,7 +209,8 @@ class Session {
     return reply;
   }
 
-  std::vector<emulator::Buffer> tensors(const json& arguments, const SharedMemory& arena) const {
+  std::vector<emulator::Buffer> tensors(const json& arguments, const SharedMemory& arena,
+                                        std::uint64_t address) const {
     std::vector<emulator::Buffer> buffers;
     for (const auto& item : arguments) {
       if (item.at("type") != "tensor") continue;
@@ -154,7 +219,7 @@ class Session {
       if (offset > arena.bytes().size() || bytes > arena.bytes().size() - offset) {
         throw std::runtime_error("tensor outside the arena");
       }
-      buffers.push_back({.address = device_.arena_address() + offset,
+      buffers.push_back({.address = address + offset,
                          .bytes = arena.bytes().subspan(offset, bytes),
                          .name = item.at("name").get<std::string>()});
     }
@@ -179,6 +244,7 @@ class Session {
   Device& device_;
   std::vector<emulator::KernelInfo> kernels_{};
   const emulator::KernelInfo* kernel_ = nullptr;
+  std::vector<SharedMemory> staged_{};
 };
 
 }  // namespace
@@ -191,6 +257,10 @@ int serve_kernel_on(Device& device, frames::Channel& channel) {
       reply.body = session.load(*request);
     } else if (request->type() == "run") {
       reply.body = session.run(std::move(*request));
+    } else if (request->type() == "stage") {
+      reply.body = session.stage(std::move(*request));
+    } else if (request->type() == "time") {
+      reply.body = session.time(request->body);
     } else {
       return 2;
     }
@@ -201,6 +271,10 @@ int serve_kernel_on(Device& device, frames::Channel& channel) {
 
 int serve_kernel(frames::Channel& channel) {
   return serve_kernel_on(*make_emulator_device(), channel);
+}
+
+int serve_gpu_kernel(frames::Channel& channel) {
+  return serve_kernel_on(*make_gpu_device(), channel);
 }
 
 }  // namespace assay::runner

@@ -23,6 +23,8 @@ using assay::runner::Role;
 constexpr Role kRoles[] = {
     {.name = "compile", .serve = assay::runner::serve_compile},
     {.name = "kernel", .serve = assay::runner::serve_kernel},
+    {.name = "gpu-kernel", .serve = assay::runner::serve_gpu_kernel},
+    {.name = "devices", .serve = assay::runner::serve_devices},
     {.name = "referee", .serve = assay::runner::serve_referee},
 };
 

@@ -3,9 +3,9 @@
 //
 //   → {type: "open", contract, secret: [low, high], atol?, rtol?}
 //   ← {type: "opened", total_bytes, placements: [{name, argument, offset, bytes}]}
-//   → {type: "fill", trial}      ← {type: "filled"} + arena descriptor
-//   → {type: "expect"}           ← {type: "expected", findings}
-//   → {type: "check"}            ← {type: "checked", ok, outputs, findings}
+//   → {type: "fill", trial, slot?}  ← {type: "filled"} + arena descriptor
+//   → {type: "expect"}              ← {type: "expected", findings}
+//   → {type: "check", slot?}        ← {type: "checked", ok, outputs, findings}
 //   → {type: "weak_oracle"}      ← {type: "weak_oracle", warnings}
 #include <memory>
 #include <stdexcept>
@@ -33,13 +33,15 @@ class Bench {
     if (!examination_) throw std::runtime_error("asked to " + verb + " before open");
     Frame reply;
     if (verb == "fill") {
-      const auto& arena = examination_->fill(request.body.at("trial").get<std::uint32_t>());
+      const auto& arena = examination_->fill(request.body.at("trial").get<std::uint32_t>(),
+                                             request.body.value("slot", 0U));
       reply.body = {{"type", "filled"}};
       reply.descriptors.push_back(arena.descriptor().duplicate());
     } else if (verb == "expect") {
       reply.body = examination_->expect();
       reply.body["type"] = "expected";
     } else if (verb == "check") {
+      examination_->select(request.body.value("slot", 0U));
       reply.body = examination_->check();
       reply.body["type"] = "checked";
     } else if (verb == "weak_oracle") {

@@ -18,7 +18,9 @@ struct Role {
 };
 
 int serve_compile(frames::Channel& channel);
-int serve_kernel(frames::Channel& channel);  // on the emulator
+int serve_kernel(frames::Channel& channel);      // on the emulator
+int serve_gpu_kernel(frames::Channel& channel);  // on the one GPU this process is shown
+int serve_devices(frames::Channel& channel);
 int serve_kernel_on(Device& device, frames::Channel& channel);
 int serve_referee(frames::Channel& channel);
 

@@ -1,0 +1,53 @@
+#include "engine/node/gpu_lease.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+#include <thread>
+
+namespace assay::node {
+namespace {
+
+// World-writable with the sticky bit, where they exist.
+constexpr const char* kFolders[] = {"/run/lock", "/tmp"};
+// A job's turn on a device lasts tens of milliseconds: waiting for it costs little more.
+constexpr std::chrono::milliseconds kRetry{1};
+
+posix::Descriptor open_lock(const std::string& name) {
+  int error = ENOENT;
+  for (const char* folder : kFolders) {
+    const std::string path = std::string(folder) + "/" + name;
+    constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+    // Who finds it need not be who made it: a file of another user is opened without O_CREAT, which
+    // sticky folders forbid for it.
+    posix::Descriptor file(::open(path.c_str(), kFlags));
+    if (!file) file = posix::Descriptor(::open(path.c_str(), kFlags | O_CREAT, 0666));
+    if (!file) {
+      error = errno;
+      continue;
+    }
+    ::fchmod(file.get(), 0666);  // whatever the umask was; only its maker may, others need not
+    return file;
+  }
+  throw std::system_error(error, std::generic_category(), "the lock of a GPU");
+}
+
+}  // namespace
+
+std::optional<GpuLease> GpuLease::take(const std::string& uuid, const std::stop_token& stop) {
+  posix::Descriptor lock = open_lock("assay-" + uuid + ".lock");
+  while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      throw std::system_error(errno, std::generic_category(), "the lock of a GPU");
+    }
+    if (stop.stop_requested()) return std::nullopt;
+    std::this_thread::sleep_for(kRetry);
+  }
+  return GpuLease(std::move(lock));
+}
+
+}  // namespace assay::node

@@ -1,0 +1,271 @@
+#include "engine/node/gpu_timing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "engine/node/ratio.h"
+
+namespace assay::node {
+namespace {
+
+using nlohmann::json;
+
+// Contents that runs begin with, and places they work in.
+constexpr std::uint32_t kMaxSlots = 3;
+constexpr std::uint64_t kMaxStagedBytes = 6ULL << 30;
+// Device time of all cold runs of one side; slower kernels get fewer runs, never fewer than the
+// least.
+constexpr double kBudget_ns = 2e9;
+constexpr std::uint32_t kLeastRuns = 10;
+constexpr double kPreparation_ns = 80'000;  // of a cold run: restoring, flushing
+constexpr std::uint32_t kEstimateRuns = 3;
+constexpr std::uint32_t kPairs = 12;
+constexpr std::uint32_t kExaminedTurns = 3;
+constexpr std::uint32_t kWarmRuns = 30;
+constexpr std::uint32_t kGraphRepeats = 7;
+// Shorter kernels are compared by the graph's slope: two events around a launch add microseconds.
+constexpr double kShort_ns = 15'000;
+constexpr std::uint32_t kGraphTurnRepeats = 3;
+// The multiprocessors' clock moved by more than this between turns.
+constexpr double kUnstableClock = 0.03;
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+json view_of(const Turn& turn) {
+  if (turn.samples_ns.empty()) return {{"unavailable", turn.note}};
+  return {{"median_ns", median(turn.samples_ns)},
+          {"min_ns", *std::min_element(turn.samples_ns.begin(), turn.samples_ns.end())},
+          {"runs", turn.samples_ns.size()}};
+}
+
+json describe(const Ratio& ratio, const char* basis) {
+  return {{"ratio", ratio.ratio},
+          {"low", ratio.low},
+          {"high", ratio.high},
+          {"verdict", name(ratio.verdict)},
+          {"pairs", ratio.pairs},
+          {"basis", basis},
+          {"confidence", kRatioConfidence},
+          {"minimum_effect", kMinimumEffect}};
+}
+
+}  // namespace
+
+GpuTiming::GpuTiming(RefereeSession& referee, KernelSession& kernel, KernelSession* reference,
+                     TimingRequest request, Judge judge, std::chrono::nanoseconds& execution_left)
+    : referee_(referee),
+      request_(request),
+      judge_(std::move(judge)),
+      execution_left_(execution_left),
+      kernel_{.session = &kernel, .name = "kernel"} {
+  if (reference != nullptr) reference_ = Side{.session = reference, .name = "ref_kernel"};
+}
+
+GpuTiming::Step GpuTiming::measure(json& body) {
+  Step ended = stage_arenas();
+  if (!ended) ended = estimate();
+  if (!ended) ended = take_turns();
+  if (!ended) ended = other_views(body);
+  if (!ended && reference_) ended = compare(body);
+  tell(body);
+  return ended;
+}
+
+std::uint32_t GpuTiming::below(std::uint32_t bound) {
+  return static_cast<std::uint32_t>(random_() % bound);
+}
+
+TurnOrder GpuTiming::order(const char* view, std::uint32_t runs) {
+  TurnOrder order{.view = view, .warmups = std::max(request_.warmups, 1U)};
+  for (std::uint32_t i = 0; i < runs; ++i) {
+    order.runs.push_back({.place = below(slots_), .content = below(slots_)});
+  }
+  return order;
+}
+
+std::variant<Turn, Ended> GpuTiming::ask(Side& side, const TurnOrder& order) {
+  auto reply = side.session->time(order, execution_left_);
+  if (auto* ended = std::get_if<Ended>(&reply)) {
+    if (reference_ && &side == &*reference_) ended->summary = "The reference: " + ended->summary;
+    ended->detail["which"] = side.name;
+    return reply;
+  }
+  const Turn& turn = std::get<Turn>(reply);
+  event_overhead_ns_ = turn.event_overhead_ns;
+  if (turn.clock_mhz) clocks_mhz_.push_back(*turn.clock_mhz);
+  return reply;
+}
+
+GpuTiming::Step GpuTiming::stage_arenas() {
+  const auto fitting = static_cast<std::uint32_t>(kMaxStagedBytes /
+                                                  std::max<std::uint64_t>(request_.arena_bytes, 1));
+  slots_ = std::clamp(fitting, 1U, std::min(kMaxSlots, request_.known_trials));
+  std::vector<posix::Descriptor> arenas;
+  for (std::uint32_t slot = 0; slot < slots_; ++slot) {
+    auto arena = referee_.fill(slot, slot);
+    if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
+    arenas.push_back(std::move(std::get<posix::Descriptor>(arena)));
+  }
+  if (reference_) {
+    std::vector<posix::Descriptor> again;
+    for (const auto& arena : arenas) again.push_back(arena.duplicate());
+    if (auto ended = reference_->session->stage(std::move(again), request_.arena_bytes)) {
+      return ended;
+    }
+  }
+  return kernel_.session->stage(std::move(arenas), request_.arena_bytes);
+}
+
+GpuTiming::Step GpuTiming::estimate() {
+  double slowest = 0;
+  const auto estimate_side = [&](Side& side) -> Step {
+    auto turn = ask(side, order("cold", kEstimateRuns));
+    if (auto* ended = std::get_if<Ended>(&turn)) return std::move(*ended);
+    side.typical_ns = median(std::get<Turn>(turn).samples_ns);
+    slowest = std::max(slowest, side.typical_ns);
+    return std::nullopt;
+  };
+  if (reference_) {
+    if (auto ended = estimate_side(*reference_)) return ended;
+  }
+  if (auto ended = estimate_side(kernel_)) return ended;
+  const double affordable = kBudget_ns / (slowest + kPreparation_ns);
+  const auto most = static_cast<std::uint32_t>(std::clamp(affordable, 1.0 * kLeastRuns, 1e6));
+  trials_ = std::min(request_.trials, most);
+  return std::nullopt;
+}
+
+GpuTiming::Step GpuTiming::take_turns() {
+  const std::uint32_t turns = std::clamp(trials_ / 2, 1U, reference_ ? kPairs : kExaminedTurns);
+  const std::uint32_t runs = (trials_ + turns - 1) / turns;
+  std::set<std::uint32_t> examined;
+  while (examined.size() < std::min(kExaminedTurns, turns)) examined.insert(below(turns));
+  for (std::uint32_t turn = 0; turn < turns; ++turn) {
+    // ABBA: what drifts in one direction drifts for both.
+    const bool kernel_first = turn % 2 == 1;
+    if (reference_ && !kernel_first) {
+      if (auto ended = take_turn(*reference_, runs, false)) return ended;
+    }
+    if (auto ended = take_turn(kernel_, runs, examined.contains(turn))) return ended;
+    if (reference_ && kernel_first) {
+      if (auto ended = take_turn(*reference_, runs, false)) return ended;
+    }
+  }
+  return std::nullopt;
+}
+
+GpuTiming::Step GpuTiming::take_turn(Side& side, std::uint32_t runs, bool examined) {
+  // One run more than counts: the first after a switch of contexts is slower.
+  TurnOrder turn = order("cold", runs + 1);
+  RunOrder& kept = turn.runs[1 + below(runs)];
+  kept.keep = examined;
+  auto reply = ask(side, turn);
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  const Turn& taken = std::get<Turn>(reply);
+  const std::vector<double> counted(taken.samples_ns.begin() + 1, taken.samples_ns.end());
+  side.cold_ns.insert(side.cold_ns.end(), counted.begin(), counted.end());
+  side.turns_ns.push_back(median(counted));
+  if (taken.clock_mhz) side.turn_cycles.push_back(median(counted) * *taken.clock_mhz * 1e-3);
+  return examined ? examine(kept.content) : std::nullopt;
+}
+
+GpuTiming::Step GpuTiming::examine(std::uint32_t slot) {
+  auto said = referee_.check(slot);
+  if (auto* ended = std::get_if<Ended>(&said)) return std::move(*ended);
+  ++examined_;
+  return judge_(slot, std::get<json>(said));
+}
+
+GpuTiming::Step GpuTiming::other_views(json& body) {
+  const auto views = [&](Side& side, json& into) -> Step {
+    auto warm = ask(side, order("warm", std::min(trials_, kWarmRuns)));
+    if (auto* ended = std::get_if<Ended>(&warm)) return std::move(*ended);
+    into["warm"] = view_of(std::get<Turn>(warm));
+    auto graph = ask(side, order("graph", kGraphRepeats));
+    if (auto* ended = std::get_if<Ended>(&graph)) return std::move(*ended);
+    into["graph"] = view_of(std::get<Turn>(graph));
+    into["graph"]["launches"] = std::get<Turn>(graph).launches;
+    return std::nullopt;
+  };
+  if (reference_) {
+    if (auto ended = views(*reference_, body["reference_views"])) return ended;
+  }
+  return views(kernel_, body["views"]);
+}
+
+GpuTiming::Step GpuTiming::graph_turn(Side& side) {
+  auto reply = ask(side, order("graph", kGraphTurnRepeats));
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  const Turn& turn = std::get<Turn>(reply);
+  side.turns_ns.push_back(median(turn.samples_ns));
+  side.turn_cycles.clear();
+  return std::nullopt;
+}
+
+GpuTiming::Step GpuTiming::compare(json& body) {
+  const char* basis = "cold";
+  const bool is_short = kernel_.typical_ns < kShort_ns || reference_->typical_ns < kShort_ns;
+  const auto has_slope = [&](const char* key) { return body[key]["graph"].contains("median_ns"); };
+  if (is_short && has_slope("views") && has_slope("reference_views")) {
+    basis = "graph";
+    kernel_.turns_ns.clear();
+    reference_->turns_ns.clear();
+    for (std::uint32_t pair = 0; pair < kPairs; ++pair) {
+      Side& first = pair % 2 == 0 ? *reference_ : kernel_;
+      Side& second = pair % 2 == 0 ? kernel_ : *reference_;
+      if (auto ended = graph_turn(first)) return ended;
+      if (auto ended = graph_turn(second)) return ended;
+    }
+  }
+  const auto measurable = [](const Side& side) {
+    return side.turns_ns.size() >= 2 &&
+           std::all_of(side.turns_ns.begin(), side.turns_ns.end(), [](double t) { return t > 0; });
+  };
+  if (!measurable(kernel_) || !measurable(*reference_)) {
+    body["speedup"] = nullptr;
+    body["speedup_note"] = "too few runs, or too short to be told from nothing";
+    return std::nullopt;
+  }
+  body["speedup"] = describe(ratio_of(reference_->turns_ns, kernel_.turns_ns), basis);
+  const bool in_cycles = kernel_.turn_cycles.size() == kernel_.turns_ns.size() &&
+                         reference_->turn_cycles.size() == kernel_.turns_ns.size();
+  if (in_cycles) {
+    body["speedup"]["ratio_in_cycles"] =
+        ratio_of(reference_->turn_cycles, kernel_.turn_cycles).ratio;
+  }
+  return std::nullopt;
+}
+
+void GpuTiming::tell(json& body) const {
+  body["samples_ns"] = kernel_.cold_ns;
+  if (reference_) body["reference_samples_ns"] = reference_->cold_ns;
+  body["event_overhead_ns"] = event_overhead_ns_;
+  body["runs_examined"] = examined_;
+  body["warnings"] = json::array();
+  if (trials_ > 0 && trials_ < request_.trials) {
+    body["warnings"].push_back(
+        {{"code", "fewer_runs"},
+         {"message", "Timed " + std::to_string(trials_) + " of " + std::to_string(request_.trials) +
+                         " runs: more would exceed the time budget."}});
+  }
+  if (clocks_mhz_.empty()) return;
+  const auto [low, high] = std::minmax_element(clocks_mhz_.begin(), clocks_mhz_.end());
+  body["clocks"] = {
+      {"sm_mhz_min", *low}, {"sm_mhz_max", *high}, {"sm_mhz_median", median(clocks_mhz_)}};
+  if (*low < *high * (1 - kUnstableClock)) {
+    body["warnings"].push_back(
+        {{"code", "unstable_clock"},
+         {"message", "The multiprocessors' clock moved between " +
+                         std::to_string(std::lround(*low)) + " and " +
+                         std::to_string(std::lround(*high)) +
+                         " MHz while this was measured; compare times with care."}});
+  }
+}
+
+}  // namespace assay::node

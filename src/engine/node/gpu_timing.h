@@ -1,0 +1,80 @@
+// The timed stage on a GPU: turns of cold runs, some of which the referee examines afterwards, then
+// the warm and the graph view; with a reference, turns of both side by side and a ratio with its
+// interval. Nothing is subtracted and nothing is rounded; what was not measured says why.
+//
+// One object per job, used by the job's thread while it holds the device.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "engine/node/ended.h"
+#include "engine/node/kernel_session.h"
+#include "engine/node/referee_session.h"
+
+namespace assay::node {
+
+struct TimingRequest {
+  std::uint32_t trials = 100;
+  std::uint32_t warmups = 1;
+  // Trials that the referee holds expected outputs of: runs begin with the inputs of one of them.
+  std::uint32_t known_trials = 1;
+  std::uint64_t arena_bytes = 0;
+};
+
+class GpuTiming {
+ public:
+  using Step = std::optional<Ended>;  // nothing: go on
+  // Judges what the referee said of a run that was timed, made with the inputs of that trial.
+  using Judge = std::function<Step(std::uint32_t trial, const nlohmann::json& said)>;
+
+  // Borrows everything; `reference` may be null.
+  GpuTiming(RefereeSession& referee, KernelSession& kernel, KernelSession* reference,
+            TimingRequest request, Judge judge, std::chrono::nanoseconds& execution_left);
+
+  // What was measured lands in `body`, also when it ends early.
+  [[nodiscard]] Step measure(nlohmann::json& body);
+
+ private:
+  struct Side {
+    KernelSession* session = nullptr;
+    const char* name = "";
+    double typical_ns = 0;
+    std::vector<double> cold_ns{};
+    std::vector<double> turns_ns{};     // the median of each turn
+    std::vector<double> turn_cycles{};  // likewise, in clock cycles
+  };
+
+  [[nodiscard]] Step stage_arenas();
+  [[nodiscard]] Step estimate();
+  [[nodiscard]] Step take_turns();
+  [[nodiscard]] Step take_turn(Side& side, std::uint32_t runs, bool examined);
+  [[nodiscard]] Step examine(std::uint32_t slot);
+  [[nodiscard]] Step other_views(nlohmann::json& body);
+  [[nodiscard]] Step compare(nlohmann::json& body);
+  [[nodiscard]] Step graph_turn(Side& side);
+  // One turn of a side; a failure names whose it is.
+  [[nodiscard]] std::variant<Turn, Ended> ask(Side& side, const TurnOrder& order);
+  [[nodiscard]] TurnOrder order(const char* view, std::uint32_t runs);
+  [[nodiscard]] std::uint32_t below(std::uint32_t bound);
+  void tell(nlohmann::json& body) const;
+
+  RefereeSession& referee_;
+  TimingRequest request_;
+  Judge judge_;
+  std::chrono::nanoseconds& execution_left_;
+  Side kernel_;
+  std::optional<Side> reference_{};
+  std::uint32_t slots_ = 1;
+  std::uint32_t trials_ = 0;  // that the budget allows
+  std::uint32_t examined_ = 0;
+  double event_overhead_ns_ = 0;
+  std::vector<double> clocks_mhz_{};
+  std::mt19937_64 random_{std::random_device{}()};
+};
+
+}  // namespace assay::node

@@ -1,0 +1,58 @@
+#include "engine/node/ratio.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+namespace assay::node {
+namespace {
+
+// Student's t, two-sided 99 %, for 1, 2, 3 … degrees of freedom (any statistics textbook's table).
+constexpr std::array kStudent{63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355,
+                              3.250,  3.169, 3.106, 3.055, 3.012, 2.977, 2.947, 2.921,
+                              2.898,  2.878, 2.861, 2.845, 2.831, 2.819, 2.807, 2.797,
+                              2.787,  2.779, 2.771, 2.763, 2.756, 2.750};
+constexpr double kNormal = 2.576;
+
+double student(std::size_t freedom) {
+  return freedom <= kStudent.size() ? kStudent[freedom - 1] : kNormal;
+}
+
+}  // namespace
+
+std::string_view name(RatioVerdict verdict) {
+  switch (verdict) {
+    case RatioVerdict::faster:
+      return "faster";
+    case RatioVerdict::slower:
+      return "slower";
+    case RatioVerdict::indistinguishable:
+      return "indistinguishable";
+  }
+  return "";
+}
+
+Ratio ratio_of(std::span<const double> reference, std::span<const double> candidate) {
+  std::vector<double> logarithms;
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    logarithms.push_back(std::log(reference[i] / candidate[i]));
+  }
+  const auto count = static_cast<double>(logarithms.size());
+  double mean = 0;
+  for (const double value : logarithms) mean += value / count;
+  double squares = 0;
+  for (const double value : logarithms) squares += (value - mean) * (value - mean);
+  const double error = std::sqrt(squares / (count - 1) / count);
+  const double half = student(logarithms.size() - 1) * error;
+  Ratio out{.ratio = std::exp(mean),
+            .low = std::exp(mean - half),
+            .high = std::exp(mean + half),
+            .pairs = logarithms.size()};
+  const double least = std::log1p(kMinimumEffect);
+  if (mean - half > 0 && mean > least) out.verdict = RatioVerdict::faster;
+  if (mean + half < 0 && mean < -least) out.verdict = RatioVerdict::slower;
+  return out;
+}
+
+}  // namespace assay::node

@@ -1,0 +1,131 @@
+// The CUDA driver, found at run time: no CUDA header and no CUDA library is needed to build or
+// start this program. Types and constants are those of the driver API (CUDA 12.4 to 13); handles
+// are opaque.
+//
+// One per process; a runner's one thread calls it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace assay::runner::cuda {
+
+using Address = std::uint64_t;
+using Handle = void*;
+
+// CUresult values that decide something here.
+enum Result {
+  kSuccess = 0,
+  kOutOfMemory = 2,
+  kNoDevice = 100,
+  kNotFound = 500,
+  kNotReady = 600,
+  kIllegalAddress = 700,
+  kLaunchOutOfResources = 701,
+  kAssert = 710,
+  kHardwareStackError = 714,
+  kIllegalInstruction = 715,
+  kMisalignedAddress = 716,
+  kInvalidAddressSpace = 717,
+  kInvalidPc = 718,
+  kLaunchFailed = 719,
+};
+
+// CUdevice_attribute
+enum Attribute {
+  kMaxThreadsPerBlock = 1,
+  kClockRateKhz = 13,
+  kMultiprocessors = 16,
+  kMemoryClockRateKhz = 36,
+  kMemoryBusBits = 37,
+  kL2Bytes = 38,
+  kComputeMajor = 75,
+  kComputeMinor = 76,
+  kPageableMemoryAccess = 88,
+  kMaxSharedPerBlockOptin = 97,
+};
+
+// CUfunction_attribute
+enum FunctionAttribute {
+  kFunctionMaxThreads = 0,
+  kFunctionSharedBytes = 1,
+  kFunctionMaxDynamicShared = 8,
+};
+
+// CUlimit
+enum Limit { kPrintfFifoBytes = 1, kPersistingL2Bytes = 6 };
+
+// A call of ours that the driver refused. What a kernel does is never thrown.
+class DriverError : public std::runtime_error {
+ public:
+  DriverError(int result, const std::string& what) : std::runtime_error(what), result_(result) {}
+  [[nodiscard]] int result() const { return result_; }
+
+ private:
+  int result_;
+};
+
+// X(name without "cu", exported symbol, type)
+#define ASSAY_CUDA_FUNCTIONS(X)                                                                    \
+  X(Init, "cuInit", int (*)(unsigned))                                                             \
+  X(DriverGetVersion, "cuDriverGetVersion", int (*)(int*))                                         \
+  X(GetErrorName, "cuGetErrorName", int (*)(int, const char**))                                    \
+  X(GetErrorString, "cuGetErrorString", int (*)(int, const char**))                                \
+  X(DeviceGetCount, "cuDeviceGetCount", int (*)(int*))                                             \
+  X(DeviceGet, "cuDeviceGet", int (*)(int*, int))                                                  \
+  X(DeviceGetName, "cuDeviceGetName", int (*)(char*, int, int))                                    \
+  X(DeviceGetUuid, "cuDeviceGetUuid_v2", int (*)(unsigned char*, int))                             \
+  X(DeviceGetPciBusId, "cuDeviceGetPCIBusId", int (*)(char*, int, int))                            \
+  X(DeviceTotalMem, "cuDeviceTotalMem_v2", int (*)(std::size_t*, int))                             \
+  X(DeviceGetAttribute, "cuDeviceGetAttribute", int (*)(int*, int, int))                           \
+  X(PrimaryCtxRetain, "cuDevicePrimaryCtxRetain", int (*)(Handle*, int))                           \
+  X(CtxSetCurrent, "cuCtxSetCurrent", int (*)(Handle))                                             \
+  X(CtxSetLimit, "cuCtxSetLimit", int (*)(int, std::size_t))                                       \
+  X(CtxSynchronize, "cuCtxSynchronize", int (*)())                                                 \
+  X(MemAlloc, "cuMemAlloc_v2", int (*)(Address*, std::size_t))                                     \
+  X(MemFree, "cuMemFree_v2", int (*)(Address))                                                     \
+  X(MemcpyHtoD, "cuMemcpyHtoD_v2", int (*)(Address, const void*, std::size_t))                     \
+  X(MemcpyDtoH, "cuMemcpyDtoH_v2", int (*)(void*, Address, std::size_t))                           \
+  X(MemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", int (*)(Address, Address, std::size_t, Handle))       \
+  X(MemsetD32Async, "cuMemsetD32Async", int (*)(Address, unsigned, std::size_t, Handle))           \
+  X(ModuleLoadData, "cuModuleLoadData", int (*)(Handle*, const void*))                             \
+  X(ModuleUnload, "cuModuleUnload", int (*)(Handle))                                               \
+  X(ModuleGetFunction, "cuModuleGetFunction", int (*)(Handle*, Handle, const char*))               \
+  X(FuncSetAttribute, "cuFuncSetAttribute", int (*)(Handle, int, int))                             \
+  X(FuncGetAttribute, "cuFuncGetAttribute", int (*)(int*, int, Handle))                            \
+  X(StreamCreate, "cuStreamCreate", int (*)(Handle*, unsigned))                                    \
+  X(StreamBeginCapture, "cuStreamBeginCapture_v2", int (*)(Handle, int))                           \
+  X(StreamEndCapture, "cuStreamEndCapture", int (*)(Handle, Handle*))                              \
+  X(GraphInstantiate, "cuGraphInstantiateWithFlags", int (*)(Handle*, Handle, unsigned long long)) \
+  X(GraphLaunch, "cuGraphLaunch", int (*)(Handle, Handle))                                         \
+  X(GraphExecDestroy, "cuGraphExecDestroy", int (*)(Handle))                                       \
+  X(GraphDestroy, "cuGraphDestroy", int (*)(Handle))                                               \
+  X(EventCreate, "cuEventCreate", int (*)(Handle*, unsigned))                                      \
+  X(EventDestroy, "cuEventDestroy_v2", int (*)(Handle))                                            \
+  X(EventRecord, "cuEventRecord", int (*)(Handle, Handle))                                         \
+  X(EventQuery, "cuEventQuery", int (*)(Handle))                                                   \
+  X(EventElapsedTime, "cuEventElapsedTime", int (*)(float*, Handle, Handle))                       \
+  X(LaunchKernel, "cuLaunchKernel",                                                                \
+    int (*)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle,  \
+            void**, void**))
+
+class Driver {
+ public:
+  // Throws std::runtime_error if there is no driver here or it lacks a function. Does not
+  // initialise it.
+  Driver();
+
+#define ASSAY_DECLARE(name, symbol, type) std::type_identity_t<type> name = nullptr;
+  ASSAY_CUDA_FUNCTIONS(ASSAY_DECLARE)
+#undef ASSAY_DECLARE
+
+  // Throws DriverError naming `what` unless the result is success.
+  void check(int result, const char* what) const;
+  // "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"
+  [[nodiscard]] std::string text(int result) const;
+};
+
+}  // namespace assay::runner::cuda

@@ -1,0 +1,140 @@
+#include "engine/runner/gpu_context.h"
+
+#include <array>
+#include <thread>
+#include <utility>
+
+namespace assay::runner {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How long a wait polls without pause: most kernels are done by then.
+constexpr std::chrono::microseconds kSpin{300};
+constexpr std::chrono::microseconds kPause{50};
+constexpr std::size_t kPrintfBytes = 1U << 20;
+
+// Multiprocessor 0 writes the global timer [ns] and its own cycle counter. One block per
+// multiprocessor is launched, twice over, so that one surely lands there.
+constexpr const char* kStampPtx = R"(
+.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry assay_stamp(.param .u64 out)
+{
+  .reg .pred %p;
+  .reg .u32 %sm;
+  .reg .u64 %to, %time, %cycles;
+  mov.u32 %sm, %smid;
+  setp.ne.u32 %p, %sm, 0;
+  @%p ret;
+  ld.param.u64 %to, [out];
+  cvta.to.global.u64 %to, %to;
+  mov.u64 %time, %globaltimer;
+  mov.u64 %cycles, %clock64;
+  st.global.u64 [%to], %time;
+  st.global.u64 [%to+8], %cycles;
+  ret;
+}
+)";
+
+struct Stamp {
+  std::uint64_t time_ns = 0;
+  std::uint64_t cycles = 0;
+};
+
+}  // namespace
+
+GpuContext::GpuContext() {
+  driver_.check(driver_.Init(0), "cuInit");
+  int count = 0;
+  driver_.check(driver_.DeviceGetCount(&count), "cuDeviceGetCount");
+  if (count == 0) throw std::runtime_error("the driver shows no device");
+  driver_.check(driver_.DeviceGet(&device_, 0), "cuDeviceGet");
+  driver_.check(driver_.PrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
+  driver_.check(driver_.CtxSetCurrent(context_), "cuCtxSetCurrent");
+  driver_.check(driver_.CtxSetLimit(cuda::kPrintfFifoBytes, kPrintfBytes), "cuCtxSetLimit");
+  // A carve-out of the L2 would survive every flush (trust-and-timing T9). Devices without one
+  // refuse the limit.
+  driver_.CtxSetLimit(cuda::kPersistingL2Bytes, 0);
+  constexpr unsigned kNonBlocking = 1;
+  driver_.check(driver_.StreamCreate(&stream_, kNonBlocking), "cuStreamCreate");
+  constexpr unsigned kNoTiming = 2;
+  driver_.check(driver_.EventCreate(&idle_event_, kNoTiming), "cuEventCreate");
+  cuda::Handle module = nullptr;
+  if (driver_.ModuleLoadData(&module, kStampPtx) == cuda::kSuccess &&
+      driver_.ModuleGetFunction(&stamp_kernel_, module, "assay_stamp") == cuda::kSuccess) {
+    driver_.check(driver_.MemAlloc(&stamps_, 2 * sizeof(Stamp)), "cuMemAlloc");
+  }
+}
+
+int GpuContext::attribute(cuda::Attribute attribute) const {
+  int value = 0;
+  driver_.check(driver_.DeviceGetAttribute(&value, attribute, device_), "cuDeviceGetAttribute");
+  return value;
+}
+
+int GpuContext::wait(Clock::time_point until) const {
+  if (const int recorded = driver_.EventRecord(idle_event_, stream_); recorded != cuda::kSuccess) {
+    return recorded;
+  }
+  const auto spin_until = Clock::now() + kSpin;
+  for (;;) {
+    const int result = driver_.EventQuery(idle_event_);
+    if (result != cuda::kNotReady) return result;
+    const auto now = Clock::now();
+    if (now >= until) return cuda::kNotReady;
+    if (now >= spin_until) std::this_thread::sleep_for(kPause);
+  }
+}
+
+void GpuContext::stamp(int which) {
+  if (stamps_ == 0) return;
+  cuda::Address out = stamps_ + static_cast<std::size_t>(which) * sizeof(Stamp);
+  std::array<void*, 1> parameters{&out};
+  const auto blocks = static_cast<unsigned>(2 * attribute(cuda::kMultiprocessors));
+  driver_.check(driver_.LaunchKernel(stamp_kernel_, blocks, 1, 1, 1, 1, 1, 0, stream_,
+                                     parameters.data(), nullptr),
+                "stamp");
+}
+
+std::optional<double> GpuContext::clock_mhz() const {
+  if (stamps_ == 0) return std::nullopt;
+  std::array<Stamp, 2> stamps{};
+  if (driver_.MemcpyDtoH(stamps.data(), stamps_, sizeof stamps) != cuda::kSuccess) return {};
+  const auto time = stamps[1].time_ns - stamps[0].time_ns;
+  const auto cycles = stamps[1].cycles - stamps[0].cycles;
+  // The global timer moves in steps of up to a microsecond: too short says nothing.
+  constexpr std::uint64_t kShortest_ns = 20'000;
+  if (time < kShortest_ns || time > std::uint64_t{3'600} * 1'000'000'000) return std::nullopt;
+  return 1e3 * static_cast<double>(cycles) / static_cast<double>(time);
+}
+
+GpuMemory::GpuMemory(GpuMemory&& other) noexcept
+    : context_(other.context_),
+      address_(std::exchange(other.address_, 0)),
+      bytes_(std::exchange(other.bytes_, 0)) {}
+
+GpuMemory& GpuMemory::operator=(GpuMemory&& other) noexcept {
+  std::swap(context_, other.context_);
+  std::swap(address_, other.address_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+void GpuMemory::release() noexcept {
+  // In a context that died this fails, and the process ends soon.
+  if (address_ != 0) context_->driver().MemFree(address_);
+  address_ = 0;
+  bytes_ = 0;
+}
+
+void GpuMemory::reserve(std::size_t bytes) {
+  if (bytes <= bytes_) return;
+  release();
+  const auto& driver = context_->driver();
+  driver.check(driver.MemAlloc(&address_, bytes), "cuMemAlloc");
+  bytes_ = bytes;
+}
+
+}  // namespace assay::runner

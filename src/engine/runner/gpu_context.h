@@ -1,0 +1,68 @@
+// One GPU in this process: the driver initialised, its primary context current, and what every user
+// of it needs: memory that frees itself, waiting that cannot wait for ever, the SM clock.
+//
+// Created after the confinement is in force (measured to work); used by the runner's one thread. A
+// context that has seen a kernel's fault is dead for good, and with it the process.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/runner/cuda_driver.h"
+
+namespace assay::runner {
+
+class GpuContext {
+ public:
+  // Throws std::runtime_error: no driver, no device, no context.
+  GpuContext();
+  GpuContext(const GpuContext&) = delete;
+  GpuContext& operator=(const GpuContext&) = delete;
+
+  [[nodiscard]] const cuda::Driver& driver() const { return driver_; }
+  [[nodiscard]] cuda::Handle stream() const { return stream_; }
+  [[nodiscard]] int attribute(cuda::Attribute attribute) const;
+
+  // Waits until all work of the stream has ended. kNotReady: it had not by then.
+  [[nodiscard]] int wait(std::chrono::steady_clock::time_point until) const;
+
+  // A stamp of time and clock cycles of one multiprocessor, written when the stream comes to it.
+  // Two of them give the clock in between. Nothing if the driver can compile no PTX.
+  void stamp(int which);
+  [[nodiscard]] std::optional<double> clock_mhz() const;
+
+ private:
+  cuda::Driver driver_{};
+  int device_ = 0;
+  cuda::Handle context_ = nullptr;
+  cuda::Handle stream_ = nullptr;
+  cuda::Handle idle_event_ = nullptr;
+  cuda::Handle stamp_kernel_ = nullptr;
+  cuda::Address stamps_ = 0;
+};
+
+// Device memory that frees itself. Grows by being replaced.
+class GpuMemory {
+ public:
+  explicit GpuMemory(const GpuContext& context) : context_(&context) {}
+  ~GpuMemory() { release(); }
+  GpuMemory(GpuMemory&& other) noexcept;
+  GpuMemory& operator=(GpuMemory&& other) noexcept;
+  GpuMemory(const GpuMemory&) = delete;
+  GpuMemory& operator=(const GpuMemory&) = delete;
+
+  // At least that much; what it held is lost if it had to grow. Throws cuda::DriverError.
+  void reserve(std::size_t bytes);
+  [[nodiscard]] cuda::Address address() const { return address_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  void release() noexcept;
+  const GpuContext* context_;
+  cuda::Address address_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace assay::runner

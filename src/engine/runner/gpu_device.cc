@@ -1,0 +1,172 @@
+// A GPU through the driver. What a program's kernels take is read from its PTX, as for the
+// emulator; what runs is the cubin.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+
+#include "engine/posix/descriptor.h"
+#include "engine/runner/device.h"
+#include "engine/runner/gpu_launch.h"
+#include "engine/runner/gpu_timer.h"
+
+namespace assay::runner {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using emulator::Ending;
+using emulator::Outcome;
+
+// The driver writes device printf to standard output: while this lives, that is a file of ours.
+class CapturedOutput {
+ public:
+  CapturedOutput()
+      : file_(::memfd_create("printf", MFD_CLOEXEC)), before_(::fcntl(1, F_DUPFD_CLOEXEC, 3)) {
+    std::fflush(stdout);
+    ::dup2(file_.get(), STDOUT_FILENO);
+  }
+  ~CapturedOutput() {
+    std::fflush(stdout);
+    ::dup2(before_.get(), STDOUT_FILENO);
+  }
+  CapturedOutput(const CapturedOutput&) = delete;
+  CapturedOutput& operator=(const CapturedOutput&) = delete;
+
+  void take(std::size_t limit, Outcome& outcome) const {
+    std::fflush(stdout);
+    std::string text(limit + 1, '\0');
+    const auto got = ::pread(file_.get(), text.data(), text.size(), 0);
+    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    outcome.printf_truncated = text.size() > limit;
+    if (outcome.printf_truncated) text.resize(limit);
+    outcome.printf_output = std::move(text);
+  }
+
+ private:
+  posix::Descriptor file_;
+  posix::Descriptor before_;
+};
+
+class GpuDevice final : public Device {
+ public:
+  GpuDevice() : arena_(context_), timer_(context_) {
+    context_.driver().check(context_.driver().EventCreate(&start_, 0), "cuEventCreate");
+    context_.driver().check(context_.driver().EventCreate(&stop_, 0), "cuEventCreate");
+  }
+
+  Loaded load(const ProgramText& program) override {
+    auto parsed = emulator::Module::parse(program.ptx);
+    if (const auto* error = std::get_if<emulator::ParseError>(&parsed)) return *error;
+    cubin_.assign(program.cubin);
+    if (const int result = load_module(); result != cuda::kSuccess) {
+      return emulator::ParseError{.message = context_.driver().text(result)};
+    }
+    auto kernels = std::get<std::shared_ptr<const emulator::Module>>(parsed)->kernels();
+    for (auto& kernel : kernels) {
+      // The emulator's gaps are not the device's.
+      kernel.unsupported_instruction.clear();
+      kernel.unsupported_ptx_line = 0;
+      kernel.unsupported_where = {};
+    }
+    return kernels;
+  }
+
+  std::uint64_t arena_address(std::size_t bytes) override {
+    arena_.reserve(std::max<std::size_t>(bytes, 1));
+    return arena_.address();
+  }
+
+  Outcome launch(const emulator::Launch& launch, std::span<const emulator::Buffer>,
+                 std::span<std::byte> arena, const emulator::Budget& budget) override {
+    const auto& driver = context_.driver();
+    cuda::Handle function = nullptr;
+    if (auto refused = prepare(launch, function)) return *refused;
+    const auto until =
+        Clock::now() + (budget.wall.count() > 0 ? budget.wall : std::chrono::hours(1));
+    driver.check(driver.MemcpyHtoD(arena_.address(), arena.data(), arena.size()), "inputs");
+    const CapturedOutput output;
+    driver.check(driver.EventRecord(start_, context_.stream()), "cuEventRecord");
+    int result = queue_launch(context_, function, launch, launch.parameters);
+    if (result == cuda::kSuccess) result = driver.EventRecord(stop_, context_.stream());
+    if (result == cuda::kSuccess) result = context_.wait(until);
+    if (result != cuda::kNotReady) {
+      // Hands over what the kernel printed, also before a fault.
+      const int synchronised = driver.CtxSynchronize();
+      if (result == cuda::kSuccess) result = synchronised;
+    }
+    Outcome outcome = outcome_of(context_, result);
+    output.take(budget.printf_bytes, outcome);
+    if (outcome.ending != Ending::completed) return outcome;
+    float milliseconds = 0;
+    driver.check(driver.EventElapsedTime(&milliseconds, start_, stop_), "cuEventElapsedTime");
+    outcome.wall = std::chrono::nanoseconds(static_cast<std::int64_t>(milliseconds * 1e6F));
+    driver.check(driver.MemcpyDtoH(arena.data(), arena_.address(), arena.size()), "outputs");
+    return outcome;
+  }
+
+  void reload() override {
+    const int result = load_module();
+    if (result != cuda::kSuccess) throw cuda::DriverError(result, "the module was loaded before");
+  }
+
+  bool has_clock() const override { return true; }
+  void stage(std::vector<std::span<std::byte>> arenas) override { timer_.stage(std::move(arenas)); }
+  Timed time(const TimedLaunch& launch, const TimingPlan& plan) override {
+    cuda::Handle function = nullptr;
+    if (auto refused = prepare(launch.launch, function)) return {.outcome = *refused};
+    const CapturedOutput unwanted;
+    return timer_.time(function, launch, plan);
+  }
+
+ private:
+  [[nodiscard]] int load_module() {
+    const auto& driver = context_.driver();
+    if (module_ != nullptr) driver.ModuleUnload(module_);
+    module_ = nullptr;
+    return driver.ModuleLoadData(&module_, cubin_.data());
+  }
+
+  // The function, ready for that much shared memory; or why no device accepts the launch.
+  [[nodiscard]] std::optional<Outcome> prepare(const emulator::Launch& launch,
+                                               cuda::Handle& function) const {
+    const auto& driver = context_.driver();
+    driver.check(driver.ModuleGetFunction(&function, module_, launch.kernel.c_str()),
+                 "cuModuleGetFunction");
+    int max_threads = 0;
+    driver.check(driver.FuncGetAttribute(&max_threads, cuda::kFunctionMaxThreads, function),
+                 "cuFuncGetAttribute");
+    const auto& block = launch.block;
+    const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
+    if (threads > static_cast<std::uint64_t>(max_threads)) {
+      return Outcome{.ending = Ending::invalid_launch,
+                     .message = "a block of " + std::to_string(threads) +
+                                " threads, this kernel can have " + std::to_string(max_threads) +
+                                " (its registers or __launch_bounds__ allow no more)"};
+    }
+    const int bytes = static_cast<int>(launch.dynamic_shared_bytes);
+    const int result = driver.FuncSetAttribute(function, cuda::kFunctionMaxDynamicShared, bytes);
+    if (result != cuda::kSuccess) {
+      return Outcome{.ending = Ending::invalid_launch,
+                     .message = std::to_string(bytes) +
+                                " bytes of dynamic shared memory are more than this kernel can "
+                                "have on this device"};
+    }
+    return std::nullopt;
+  }
+
+  GpuContext context_{};
+  GpuMemory arena_;
+  GpuTimer timer_;
+  std::string cubin_{};
+  cuda::Handle module_ = nullptr;
+  cuda::Handle start_ = nullptr;
+  cuda::Handle stop_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_gpu_device() { return std::make_unique<GpuDevice>(); }
+
+}  // namespace assay::runner

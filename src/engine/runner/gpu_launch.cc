@@ -1,0 +1,82 @@
+#include "engine/runner/gpu_launch.h"
+
+#include <array>
+#include <cstring>
+
+namespace assay::runner {
+namespace {
+
+using emulator::Ending;
+using emulator::FaultKind;
+using emulator::Outcome;
+
+// CU_LAUNCH_PARAM_*: how cuLaunchKernel is told of a packed block.
+void* const kBufferPointer = reinterpret_cast<void*>(1);  // NOLINT(performance-no-int-to-ptr)
+void* const kBufferSize = reinterpret_cast<void*>(2);     // NOLINT(performance-no-int-to-ptr)
+
+constexpr int kInvalidValue = 1;
+
+Outcome fault(FaultKind kind, std::string message) {
+  return {.ending = Ending::faulted, .fault = {.kind = kind, .message = std::move(message)}};
+}
+
+}  // namespace
+
+int queue_launch(const GpuContext& context, cuda::Handle function, const emulator::Launch& launch,
+                 const std::vector<std::byte>& parameters) {
+  std::vector<std::byte> block = parameters;
+  std::size_t bytes = block.size();
+  std::array<void*, 5> extra{kBufferPointer, block.data(), kBufferSize, &bytes, nullptr};
+  const auto& grid = launch.grid;
+  const auto& threads = launch.block;
+  return context.driver().LaunchKernel(
+      function, grid.x, grid.y, grid.z, threads.x, threads.y, threads.z,
+      static_cast<unsigned>(launch.dynamic_shared_bytes), context.stream(), nullptr,
+      bytes == 0 ? nullptr : extra.data());
+}
+
+Outcome outcome_of(const GpuContext& context, int result) {
+  const auto text = [&] { return context.driver().text(result); };
+  switch (result) {
+    case cuda::kSuccess:
+      return {};
+    case cuda::kNotReady:
+      return {.ending = Ending::budget_wall};
+    case cuda::kOutOfMemory:
+      return {.ending = Ending::out_of_memory, .message = text()};
+    case cuda::kLaunchOutOfResources:
+    case kInvalidValue:
+      return {.ending = Ending::invalid_launch, .message = text()};
+    case cuda::kIllegalAddress:
+    case cuda::kInvalidAddressSpace:
+      return fault(FaultKind::out_of_bounds, text());
+    case cuda::kMisalignedAddress:
+      return fault(FaultKind::misaligned, text());
+    case cuda::kAssert:
+      return fault(FaultKind::assertion, text());
+    case cuda::kHardwareStackError:
+      return fault(FaultKind::stack_overflow, text());
+    case cuda::kInvalidPc:
+      return fault(FaultKind::invalid_call, text());
+    case cuda::kIllegalInstruction:
+    case cuda::kLaunchFailed:
+      return fault(FaultKind::trap, text());
+    default:
+      throw cuda::DriverError(result, text());
+  }
+}
+
+std::vector<std::byte> placed(const std::vector<std::byte>& parameters,
+                              const std::vector<std::size_t>& pointer_offsets,
+                              cuda::Address arena) {
+  std::vector<std::byte> block = parameters;
+  for (const std::size_t offset : pointer_offsets) {
+    cuda::Address address = 0;
+    std::memcpy(&address, block.data() + offset, sizeof address);
+    address += arena;
+    std::memcpy(block.data() + offset, &address, sizeof address);
+  }
+  return block;
+}
+
+}  // namespace assay::runner

@@ -1,0 +1,27 @@
+// One launch of one kernel on a GPU, and what its end means. Shared by the plain run and the timer.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/emulator/emulator.h"
+#include "engine/runner/gpu_context.h"
+
+namespace assay::runner {
+
+// Queues it; answers the driver's result. `parameters` is the whole parameter block.
+[[nodiscard]] int queue_launch(const GpuContext& context, cuda::Handle function,
+                               const emulator::Launch& launch,
+                               const std::vector<std::byte>& parameters);
+
+// A driver's result as the end of a kernel's run: its own faults are told apart by name. Throws
+// cuda::DriverError for results that no kernel can bring about.
+[[nodiscard]] emulator::Outcome outcome_of(const GpuContext& context, int result);
+
+// The parameter block for tensors that begin at `arena`: the block as for an arena at address 0,
+// with the arena's address added where pointers stand.
+[[nodiscard]] std::vector<std::byte> placed(const std::vector<std::byte>& parameters,
+                                            const std::vector<std::size_t>& pointer_offsets,
+                                            cuda::Address arena);
+
+}  // namespace assay::runner

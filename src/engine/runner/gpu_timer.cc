@@ -1,0 +1,279 @@
+#include "engine/runner/gpu_timer.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/runner/gpu_launch.h"
+
+namespace assay::runner {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::nanoseconds;
+
+// Runs queued before the host waits: their preparation keeps the device busy while the host queues
+// the next, so that no launch latency stands between a run's two events.
+constexpr std::size_t kBatch = 8;
+constexpr std::size_t kOverheadPairs = 32;
+// A graph of N launches lasts about this long: far above an event's resolution of 0.5 us.
+constexpr double kGraphTarget_ns = 400'000;
+constexpr double kMaxGraphLaunches = 64;
+constexpr int kRelaxedCapture = 2;
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+GpuTimer::GpuTimer(GpuContext& context) : context_(context), flush_(context) {
+  const auto& driver = context_.driver();
+  for (std::size_t i = 0; i < std::max(kBatch, kOverheadPairs); ++i) {
+    EventPair pair;
+    driver.check(driver.EventCreate(&pair.start, 0), "cuEventCreate");
+    driver.check(driver.EventCreate(&pair.stop, 0), "cuEventCreate");
+    events_.push_back(pair);
+  }
+}
+
+GpuTimer::~GpuTimer() {
+  for (const auto& pair : events_) {
+    context_.driver().EventDestroy(pair.start);
+    context_.driver().EventDestroy(pair.stop);
+  }
+}
+
+void GpuTimer::stage(std::vector<std::span<std::byte>> arenas) {
+  const auto& driver = context_.driver();
+  arenas_ = std::move(arenas);
+  while (contents_.size() < arenas_.size()) contents_.emplace_back(context_);
+  while (places_.size() < arenas_.size()) places_.emplace_back(context_);
+  flush_.reserve(2 *
+                 static_cast<std::size_t>(std::max(context_.attribute(cuda::kL2Bytes), 1 << 20)));
+  for (std::size_t i = 0; i < arenas_.size(); ++i) {
+    contents_[i].reserve(arenas_[i].size());
+    places_[i].reserve(arenas_[i].size());
+    driver.check(driver.MemcpyHtoD(contents_[i].address(), arenas_[i].data(), arenas_[i].size()),
+                 "staging");
+  }
+}
+
+// One plan being carried out. A kernel's failure is a driver's result other than success; it ends
+// the measurement.
+class GpuTimer::Measurement {
+ public:
+  Measurement(GpuTimer& timer, cuda::Handle function, const TimedLaunch& launch,
+              const TimingPlan& plan)
+      : timer_(timer),
+        context_(timer.context_),
+        driver_(context_.driver()),
+        function_(function),
+        launch_(launch),
+        plan_(plan) {
+    for (const auto& place : timer_.places_) {
+      blocks_.push_back(placed(launch.launch.parameters, launch.pointer_offsets, place.address()));
+    }
+  }
+
+  Timed carry_out() {
+    measure_overhead();
+    int result = warm_up();
+    if (result == cuda::kSuccess) {
+      context_.stamp(0);
+      result = plan_.view == TimingView::graph ? time_graph() : time_runs();
+    }
+    if (result == cuda::kSuccess) {
+      context_.stamp(1);
+      result = wait();
+    }
+    timed_.outcome = outcome_of(context_, result);
+    if (result == cuda::kSuccess) timed_.clock_mhz = context_.clock_mhz();
+    return std::move(timed_);
+  }
+
+ private:
+  [[nodiscard]] int wait() const {
+    const auto limit = plan_.wall.count() > 0 ? plan_.wall : nanoseconds(std::chrono::hours(1));
+    return context_.wait(Clock::now() + limit);
+  }
+
+  // Puts a run's contents where it will work.
+  [[nodiscard]] int restore(const TimedRun& run) const {
+    const auto& arena = timer_.arenas_.at(run.content);
+    return driver_.MemcpyDtoDAsync(timer_.places_.at(run.place).address(),
+                                   timer_.contents_.at(run.content).address(), arena.size(),
+                                   context_.stream());
+  }
+
+  [[nodiscard]] int flush() {
+    return driver_.MemsetD32Async(timer_.flush_.address(), ++flushes_, timer_.flush_.bytes() / 4,
+                                  context_.stream());
+  }
+
+  [[nodiscard]] int launch(std::uint32_t place) const {
+    return queue_launch(context_, function_, launch_.launch, blocks_.at(place));
+  }
+
+  [[nodiscard]] int launch_between(const EventPair& events, std::uint32_t place) const {
+    if (const int result = driver_.EventRecord(events.start, context_.stream()); result != 0) {
+      return result;
+    }
+    if (const int result = launch(place); result != 0) return result;
+    return driver_.EventRecord(events.stop, context_.stream());
+  }
+
+  [[nodiscard]] double elapsed_ns(const EventPair& events) const {
+    float milliseconds = 0;
+    driver_.check(driver_.EventElapsedTime(&milliseconds, events.start, events.stop),
+                  "cuEventElapsedTime");
+    return static_cast<double>(milliseconds) * 1e6;
+  }
+
+  void measure_overhead() {
+    driver_.check(flush(), "flush");
+    for (std::size_t i = 0; i < kOverheadPairs; ++i) {
+      driver_.check(driver_.EventRecord(timer_.events_[i].start, context_.stream()), "event");
+      driver_.check(driver_.EventRecord(timer_.events_[i].stop, context_.stream()), "event");
+    }
+    driver_.check(context_.wait(Clock::now() + std::chrono::seconds(10)), "event overhead");
+    std::vector<double> samples;
+    for (std::size_t i = 0; i < kOverheadPairs; ++i) {
+      samples.push_back(elapsed_ns(timer_.events_[i]));
+    }
+    timed_.event_overhead_ns = median(std::move(samples));
+  }
+
+  [[nodiscard]] int warm_up() {
+    if (plan_.runs.empty()) return cuda::kSuccess;
+    for (std::uint32_t i = 0; i < std::max(plan_.warmups, 1U); ++i) {
+      const TimedRun& run = plan_.runs[i % plan_.runs.size()];
+      if (const int result = restore(run); result != 0) return result;
+      if (const int result = launch_between(timer_.events_[0], run.place); result != 0) {
+        return result;
+      }
+    }
+    const int result = wait();
+    if (result == cuda::kSuccess) typical_ns_ = elapsed_ns(timer_.events_[0]);
+    return result;
+  }
+
+  [[nodiscard]] int queue_run(const TimedRun& run, const EventPair& events) {
+    if (const int result = restore(run); result != 0) return result;
+    const int prepared = plan_.view == TimingView::cold ? flush() : launch(run.place);
+    if (prepared != 0) return prepared;
+    return launch_between(events, run.place);
+  }
+
+  // The runs queued since the last wait, in order.
+  [[nodiscard]] int collect(std::size_t queued) {
+    if (const int result = wait(); result != 0) return result;
+    for (std::size_t i = 0; i < queued; ++i) {
+      timed_.samples_ns.push_back(elapsed_ns(timer_.events_[i]));
+    }
+    return cuda::kSuccess;
+  }
+
+  [[nodiscard]] int time_runs() {
+    std::size_t queued = 0;
+    for (const TimedRun& run : plan_.runs) {
+      if (const int result = queue_run(run, timer_.events_[queued]); result != 0) return result;
+      ++queued;
+      if (queued < kBatch && !run.keep && &run != &plan_.runs.back()) continue;
+      if (const int result = collect(queued); result != 0) return result;
+      queued = 0;
+      if (run.keep) hand_back(run);
+    }
+    return cuda::kSuccess;
+  }
+
+  void hand_back(const TimedRun& run) const {
+    const auto arena = timer_.arenas_.at(run.content);
+    driver_.check(
+        driver_.MemcpyDtoH(arena.data(), timer_.places_.at(run.place).address(), arena.size()),
+        "handing back");
+  }
+
+  struct Graph {
+    const cuda::Driver* driver = nullptr;
+    cuda::Handle graph = nullptr;
+    cuda::Handle executable = nullptr;
+    explicit Graph(const cuda::Driver& with) : driver(&with) {}
+    Graph(const Graph&) = delete;
+    Graph& operator=(const Graph&) = delete;
+    ~Graph() {
+      if (executable != nullptr) driver->GraphExecDestroy(executable);
+      if (graph != nullptr) driver->GraphDestroy(graph);
+    }
+  };
+
+  // False: this kernel cannot be captured; the outcome's message says why.
+  [[nodiscard]] bool capture(Graph& graph, std::uint32_t launches) {
+    int result = driver_.StreamBeginCapture(context_.stream(), kRelaxedCapture);
+    for (std::uint32_t i = 0; i < launches && result == 0; ++i) {
+      result = launch(i % static_cast<std::uint32_t>(blocks_.size()));
+    }
+    const int ended = driver_.StreamEndCapture(context_.stream(), &graph.graph);
+    if (result == 0) result = ended;
+    if (result == 0) result = driver_.GraphInstantiate(&graph.executable, graph.graph, 0);
+    if (result != 0) graph_failure_ = driver_.text(result);
+    return result == 0;
+  }
+
+  [[nodiscard]] int time_once(const Graph& graph, double& out_ns) const {
+    const EventPair& events = timer_.events_[0];
+    const cuda::Handle stream = context_.stream();
+    if (const int result = driver_.EventRecord(events.start, stream); result != 0) return result;
+    if (const int result = driver_.GraphLaunch(graph.executable, stream); result != 0) {
+      return result;
+    }
+    if (const int result = driver_.EventRecord(events.stop, stream); result != 0) return result;
+    if (const int result = wait(); result != 0) return result;
+    out_ns = elapsed_ns(events);
+    return cuda::kSuccess;
+  }
+
+  [[nodiscard]] int time_graph() {
+    const double wanted = kGraphTarget_ns / std::max(typical_ns_, 500.0);
+    const auto launches = static_cast<std::uint32_t>(std::clamp(wanted, 2.0, kMaxGraphLaunches));
+    timed_.launches = launches;
+    Graph once(driver_);
+    Graph twice(driver_);
+    if (!capture(once, launches) || !capture(twice, 2 * launches)) {
+      timed_.launches = 0;
+      timed_.note = "graph capture failed: " + graph_failure_;
+      return cuda::kSuccess;
+    }
+    double single = 0;
+    double doubled = 0;
+    // The first launch of a graph uploads it.
+    if (const int result = time_once(once, single); result != 0) return result;
+    if (const int result = time_once(twice, doubled); result != 0) return result;
+    for (std::size_t i = 0; i < plan_.runs.size(); ++i) {
+      if (const int result = time_once(once, single); result != 0) return result;
+      if (const int result = time_once(twice, doubled); result != 0) return result;
+      timed_.samples_ns.push_back((doubled - single) / launches);
+    }
+    return cuda::kSuccess;
+  }
+
+  GpuTimer& timer_;
+  GpuContext& context_;
+  const cuda::Driver& driver_;
+  cuda::Handle function_;
+  const TimedLaunch& launch_;
+  const TimingPlan& plan_;
+  std::vector<std::vector<std::byte>> blocks_{};  // the parameter block for each place
+  unsigned flushes_ = 0;
+  double typical_ns_ = 0;
+  std::string graph_failure_{};
+  Timed timed_{};
+};
+
+Timed GpuTimer::time(cuda::Handle function, const TimedLaunch& launch, const TimingPlan& plan) {
+  return Measurement(*this, function, launch, plan).carry_out();
+}
+
+}  // namespace assay::runner

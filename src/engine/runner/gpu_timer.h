@@ -1,0 +1,46 @@
+// Times a kernel on a GPU: events around each run, nothing subtracted, the device kept busy while
+// the host queues. Every run begins with fresh contents at an address that the plan chooses, so
+// that neither a pointer nor what it points to says which run it is; runs that the plan keeps are
+// handed back to be examined.
+//
+// Owned by the GPU device of one runner; one thread.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/runner/device.h"
+#include "engine/runner/gpu_context.h"
+
+namespace assay::runner {
+
+class GpuTimer {
+ public:
+  explicit GpuTimer(GpuContext& context);
+  ~GpuTimer();
+  GpuTimer(const GpuTimer&) = delete;
+  GpuTimer& operator=(const GpuTimer&) = delete;
+
+  // Contents for the runs to begin with; borrowed, and written to by kept runs. Throws
+  // cuda::DriverError when the device has not the memory: twice that of all arenas.
+  void stage(std::vector<std::span<std::byte>> arenas);
+
+  [[nodiscard]] Timed time(cuda::Handle function, const TimedLaunch& launch,
+                           const TimingPlan& plan);
+
+ private:
+  struct EventPair {
+    cuda::Handle start = nullptr;
+    cuda::Handle stop = nullptr;
+  };
+  class Measurement;
+
+  GpuContext& context_;
+  std::vector<std::span<std::byte>> arenas_{};
+  std::vector<GpuMemory> contents_{};  // as staged
+  std::vector<GpuMemory> places_{};    // where kernels work
+  GpuMemory flush_;                    // twice the L2
+  std::vector<EventPair> events_{};
+};
+
+}  // namespace assay::runner
