@@ -143,7 +143,19 @@ void Jobs::forget_finished() {
 }
 
 std::optional<JobRecord> Jobs::find(const std::string& job_id, const std::string& principal) {
-  return journal_.find(job_id, principal);
+  auto record = journal_.find(job_id, principal);
+  if (!record || job::is_final(record->state)) return record;
+  {
+    const std::lock_guard lock(mutex_);
+    if (running_.contains(job_id)) return record;
+  }
+  // Another server's: if that is dead, whoever looks ends the job.
+  try {
+    if (journal_.recover() > 0) record = journal_.find(job_id, principal);
+  } catch (const journal::JournalUnavailable& error) {
+    log_(std::string("recovering: ") + error.what());
+  }
+  return record;
 }
 
 std::vector<JobRecord> Jobs::recent(const std::string& principal, std::size_t limit) {
@@ -164,7 +176,7 @@ std::optional<JobRecord> Jobs::wait(const std::string& job_id, const std::string
       const std::lock_guard lock(mutex_);
       seen = changes_;
     }
-    auto record = journal_.find(job_id, principal);
+    auto record = find(job_id, principal);
     if (!record) return std::nullopt;
     if (on_change && record->stages.size() > told_stages) {
       told_stages = record->stages.size();
@@ -181,7 +193,7 @@ std::optional<JobRecord> Jobs::wait(const std::string& job_id, const std::string
 }
 
 Jobs::Cancelled Jobs::cancel(const std::string& job_id, const std::string& principal) {
-  const auto record = journal_.find(job_id, principal);
+  const auto record = find(job_id, principal);
   if (!record) return Cancelled::not_found;
   if (job::is_final(record->state)) return Cancelled::already_final;
   const std::lock_guard lock(mutex_);

@@ -65,10 +65,10 @@ OrderedJson exec_result(const JobRecord& record) {
   result["metadata"] = metadata;
   if (!record.verdict || record.verdict == Verdict::passed) return result;
   const std::string summary = record.conclusion.value("summary", std::string());
-  if (!passed(compiled)) {
+  if (compiled != nullptr && !passed(compiled)) {
     const json detail = record.conclusion.value("detail", json::object());
     result["compilation_error"] = detail.value("log", summary).substr(0, 6000);
-  } else {
+  } else if (compiled != nullptr) {
     result["validation_error"] = summary;
   }
   return result;
@@ -79,7 +79,10 @@ OrderedJson validation(const StageRecord& validated) {
   for (const char* key : {"checked_against", "trials", "trials_passed", "outputs", "counters"}) {
     if (validated.body.contains(key)) out[key] = validated.body.at(key);
   }
-  if (validated.body.value("printf", "") != "") out["printf"] = validated.body.at("printf");
+  if (validated.body.value("printf", "") != "") {
+    out["printf"] = validated.body.at("printf");
+    out["printf_truncated"] = validated.body.value("printf_truncated", false);
+  }
   return out;
 }
 
@@ -209,7 +212,7 @@ OrderedJson report(const JobRecord& record, Detail detail) {
   out["summary"] = record.conclusion.value("summary", std::string("Not finished yet."));
   out["stage"] =
       record.stages.empty() ? OrderedJson(nullptr) : OrderedJson(record.stages.back().name);
-  if (is_error(record)) out["retryable"] = true;
+  if (is_error(record)) out["retryable"] = record.conclusion.value("retryable", true);
   if (is_about_reference(record)) out["about"] = "ref_kernel";
   if (!is_listing(record)) add_evaluation(out, record);
   add_compilation(out, record);

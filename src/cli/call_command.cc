@@ -1,9 +1,10 @@
 // `assay call TOOL ARGS.json|-`: one tool, called in this process; prints the structured result. On
 // a terminal the stages are shown on standard error as they pass.
 //
-// Exit code 0 if a report was produced. With --check: 0 passed, 1 any other verdict, 2 usage, 3
-// refused, 4 engine fault, 5 cancelled or interrupted. `-` with several lines: JSON lines in, JSON
-// lines out.
+// A job is waited for to its end, unless the arguments have a wait_s. Exit code 0 if a report was
+// produced. With --check: 0 passed, 1 any other verdict or none yet, 2 usage, 3 refused, 4 engine
+// fault, 5 cancelled or interrupted. `-` with several lines: JSON lines in, JSON lines out, a line
+// for each.
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -56,13 +57,24 @@ int exit_code(const ToolResult& result, bool check) {
       verdict != structured.end() && verdict->is_string() ? verdict->get<std::string>() : "";
   if (state == "interrupted" || word == "cancelled") return kCancelled;
   if (result.is_error || word == "engine_fault") return kEngineFault;
-  return word.empty() || word == "passed" ? kOk : kNotPassed;
+  // Tools that judge nothing have no verdict at all.
+  if (verdict == structured.end()) return kOk;
+  return word == "passed" ? kOk : kNotPassed;
 }
 
 class Caller {
  public:
-  Caller(mcp::Tool tool, bool check)
-      : tool_(std::move(tool)), schema_(Json(tool_.input_schema)), check_(check) {}
+  Caller(mcp::Tool tool, mcp::Tool get_job, bool check)
+      : tool_(std::move(tool)),
+        get_job_(std::move(get_job)),
+        schema_(Json(tool_.input_schema)),
+        check_(check) {}
+
+  // For a line that is no arguments at all: every line is answered by one.
+  static void refuse(const std::string& why) {
+    print({{"status", "client_error"},
+           {"error", {{"violations", {{{"pointer", ""}, {"message", why}}}}}}});
+  }
 
   int call(Json arguments) {
     auto violations = mcp::expand_json_text(schema_, arguments);
@@ -78,12 +90,25 @@ class Caller {
         std::cerr << "  " << progress.message << '\n';
       };
     }
-    const ToolResult result = tool_.run(arguments, context);
+    const bool may_wait = !arguments.contains("wait_s");
+    ToolResult result = tool_.run(arguments, context);
+    while (may_wait && is_unfinished(result)) {
+      result = get_job_.run(
+          {{"job_id", result.structured.at("job_id")}, {"wait_s", kLongestWait_s}}, context);
+    }
     print(result.structured);
     return exit_code(result, check_);
   }
 
  private:
+  static constexpr int kLongestWait_s = 45;
+
+  static bool is_unfinished(const ToolResult& result) {
+    const auto& report = result.structured;
+    return !result.is_error && report.contains("job_id") && report.contains("verdict") &&
+           report.at("verdict").is_null();
+  }
+
   static void print(const mcp::OrderedJson& value) {
     std::cout << value.dump(::isatty(STDOUT_FILENO) != 0 ? 2 : -1, ' ', false,
                             mcp::OrderedJson::error_handler_t::replace)
@@ -91,6 +116,7 @@ class Caller {
   }
 
   mcp::Tool tool_;
+  mcp::Tool get_job_;
   mcp::Schema schema_;
   bool check_;
 };
@@ -100,6 +126,7 @@ int call_text(Caller& caller, const std::string& text) {
   auto parsed = decoder.decode_json(text);
   if (const auto* fault = std::get_if<mcp::JsonFault>(&parsed)) {
     std::cerr << "the arguments are not JSON: " << fault->message << '\n';
+    caller.refuse("not JSON: " + fault->message);
     return kUsage;
   }
   return caller.call(std::move(std::get<Json>(parsed)));
@@ -136,7 +163,7 @@ int run_call(const CallOptions& options) {
     std::cerr << '\n';
     return kUsage;
   }
-  Caller caller(*found, options.check);
+  Caller caller(*found, tools::get_job(assembly.jobs()), options.check);
   if (options.arguments == "-") return call_stream(caller, std::cin);
   if (options.arguments.starts_with('{')) return call_text(caller, options.arguments);
   std::ifstream file(options.arguments);

@@ -20,6 +20,7 @@ namespace assay::cli {
 namespace {
 
 using confinement::Isolation;
+using nlohmann::json;
 
 struct EngineOptions {
   std::string runner{};
@@ -100,9 +101,13 @@ int run_engine(const EngineOptions& options) {
               .body = {{"summary", none->summary}, {"detail", none->detail}}};
     }
     const node::Compiler compiler(bench.runners, cache, zygotes);
-    return node::KernelJob(bench.runners, compiler, std::get<node::GpuPool*>(device),
-                           std::move(task), reporter, stop)
-        .run();
+    auto conclusion = node::KernelJob(bench.runners, compiler, std::get<node::GpuPool*>(device),
+                                      std::move(task), reporter, stop)
+                          .run();
+    json& environment = conclusion.body["environment"];
+    environment["driver"] = bench.devices.gpus().driver;
+    environment["isolation"] = node::isolation_in_force(bench.isolation);
+    return conclusion;
   };
   config.capabilities = [&] {
     const Workbench& bench = *workbench.get();

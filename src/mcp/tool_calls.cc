@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kMaxEchoBytes = 100;
 
 ToolResult refused(const std::string& tool, const std::vector<Violation>& violations) {
-  return {.structured = {{"error",
+  return {.structured = {{"status", "client_error"},
+                         {"error",
                           {{"code", "invalid_arguments"}, {"violations", to_json(violations)}}}},
           .text = "The arguments of " + tool + " were refused; nothing was run.\n" +
                   describe(violations),

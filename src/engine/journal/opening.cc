@@ -107,15 +107,25 @@ fs::path database_file(const fs::path& state_dir) { return state_dir / "journal.
 fs::path suspect_mark(const fs::path& state_dir) { return state_dir / "journal.db.suspect"; }
 
 Opened open_journal(const fs::path& state_dir, std::chrono::milliseconds busy_timeout,
-                    bool network_file_system, const Log& log) {
+                    bool network_file_system, const Ballast& ballast, const Log& log) {
   make_private(state_dir, log);
   const fs::path instances = state_dir / "instances";
   make_private(instances, log);
   // One server at a time decides whether the database is sound.
   const posix::Descriptor alone = lock_file(state_dir / "opening.lock", busy_timeout);
   Opened opened;
+  const auto open = [&] {
+    try {
+      return open_writer(state_dir, busy_timeout, network_file_system);
+    } catch (const JournalUnavailable& error) {
+      // A full disk: opening writes a little, which is what the ballast is for.
+      if (error.why == Why::damaged || !ballast.give_up()) throw;
+      if (log) log("the disk is full: space that was kept back was given up to open the journal");
+      return open_writer(state_dir, busy_timeout, network_file_system);
+    }
+  };
   try {
-    opened.writer = open_writer(state_dir, busy_timeout, network_file_system);
+    opened.writer = open();
   } catch (const JournalUnavailable& error) {
     if (error.why != Why::damaged) throw;
     require_alone(instances, error.what());

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "engine/journal/ballast.h"
 #include "engine/journal/database.h"
 #include "engine/journal/instance.h"
 #include "engine/journal/state_directory.h"
@@ -25,11 +26,12 @@ struct Opened {
 [[nodiscard]] std::filesystem::path database_file(const std::filesystem::path& state_dir);
 [[nodiscard]] std::filesystem::path suspect_mark(const std::filesystem::path& state_dir);
 
-// A damaged database is renamed to journal.db.corrupt-<time> with a word in the log, and a new one
-// begun. Throws JournalUnavailable, also (damaged) when a living server uses the damaged one;
-// std::runtime_error for a directory that is not ours to use and for a newer schema.
+// A full disk costs the ballast. A damaged database is renamed to journal.db.corrupt-<time> with a
+// word in the log, and a new one begun. Throws JournalUnavailable, also (damaged) when a living
+// server uses the damaged one; std::runtime_error for a directory that is not ours to use and for a
+// newer schema.
 [[nodiscard]] Opened open_journal(const std::filesystem::path& state_dir,
                                   std::chrono::milliseconds busy_timeout, bool network_file_system,
-                                  const Log& log);
+                                  const Ballast& ballast, const Log& log);
 
 }  // namespace assay::journal

@@ -35,7 +35,7 @@ Journal::Store::Store(fs::path state_dir, Options options)
       options_(std::move(options)),
       ballast_(state_dir_ / "ballast", options_.ballast_bytes),
       opened_(open_journal(state_dir_, options_.busy_timeout,
-                           network(options_.file_system, state_dir_), options_.log)) {
+                           network(options_.file_system, state_dir_), ballast_, options_.log)) {
   struct stat status {};
   if (::stat(database_file(state_dir_).c_str(), &status) != 0) {
     throw unavailable(errno, database_file(state_dir_).string());

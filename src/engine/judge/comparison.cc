@@ -10,6 +10,7 @@
 
 #include "engine/judge/elements.h"
 #include "engine/judge/mismatch_pattern.h"
+#include "engine/judge/poison.h"
 #include "engine/judge/scalar_conversion.h"
 
 namespace assay::judge {
@@ -151,8 +152,8 @@ std::uint64_t steps_between(Bits a, Bits b) {
 class Walk {
  public:
   Walk(std::span<const std::byte> want, std::span<const std::byte> got, DType dtype,
-       const Tolerance& tolerance)
-      : want_(want), got_(got), dtype_(dtype), tolerance_(tolerance) {
+       const Tolerance& tolerance, std::optional<std::uint32_t> poison)
+      : want_(want), got_(got), dtype_(dtype), tolerance_(tolerance), poison_(poison) {
     result_.elements = want.size() / contract::size_bytes(dtype);
   }
 
@@ -169,7 +170,10 @@ class Walk {
       if constexpr (kType == DType::boolean || (kType >= DType::int64 && kType <= DType::uint8)) {
         note(i, judge_integer(got, want, tolerance_));
       } else {
-        const Judged judged = judge_real(value_of<kType>(got), value_of<kType>(want), tolerance_);
+        const double value = value_of<kType>(got);
+        Judged judged = judge_real(value, value_of<kType>(want), tolerance_);
+        // A NaN is right where one is wanted, but not the one that was there before the run.
+        if (judged.right && std::isnan(value) && is_poison(i)) judged = misplaced(0);
         note(i, judged);
         // Equal values of different bits are zeros, or both NaN.
         if (judged.abs_error > 0 && judged.abs_error < kInfinity) {
@@ -190,11 +194,13 @@ class Walk {
       if (std::equal(got_bytes, got_bytes + sizeof(got), want_.data() + i * sizeof(want))) continue;
       const double wide_got[2]{static_cast<double>(got[0]), static_cast<double>(got[1])};
       const double wide_want[2]{static_cast<double>(want[0]), static_cast<double>(want[1])};
-      note(i, judge_complex(wide_got, wide_want, tolerance_));
+      Judged judged = judge_complex(wide_got, wide_want, tolerance_);
+      if (judged.right && std::isnan(wide_got[0]) && is_poison(i)) judged = misplaced(0);
+      note(i, judged);
     }
   }
 
-  Comparison finish(std::span<const std::int64_t> shape, std::optional<std::uint32_t> poison) {
+  Comparison finish(std::span<const std::int64_t> shape) {
     result_.equal = result_.mismatches == 0;
     if (result_.equal) return std::move(result_);
     result_.worst = describe(worst_, shape);
@@ -207,13 +213,17 @@ class Walk {
                                         .dtype = dtype_,
                                         .shape = shape,
                                         .tolerance = tolerance_,
-                                        .poison = poison,
+                                        .poison = poison_,
                                         .mismatched = mismatched_,
                                         .mismatches = result_.mismatches});
     return std::move(result_);
   }
 
  private:
+  [[nodiscard]] bool is_poison(std::uint64_t i) const {
+    return poison_ && is_signalling_poison(got_, i, dtype_, *poison_);
+  }
+
   void note(std::uint64_t i, const Judged& judged) {
     if (std::isfinite(judged.abs_error)) {
       if (judged.abs_error > result_.max_abs_error) result_.max_abs_error = judged.abs_error;
@@ -278,6 +288,7 @@ class Walk {
   std::span<const std::byte> got_;
   DType dtype_;
   Tolerance tolerance_;
+  std::optional<std::uint32_t> poison_;
   Comparison result_{};
   std::vector<bool> mismatched_{};  // sized at the first mismatch
   std::uint64_t worst_ = 0;
@@ -333,9 +344,9 @@ Comparison compare(std::span<const std::byte> expected, std::span<const std::byt
   if (expected.size() != bytes || got.size() != bytes) {
     throw std::invalid_argument("compare: a span is not shape × dtype bytes");
   }
-  Walk walk(expected, got, dtype, tolerance);
+  Walk walk(expected, got, dtype, tolerance, poison);
   walk_over(walk, dtype);
-  return walk.finish(shape, poison);
+  return walk.finish(shape);
 }
 
 std::optional<Mutation> input_mutated(std::span<const std::byte> before,

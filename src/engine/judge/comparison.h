@@ -62,7 +62,7 @@ struct Comparison {
 
 // Both spans are contiguous, C order, elements(shape) × dtype bytes (else the comparison throws
 // std::invalid_argument: a caller's bug). `poison` is the word the output held before the run, if
-// any.
+// any: an element that still holds it is wrong even where NaN is wanted.
 [[nodiscard]] Comparison compare(std::span<const std::byte> expected,
                                  std::span<const std::byte> got, contract::DType dtype,
                                  std::span<const std::int64_t> shape,

@@ -61,6 +61,22 @@ bool can_hold_pattern_by_chance(DType dtype) {
   }
 }
 
+// Calls note(first element, how many) for every unit that still holds the pattern.
+template <typename Note>
+void for_each_unwritten(std::span<const std::byte> buffer, DType dtype, std::uint32_t word,
+                        Note&& note) {
+  const std::size_t size = contract::size_bytes(dtype);
+  const std::size_t unit = can_hold_pattern_by_chance(dtype) ? 4 : size;
+  const std::uint64_t units = buffer.size() / unit;
+  for (std::uint64_t i = 0; i < units; ++i) {
+    // A whole period at any multiple of the unit begins with the pattern's byte 0 if the unit is
+    // ≥ 4.
+    if (holds_pattern(buffer.data() + i * unit, unit, i * unit, word)) {
+      note(i * unit / size, unit / size);
+    }
+  }
+}
+
 void count(Unwritten& result, std::uint64_t index, std::uint64_t elements) {
   if (result.count == 0) result.first = index;
   result.count += elements;
@@ -115,19 +131,29 @@ void fill_pattern(std::span<std::byte> out, std::uint32_t word, std::uint64_t ph
 }
 
 Unwritten find_unwritten(std::span<const std::byte> buffer, DType dtype, std::uint32_t word) {
-  const std::size_t size = contract::size_bytes(dtype);
-  Unwritten result{.elements = buffer.size() / size};
-  const bool by_word = can_hold_pattern_by_chance(dtype);
-  const std::size_t unit = by_word ? 4 : size;
-  const std::uint64_t units = buffer.size() / unit;
-  for (std::uint64_t i = 0; i < units; ++i) {
-    // A whole period at any multiple of the unit begins with the pattern's byte 0 if the unit is
-    // ≥ 4.
-    if (holds_pattern(buffer.data() + i * unit, unit, i * unit, word)) {
-      count(result, i * unit / size, unit / size);
-    }
-  }
+  Unwritten result{.elements = buffer.size() / contract::size_bytes(dtype)};
+  for_each_unwritten(buffer, dtype, word, [&](std::uint64_t first, std::uint64_t elements) {
+    count(result, first, elements);
+  });
   return result;
+}
+
+std::vector<bool> unwritten_mask(std::span<const std::byte> buffer, DType dtype,
+                                 std::uint32_t word) {
+  std::vector<bool> mask(buffer.size() / contract::size_bytes(dtype));
+  for_each_unwritten(buffer, dtype, word, [&](std::uint64_t first, std::uint64_t elements) {
+    for (std::uint64_t i = first; i < first + elements; ++i) mask[i] = true;
+  });
+  return mask;
+}
+
+bool is_signalling_poison(std::span<const std::byte> buffer, std::uint64_t index, DType dtype,
+                          std::uint32_t word) {
+  if (!contract::is_floating(contract::component(dtype)) || dtype == DType::float8_e4m3fn) {
+    return false;
+  }
+  const std::size_t size = contract::size_bytes(dtype);
+  return holds_pattern(buffer.data() + index * size, size, index * size, word);
 }
 
 Unwritten find_unwritten_twice(std::span<const std::byte> first_run, std::uint32_t first_word,

@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/contract/dtype.h"
 #include "engine/contract/layout.h"
@@ -41,6 +42,15 @@ struct Unwritten {
 // find_unwritten_twice). REQUIRES the buffer to begin at a multiple of 4 in the arena.
 [[nodiscard]] Unwritten find_unwritten(std::span<const std::byte> buffer, contract::DType dtype,
                                        std::uint32_t word);
+
+// The same, one flag per element.
+[[nodiscard]] std::vector<bool> unwritten_mask(std::span<const std::byte> buffer,
+                                               contract::DType dtype, std::uint32_t word);
+
+// Whether element `index` of a buffer as above holds the pattern of a signalling NaN: no arithmetic
+// makes one. False for every dtype that has none.
+[[nodiscard]] bool is_signalling_poison(std::span<const std::byte> buffer, std::uint64_t index,
+                                        contract::DType dtype, std::uint32_t word);
 
 // As above from two runs on the same inputs with different words: an element that holds the
 // respective word both times was not written. Exact for every dtype if the kernel is deterministic.

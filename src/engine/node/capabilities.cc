@@ -62,6 +62,10 @@ json capabilities(const confinement::Isolation& isolation, const Toolkit& toolki
           {"slots", slots}};
 }
 
+json isolation_in_force(const confinement::Isolation& isolation) {
+  return {{"level", confinement::to_text(isolation.level)}, {"in_force", isolation.in_force}};
+}
+
 Conclusion refused_isolation(const confinement::Isolation& isolation) {
   const std::string required(confinement::to_text(isolation.required));
   const std::string seen(confinement::to_text(isolation.level));
@@ -71,6 +75,8 @@ Conclusion refused_isolation(const confinement::Isolation& isolation) {
                                ", this machine was seen to give " + seen +
                                (isolation.failure.empty() ? "" : " (" + isolation.failure + ")") +
                                ". check_capabilities says which layer is missing and why."},
+               {"retryable", false},
+               {"environment", {{"isolation", isolation_in_force(isolation)}}},
                {"detail", {{"isolation", confinement::to_json(isolation)}}}}};
 }
 

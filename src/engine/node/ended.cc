@@ -43,6 +43,10 @@ Ended died(const RunnerEnd& end, RunnerRole role) {
   if (end.signal == SIGXCPU) {
     return {.verdict = Verdict::timed_out, .summary = who + " used up its CPU time."};
   }
+  if (role == RunnerRole::compile && end.output.find("bad_alloc") != std::string::npos) {
+    return {.verdict = Verdict::out_of_memory,
+            .summary = who + " used more memory than a runner may have on this source."};
+  }
   if (role == RunnerRole::compile) {
     return {
         .verdict = Verdict::compile_failed,

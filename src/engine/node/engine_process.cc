@@ -65,11 +65,17 @@ struct EngineProcess::Child {
   std::map<std::string, std::shared_ptr<Mailbox>> mailboxes{};
   std::shared_ptr<Mailbox> capability_box = std::make_shared<Mailbox>();
   bool ended = false;
+  Clock::time_point last_heard = Clock::now();
+  const std::chrono::milliseconds silence;
   Log log{};
   std::thread thread{};
 
-  Child(pid_t process, posix::Descriptor stream, Log log_to)
-      : pid(process), channel(std::move(stream), link::kCaps, false), log(std::move(log_to)) {
+  Child(pid_t process, posix::Descriptor stream, std::chrono::milliseconds longest_silence,
+        Log log_to)
+      : pid(process),
+        channel(std::move(stream), link::kCaps, false),
+        silence(longest_silence),
+        log(std::move(log_to)) {
     thread = std::thread([this] { serve(); });
   }
   ~Child() {
@@ -90,6 +96,8 @@ struct EngineProcess::Child {
   std::shared_ptr<Mailbox> open_mailbox(const std::string& job_id) {
     const std::lock_guard lock(mutex);
     if (ended) return nullptr;
+    // An engine without work owes no word: its silence counts from the moment it is given some.
+    if (mailboxes.empty()) last_heard = Clock::now();
     auto box = std::make_shared<Mailbox>();
     mailboxes[job_id] = box;
     return box;
@@ -106,7 +114,7 @@ struct EngineProcess::Child {
   void serve();
   void take_outbox();
   void deliver(Frame frame);
-  bool is_silent(Clock::time_point last_heard);
+  bool is_silent();
   void reap();
 };
 
@@ -132,13 +140,12 @@ void EngineProcess::Child::deliver(Frame frame) {
   if (box) box->put(std::move(frame));
 }
 
-bool EngineProcess::Child::is_silent(Clock::time_point last_heard) {
+bool EngineProcess::Child::is_silent() {
   const std::lock_guard lock(mutex);
-  return !mailboxes.empty() && Clock::now() - last_heard > link::kSilence;
+  return !mailboxes.empty() && Clock::now() - last_heard > silence;
 }
 
 void EngineProcess::Child::serve() {
-  auto last_heard = Clock::now();
   while (!closing && channel.state() == frames::Channel::State::open) {
     const short events = channel.wants_write() ? POLLIN | POLLOUT : POLLIN;
     pollfd entries[] = {{channel.descriptor(), events, 0}, {wake.get(), POLLIN, 0}};
@@ -147,10 +154,11 @@ void EngineProcess::Child::serve() {
     channel.flush();
     if (entries[0].revents != 0) {
       channel.read_available();
+      const std::lock_guard lock(mutex);
       last_heard = Clock::now();
     }
     while (auto frame = channel.next()) deliver(std::move(*frame));
-    if (is_silent(last_heard)) {
+    if (is_silent()) {
       log("engine: silent for too long with work in flight, killed");
       ::kill(pid, SIGKILL);
       break;
@@ -222,7 +230,7 @@ std::shared_ptr<EngineProcess::Child> EngineProcess::start() const {
     throw std::system_error(error, std::generic_category(),
                             "start the engine " + command_.executable.string());
   }
-  return std::make_shared<Child>(pid, std::move(pair.ours), log_);
+  return std::make_shared<Child>(pid, std::move(pair.ours), command_.silence, log_);
 }
 
 std::shared_ptr<EngineProcess::Child> EngineProcess::running() {

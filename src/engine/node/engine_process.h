@@ -15,12 +15,15 @@
 
 #include "engine/frames/channel.h"
 #include "engine/node/engine.h"
+#include "engine/node/link.h"
 
 namespace assay::node {
 
 struct EngineCommand {
   std::filesystem::path executable{};
   std::vector<std::string> arguments{};  // after argv[0]; the channel is descriptor 3
+  // With work in flight an engine that says nothing for that long is killed.
+  std::chrono::milliseconds silence = link::kSilence;
 };
 
 class EngineProcess final : public Engine {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/node/gpu_timing.h"
+#include "engine/node/kernel_wording.h"
 #include "engine/node/program_facts.h"
 #include "engine/node/stage_clock.h"
 
@@ -20,40 +21,6 @@ constexpr std::chrono::milliseconds kEmulatedTimingBudget{20};
 constexpr std::uint64_t kMaxArenaBytes = 1ULL << 30;
 // The referee holds each arena twice in host memory.
 constexpr std::uint64_t kMaxGpuArenaBytes = 2ULL << 30;
-
-json arguments_of(const contract::Contract& contract) {
-  json list = json::array();
-  for (const auto& arg : contract.args) {
-    json item = {{"name", arg.name}, {"type", contract::name(arg.type)}};
-    if (arg.is_tensor()) {
-      item["shape"] = arg.tensor_spec->shape;
-      item["dtype"] = contract::name(arg.tensor_spec->dtype);
-      item["role"] = contract::name(arg.role);
-      item["bytes"] = arg.tensor_spec->buffer_bytes();
-    }
-    list.push_back(std::move(item));
-  }
-  return list;
-}
-
-std::string index_text(const json& index) {
-  std::string text;
-  for (const auto& part : index) text += (text.empty() ? "" : ", ") + part.dump();
-  return "[" + text + "]";
-}
-
-// The sentence an agent acts on.
-std::string mismatch_summary(const json& output) {
-  const json& worst = output.at("worst");
-  std::string text = "Wrong output '" + output.at("name").get<std::string>() +
-                     "': " + output.at("mismatches").dump() + " of " +
-                     output.at("elements").dump() + " elements differ; worst at " +
-                     index_text(worst.at("index")) + ": got " + worst.at("got").get<std::string>() +
-                     ", want " + worst.at("want").get<std::string>() + ".";
-  if (output.contains("pattern"))
-    text += " Pattern: " + output.at("pattern").get<std::string>() + ".";
-  return text;
-}
 
 }  // namespace
 
@@ -248,6 +215,7 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
       return ended;
     }
     note_findings(said.at("findings"), "ref_kernel", trial);
+    if (auto ended = judge_reference(said.at("findings"))) return ended;
     if (trial == 0) {
       body["reference"] = {{"ran", true}, {"elapsed_ns", ran.elapsed.count()}};
       auto weak = referee_->weak_oracle();
@@ -271,6 +239,33 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
     body["printf_truncated"] = ran.printf_truncated || ran.printf_output.size() > 2000;
   }
   return judge_trial(trial, said, body);
+}
+
+// An output that the reference never writes is no answer to compare with; one that it writes in
+// part is compared in that part.
+KernelJob::Step KernelJob::judge_reference(const json& findings) {
+  for (const auto& finding : findings) {
+    if (finding.at("check") != "unwritten") continue;
+    const std::string tensor = finding.at("tensor");
+    if (finding.at("count") == finding.at("elements")) {
+      Ended ended{.verdict = Verdict::contract_invalid,
+                  .summary = "The reference: it never writes output '" + tensor +
+                             "', so nothing can be judged by it. Is its role right?",
+                  .detail = finding};
+      ended.detail["which"] = "ref_kernel";
+      return ended;
+    }
+    const bool known = std::any_of(warnings_.begin(), warnings_.end(), [&](const json& old) {
+      return old.at("code") == "reference_unwritten" && old.at("tensor") == tensor;
+    });
+    if (known) continue;
+    warnings_.push_back({{"code", "reference_unwritten"},
+                         {"tensor", tensor},
+                         {"message", "The reference leaves " + finding.at("count").dump() + " of " +
+                                         finding.at("elements").dump() + " elements of '" + tensor +
+                                         "' unwritten: those are not compared."}});
+  }
+  return std::nullopt;
 }
 
 KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, json& body) {
@@ -310,9 +305,6 @@ KernelJob::Step KernelJob::validate_stage() {
     ended = run_once(*kernel_, 0, false, said, ran);
     if (!ended) note_findings(said.at("findings"), "kernel", 0);
   }
-  suspect_ = std::any_of(evidence_.begin(), evidence_.end(), [](const json& item) {
-    return item.at("which") == "kernel" && item.at("check") == "input_mutated";
-  });
   clock.body["findings"] = evidence_;
   if (!output_.empty()) clock.artifacts.push_back({"output", "text/plain", output_});
   return clock.tell(std::move(ended));
@@ -401,19 +393,21 @@ Conclusion KernelJob::conclude(const Step& ended) {
     body["summary"] = "Ran to its end in " + std::to_string(task_.validation_trials) +
                       " trials; checked against no reference.";
   }
-  if (suspect_) {
-    body["summary"] =
-        body["summary"].get<std::string>() +
-        " It writes to an input: declare that tensor with role \"inout\" if it is meant.";
-  }
+  bool suspect = false;
   for (const auto& item : evidence_) {
-    if (ended || item.at("which") != "kernel" || item.at("check") == "input_mutated") continue;
-    warnings_.push_back({{"code", item.at("check")}, {"message", "See evidence."}});
+    if (item.at("which") != "kernel") continue;
+    suspect = true;
+    const std::string words = finding_text(item);
+    if (!ended) body["summary"] = body["summary"].get<std::string>() + " " + words;
+    warnings_.push_back({{"code", item.at("check")}, {"message", words}});
   }
   // Trust speaks of a passed verdict: a failure needs none.
   const bool speaks = ran_ && !ended;
-  body["trust"] = !speaks ? json(nullptr) : json(suspect_ ? "suspect" : "verified");
+  body["trust"] = !speaks ? json(nullptr) : json(suspect ? "suspect" : "verified");
   body["evidence"] = evidence_;
+  body["environment"] = {{"device", gpu_ != nullptr ? gpu_->gpu().device() : "emulator"},
+                         {"device_name", gpu_ != nullptr ? json(gpu_->gpu().name) : json(nullptr)},
+                         {"toolkit", program_ ? json(program_->compiler) : json(nullptr)}};
   body["warnings"] = warnings_;
   reporter_.stage({.record = {.name = "concluded", .status = StageStatus::passed}});
   return conclusion;

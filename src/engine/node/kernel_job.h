@@ -49,6 +49,7 @@ class KernelJob {
   [[nodiscard]] Step run_once(KernelSession& session, std::uint32_t trial, bool as_reference,
                               nlohmann::json& said, Ran& ran);
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
+  [[nodiscard]] Step judge_reference(const nlohmann::json& findings);
   [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,
                                  nlohmann::json& body);
   void note_findings(const nlohmann::json& findings, const char* whose, std::uint32_t trial);
@@ -69,7 +70,6 @@ class KernelJob {
   bool ran_ = false;  // device code has run: trust means something
   nlohmann::json evidence_ = nlohmann::json::array();
   nlohmann::json warnings_ = nlohmann::json::array();
-  bool suspect_ = false;
   std::string output_{};            // device printf
   std::string compiled_summary_{};  // of a listing
 };

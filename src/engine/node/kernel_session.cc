@@ -14,6 +14,10 @@ constexpr std::chrono::seconds kLoadLimit{30};
 // The runner ends a launch by itself when its budget is spent; the engine's own deadline is the net
 // under that.
 constexpr std::chrono::milliseconds kRunGrace{500};
+// Of what a kernel printed, in an answer; and how many kernels it names.
+constexpr std::size_t kToldOutputBytes = 2000;
+constexpr std::size_t kToldKernels = 50;
+constexpr std::size_t kToldNameBytes = 200;
 constexpr std::size_t kRunMemoryBytes = 4ULL << 30;
 
 // Values travel as bits: JSON has no NaN, and 64-bit integers must not become doubles.
@@ -54,6 +58,21 @@ Verdict verdict_of(const std::string& ending) {
   if (ending == "invalid_launch") return Verdict::launch_failed;
   if (ending == "stopped") return Verdict::cancelled;
   return Verdict::engine_fault;
+}
+
+// A source may have thousands of kernels, with names of kilobytes.
+json told_kernels(const json& kernels) {
+  json told = json::array();
+  for (const auto& kernel : kernels) {
+    if (told.size() == kToldKernels) break;
+    json item = kernel;
+    for (const char* key : {"name", "display_name"}) {
+      item[key] = kernel.at(key).get<std::string>().substr(0, kToldNameBytes);
+    }
+    if (item.at("parameters").size() > kToldKernels) item.erase("parameters");
+    told.push_back(std::move(item));
+  }
+  return told;
 }
 
 std::string at_line(const json& fault) {
@@ -153,15 +172,18 @@ std::variant<Loaded, Ended> KernelSession::decode_loaded(const json& body,
   if (body.value("type", "") != "loaded")
     return our_fault("The kernel runner answered out of turn.");
   if (!body.contains("kernel")) {
+    const json told = told_kernels(body.at("kernels"));
     std::string names;
-    for (const auto& kernel : body.at("kernels")) {
+    for (const auto& kernel : told) {
       names += (names.empty() ? "" : ", ") + kernel.at("display_name").get<std::string>();
     }
+    if (told.size() < body.at("kernels").size()) names += ", …";
     return Ended{.verdict = Verdict::contract_invalid,
                  .summary = names.empty()
-                                ? "No kernels found in source: it needs a `__global__` function"
+                                ? "No kernels found in source: it needs a `__global__` function; "
+                                  "of a template, name an instance in metadata.name_expressions"
                                 : "Kernel '" + wanted + "' not found. Available: [" + names + "]",
-                 .detail = {{"available", body.at("kernels")}}};
+                 .detail = {{"available", told}}};
   }
   if (body.contains("unsupported")) {
     const json& gap = body.at("unsupported");
@@ -172,8 +194,9 @@ std::variant<Loaded, Ended> KernelSession::decode_loaded(const json& body,
                  .detail = gap};
   }
   if (auto ended = misfits(body)) return *ended;
-  Loaded loaded{.entry = body.at("kernel").get<std::string>(), .kernels = body.at("kernels")};
-  for (const auto& kernel : loaded.kernels) {
+  Loaded loaded{.entry = body.at("kernel").get<std::string>(),
+                .kernels = told_kernels(body.at("kernels"))};
+  for (const auto& kernel : body.at("kernels")) {
     if (kernel.at("name") == loaded.entry) loaded.display_name = kernel.at("display_name");
   }
   return loaded;
@@ -202,7 +225,11 @@ Ended KernelSession::ending(const json& reply) const {
       break;
   }
   ended.detail = {{"ending", how}, {"fault", fault}};
-  if (!reply.at("printf").get<std::string>().empty()) ended.detail["printf"] = reply.at("printf");
+  const auto printed = reply.at("printf").get<std::string>();
+  if (!printed.empty()) {
+    ended.detail["printf"] = printed.substr(0, kToldOutputBytes);
+    ended.detail["printf_truncated"] = printed.size() > kToldOutputBytes;
+  }
   return ended;
 }
 

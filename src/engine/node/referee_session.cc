@@ -10,8 +10,10 @@ namespace {
 
 using nlohmann::json;
 
-// Generating or comparing a gigabyte takes seconds on one core; this is for a referee that hangs.
-constexpr std::chrono::seconds kRefereeLimit{120};
+// For a referee that hangs. Generating and comparing takes about a second per 100 MB on one core,
+// ten times that in a sanitized build.
+constexpr std::chrono::seconds kRefereeLimit{20};
+constexpr std::uint64_t kBytesPerSecond = 10U << 20;
 
 // Drawn once per job; the runners never see it, so hidden trials cannot be foreseen.
 json draw_secret() {
@@ -30,8 +32,10 @@ RefereeSession::RefereeSession(const Runners& runners, std::stop_token stop)
 std::variant<frames::Frame, Ended> RefereeSession::ask(json body, const char* expected) {
   frames::Frame request;
   request.body = std::move(body);
-  auto reply =
-      process_->ask(std::move(request), std::chrono::steady_clock::now() + kRefereeLimit, stop_);
+  auto reply = process_->ask(std::move(request),
+                             std::chrono::steady_clock::now() + kRefereeLimit +
+                                 std::chrono::seconds(arena_bytes_ / kBytesPerSecond),
+                             stop_);
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, RunnerRole::referee);
   auto frame = std::move(std::get<frames::Frame>(reply));
   if (frame.type() != expected) return our_fault("The referee answered out of turn.");

@@ -2,12 +2,22 @@
 
 namespace assay::node {
 
+// Half of what the journal takes.
+constexpr std::size_t kMaxBodyBytes = 512U << 10;
+constexpr std::size_t kMaxSummaryBytes = 4000;
+
 std::optional<Ended> StageClock::tell(std::optional<Ended> ended) {
   const auto elapsed = std::chrono::steady_clock::now() - start_;
   if (ended) {
     body["verdict"] = job::name(ended->verdict);
     body["summary"] = ended->summary;
     body["detail"] = ended->detail;
+  }
+  if (body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).size() > kMaxBodyBytes) {
+    // Whatever let it grow this large, the stage is told, with what decides.
+    body = {{"too_large", true}};
+    if (ended) body["verdict"] = job::name(ended->verdict);
+    if (ended) body["summary"] = ended->summary.substr(0, kMaxSummaryBytes);
   }
   const auto status = ended ? job::StageStatus::failed : job::StageStatus::passed;
   reporter_.stage(

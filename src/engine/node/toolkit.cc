@@ -9,6 +9,61 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// The folders of the wheels below a folder of packages: nvidia/cu13, or nvidia/cuda_nvrtc and its
+// siblings in wheels of CUDA 12, which share no folder and are not used.
+void add_wheels(const fs::path& packages, std::vector<fs::path>& folders) {
+  std::error_code ignored;
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(packages / "nvidia", ignored)) {
+    if (entry.path().filename().string().starts_with("cu1")) found.push_back(entry.path());
+  }
+  std::sort(found.rbegin(), found.rend());
+  folders.insert(folders.end(), found.begin(), found.end());
+}
+
+// <prefix>/lib/python3.N/{site,dist}-packages
+void add_python(const fs::path& prefix, std::vector<fs::path>& folders) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(prefix / "lib", ignored)) {
+    if (!entry.path().filename().string().starts_with("python3")) continue;
+    add_wheels(entry.path() / "site-packages", folders);
+    add_wheels(entry.path() / "dist-packages", folders);
+  }
+}
+
+// The environment of the `python3` that a shell would run.
+void add_python_on_path(std::vector<fs::path>& folders) {
+  std::string path = environment("PATH");
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    const fs::path folder = path.substr(begin, end - begin);
+    std::error_code ignored;
+    if (fs::exists(folder / "python3", ignored)) {
+      add_python(folder.parent_path(), folders);
+      const fs::path real = fs::weakly_canonical(folder / "python3", ignored);
+      return add_python(real.parent_path().parent_path(), folders);
+    }
+    begin = end + 1;
+  }
+}
+
+void add_pythons(std::vector<fs::path>& folders) {
+  const std::string home = environment("HOME");
+  if (!home.empty()) add_wheels(fs::path(home) / ".local/share/assay/cuda", folders);
+  for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    if (const std::string prefix = environment(name); !prefix.empty()) add_python(prefix, folders);
+  }
+  add_python_on_path(folders);
+  if (!home.empty()) add_python(fs::path(home) / ".local", folders);
+  add_python("/usr/local", folders);
+  add_python("/usr", folders);
+}
+
 std::vector<fs::path> candidates(const fs::path& executable_folder) {
   std::vector<fs::path> folders;
   const auto from_environment = [&](const char* name) {
@@ -27,6 +82,7 @@ std::vector<fs::path> candidates(const fs::path& executable_folder) {
   }
   std::sort(versions.rbegin(), versions.rend());
   folders.insert(folders.end(), versions.begin(), versions.end());
+  add_pythons(folders);
   return folders;
 }
 

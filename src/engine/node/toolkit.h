@@ -19,12 +19,16 @@ struct Toolkit {
 };
 
 // In order: $ASSAY_CUDA_DIR, `cuda` beside the folder of the executable (the build puts it there),
-// $CUDA_HOME, /usr/local/cuda, /usr/local/cuda-*. Each is a folder with lib (or lib64) and include.
+// $CUDA_HOME, /usr/local/cuda, /usr/local/cuda-*; then the `nvidia-cuda-*` wheels: where the
+// command below puts them, and in the active Python environments ($VIRTUAL_ENV, $CONDA_PREFIX,
+// those of the `python3` on $PATH, the user's and the system's). Each is a folder with lib (or
+// lib64) and include.
 [[nodiscard]] Toolkit find_toolkit(const std::filesystem::path& executable_folder);
 
-// The one command that would make the compiler available.
+// The one command that makes the compiler available, to be run as the user who runs the server.
 inline constexpr const char* kInstallCompiler =
-    "pip install nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl  "
-    "(or install the CUDA toolkit; point ASSAY_CUDA_DIR at the folder that has lib/ and include/)";
+    "python3 -m pip install --target ~/.local/share/assay/cuda nvidia-cuda-nvrtc "
+    "nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl  (or install the CUDA toolkit, or point "
+    "ASSAY_CUDA_DIR at a folder that has lib/ and include/; then start the server again)";
 
 }  // namespace assay::node

@@ -56,6 +56,16 @@ bool is_poisoned(const contract::Arg& argument) {
   return argument.role == contract::Role::output && !tensor.init && !tensor.data;
 }
 
+// Where the mask is set, `to` becomes what `from` is, and no NaN that could be taken for poison.
+void take_over(const std::vector<bool>& mask, std::size_t element_bytes,
+               const std::vector<std::byte>& from, std::vector<std::byte>& to) {
+  for (std::size_t i = 0; i < mask.size(); ++i) {
+    if (!mask[i]) continue;
+    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(i * element_bytes), element_bytes,
+                to.begin() + static_cast<std::ptrdiff_t>(i * element_bytes));
+  }
+}
+
 std::span<const std::byte> part(const std::vector<std::byte>& arena, const Placement& placement) {
   return std::span(arena).subspan(placement.offset, placement.bytes);
 }
@@ -121,16 +131,24 @@ Examination::Kept Examination::keep(const Bytes& arena) const {
   Kept kept;
   for (const auto& placement : layout_.placements) {
     if (arg(placement).is_written()) {
-      kept.outputs[placement.arg_index] = output(placement, arena);
+      Bytes elements = output(placement, arena);
+      if (is_poisoned(arg(placement))) {
+        kept.unwritten[placement.arg_index] = unwritten(placement, elements);
+      }
+      kept.outputs[placement.arg_index] = std::move(elements);
     }
   }
   return kept;
 }
 
-json Examination::behaviour(const Bytes& arena) const {
+std::vector<bool> Examination::unwritten(const Placement& placement, const Bytes& output) const {
+  const TensorSpec& tensor = spec(placement);
+  return judge::unwritten_mask(output, tensor.dtype, poison_of(tensor));
+}
+
+json Examination::behaviour(const Bytes& arena, const Kept* reference) const {
   json findings = json::array();
   for (const auto& placement : layout_.placements) {
-    const TensorSpec& tensor = spec(placement);
     const contract::Arg& argument = arg(placement);
     if (const auto breach =
             judge::check_guards(arena, placement, judge::guard_word(secret_, current_->fill))) {
@@ -150,14 +168,18 @@ json Examination::behaviour(const Bytes& arena) const {
                             {"first_byte", mutation->first_byte}});
       }
     } else if (is_poisoned(argument)) {
-      const auto unwritten =
-          judge::find_unwritten(output(placement, arena), tensor.dtype, poison_of(tensor));
-      if (unwritten.count > 0) {
+      std::vector<bool> left = unwritten(placement, output(placement, arena));
+      if (reference != nullptr) {
+        const auto& excused = reference->unwritten.at(placement.arg_index);
+        for (std::size_t i = 0; i < left.size(); ++i) left[i] = left[i] && !excused[i];
+      }
+      const auto count = std::count(left.begin(), left.end(), true);
+      if (count > 0) {
         findings.push_back({{"check", "unwritten"},
                             {"tensor", argument.name},
-                            {"count", unwritten.count},
-                            {"first", unwritten.first},
-                            {"elements", unwritten.elements}});
+                            {"count", count},
+                            {"first", std::find(left.begin(), left.end(), true) - left.begin()},
+                            {"elements", left.size()}});
       }
     }
   }
@@ -169,7 +191,7 @@ json Examination::expect() {
   Kept kept = keep(arena);
   kept.is_reference = true;
   kept_[current_->trial] = std::move(kept);
-  return {{"findings", behaviour(arena)}};
+  return {{"findings", behaviour(arena, nullptr)}};
 }
 
 json Examination::judge_output(const Placement& placement, const Bytes& got) const {
@@ -189,27 +211,46 @@ json Examination::judge_output(const Placement& placement, const Bytes& got) con
   const auto expected = kept->second.outputs.find(placement.arg_index);
   if (expected == kept->second.outputs.end()) return out;
   const auto poison = is_poisoned(arg(placement)) ? std::optional(poison_of(tensor)) : std::nullopt;
+  Bytes wanted = expected->second;
+  // What the reference never wrote says nothing of what is right.
+  if (const auto mask = kept->second.unwritten.find(placement.arg_index);
+      mask != kept->second.unwritten.end()) {
+    take_over(mask->second, contract::size_bytes(tensor.dtype), got, wanted);
+  }
   const auto comparison =
-      judge::compare(expected->second, got, tensor.dtype, tensor.shape, tolerance.value, poison);
+      judge::compare(wanted, got, tensor.dtype, tensor.shape, tolerance.value, poison);
   out["ok"] = comparison.equal;
   out.update(describe(comparison));
   return out;
 }
 
+// An element that neither run wrote holds poison both times, each time another: no difference.
+bool Examination::differs(const Placement& placement, const Kept& before, const Bytes& now) const {
+  Bytes then = before.outputs.at(placement.arg_index);
+  if (is_poisoned(arg(placement))) {
+    std::vector<bool> neither = unwritten(placement, now);
+    const auto& left_before = before.unwritten.at(placement.arg_index);
+    for (std::size_t i = 0; i < neither.size(); ++i) neither[i] = neither[i] && left_before[i];
+    take_over(neither, contract::size_bytes(spec(placement).dtype), now, then);
+  }
+  return then != now;
+}
+
 json Examination::check() {
   const Bytes arena = take_arena();
   json outputs = json::array();
-  json findings = behaviour(arena);
-  bool ok = true;
   const auto kept = kept_.find(current_->trial);
+  const bool has_reference = kept != kept_.end() && kept->second.is_reference;
+  json findings = behaviour(arena, has_reference ? &kept->second : nullptr);
+  bool ok = true;
   for (const auto& placement : layout_.placements) {
     if (!arg(placement).is_written()) continue;
     const Bytes got = output(placement, arena);
     json judged = judge_output(placement, got);
     ok = ok && judged["ok"].get<bool>();
     outputs.push_back(std::move(judged));
-    if (kept == kept_.end() || kept->second.is_reference) continue;
-    if (kept->second.outputs.at(placement.arg_index) != got) {
+    if (kept == kept_.end() || has_reference) continue;
+    if (differs(placement, kept->second, got)) {
       findings.push_back({{"check", "repeat_differs"}, {"tensor", arg(placement).name}});
     }
   }

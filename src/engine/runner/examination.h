@@ -51,7 +51,8 @@ class Examination {
     std::uint32_t fill = 0;  // numbers the poison: no two runs see the same
   };
   struct Kept {
-    std::map<std::size_t, Bytes> outputs{};  // by argument index, contiguous
+    std::map<std::size_t, Bytes> outputs{};                // by argument index, contiguous
+    std::map<std::size_t, std::vector<bool>> unwritten{};  // of the poisoned ones, by element
     bool is_reference = false;
   };
 
@@ -63,7 +64,12 @@ class Examination {
   // A private copy of the arena: the runner still has the pages mapped and may write on.
   [[nodiscard]] Bytes take_arena() const;
   [[nodiscard]] Kept keep(const Bytes& arena) const;
-  [[nodiscard]] nlohmann::json behaviour(const Bytes& arena) const;
+  // Elements that the reference left unwritten are nobody's to write.
+  [[nodiscard]] nlohmann::json behaviour(const Bytes& arena, const Kept* reference) const;
+  [[nodiscard]] std::vector<bool> unwritten(const contract::Placement& placement,
+                                            const Bytes& output) const;
+  [[nodiscard]] bool differs(const contract::Placement& placement, const Kept& before,
+                             const Bytes& now) const;
   [[nodiscard]] nlohmann::json judge_output(const contract::Placement& placement,
                                             const Bytes& got) const;
 

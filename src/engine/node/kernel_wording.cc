@@ -1,0 +1,62 @@
+#include "engine/node/kernel_wording.h"
+
+namespace assay::node {
+
+using nlohmann::json;
+
+namespace {
+
+std::string index_text(const json& index) {
+  std::string text;
+  for (const auto& part : index) text += (text.empty() ? "" : ", ") + part.dump();
+  return "[" + text + "]";
+}
+
+}  // namespace
+
+json arguments_of(const contract::Contract& contract) {
+  json list = json::array();
+  for (const auto& arg : contract.args) {
+    json item = {{"name", arg.name}, {"type", contract::name(arg.type)}};
+    if (arg.is_tensor()) {
+      item["shape"] = arg.tensor_spec->shape;
+      item["dtype"] = contract::name(arg.tensor_spec->dtype);
+      item["role"] = contract::name(arg.role);
+      item["bytes"] = arg.tensor_spec->buffer_bytes();
+    }
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+std::string mismatch_summary(const json& output) {
+  const json& worst = output.at("worst");
+  std::string text = "Wrong output '" + output.at("name").get<std::string>() +
+                     "': " + output.at("mismatches").dump() + " of " +
+                     output.at("elements").dump() + " elements differ; worst at " +
+                     index_text(worst.at("index")) + ": got " + worst.at("got").get<std::string>() +
+                     ", want " + worst.at("want").get<std::string>() + ".";
+  if (output.contains("pattern"))
+    text += " Pattern: " + output.at("pattern").get<std::string>() + ".";
+  return text;
+}
+
+std::string finding_text(const json& finding) {
+  const std::string check = finding.at("check");
+  const std::string tensor = "'" + finding.at("tensor").get<std::string>() + "'";
+  if (check == "input_mutated") {
+    return "It writes to an input: declare " + tensor + " with role \"inout\" if it is meant.";
+  }
+  if (check == "unwritten") {
+    return "It leaves " + finding.at("count").dump() + " of " + finding.at("elements").dump() +
+           " elements of " + tensor + " unwritten, the first at " + finding.at("first").dump() +
+           ".";
+  }
+  if (check == "repeat_differs") {
+    return "Two runs on the same inputs gave different values in " + tensor +
+           ": it may race with itself or read what it never wrote.";
+  }
+  return "Check " + check + " disagrees on " + tensor + ".";
+}
+
+}  // namespace assay::node
