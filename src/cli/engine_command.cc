@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 
 #include <fcntl.h>
+#include <algorithm>
 #include <csignal>
 #include <future>
 #include <memory>
@@ -50,6 +51,19 @@ constexpr std::uint64_t kCacheBytes = 512ULL << 20;
 
 unsigned default_slots() { return std::max(2U, std::thread::hardware_concurrency() / 2); }
 
+// Kernels and referees run under another profile than compilers: what is reported holds for both.
+void also_test_kernels(confinement::SelfTest test, Isolation& isolation) {
+  test.profile = confinement::Profile::cpu;
+  test.readable.clear();
+  Isolation kernels = confinement::self_test(test, isolation.layers);
+  for (auto& attack : kernels.attacks) {
+    attack.name = "cpu: " + attack.name;
+    isolation.attacks.push_back(std::move(attack));
+  }
+  isolation.level = std::min(isolation.level, kernels.level);
+  if (!kernels.failure.empty()) isolation.failure = kernels.failure;
+}
+
 Isolation test_isolation(const EngineOptions& options, const std::string& runner,
                          const node::Toolkit& toolkit) {
   const confinement::SelfTest test{
@@ -59,6 +73,7 @@ Isolation test_isolation(const EngineOptions& options, const std::string& runner
       .profile = confinement::Profile::compile,
       .readable = node::readable_paths(toolkit)};
   Isolation isolation = confinement::best_available(test);
+  if (isolation.failure.empty()) also_test_kernels(test, isolation);
   if (!isolation.sufficient() && options.allow_unsandboxed) {
     isolation.layers = {
         .level = confinement::Level::L0, .user_namespace = false, .landlock = false};
