@@ -269,12 +269,13 @@ KernelArgument read_kernel(const Json& argument, const std::string& pointer,
     violations.push_back({pointer, "needs kernel_type"});
     return out;
   }
-  out.body["source"] = std::move(source->text);
+  out.body["source"] = source->text;
+  out.given = std::move(source->text);
   out.body["kernel_type"] = out.kernel_type;
   read_contract(argument, pointer, fallback, references, need, out, violations);
   read_metadata(argument, pointer, out, violations);
   if (out.kernel_type == "cuda") {
-    take_device_code(out.body.at("source").get<std::string>(), source->pointer, out);
+    take_device_code(out.given, source->pointer, out);
   }
   return out;
 }

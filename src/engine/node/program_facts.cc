@@ -126,7 +126,7 @@ json tell_program(const Program& program, const KernelSource& source, const List
           {"diagnostics_truncated", program.diagnostics_truncated},
           {"kernels", std::move(kernels)},
           {"kernels_truncated", program.kernels_truncated},
-          {"contract", contract_skeleton(program.kernels, source.kernel_name, source.source)}};
+          {"contract", contract_draft(program.kernels, source.kernel_name, listing.draft)}};
 }
 
 std::string summary_of(const json& told) {
