@@ -343,7 +343,8 @@ std::variant<InferredContract, NotInferred> infer_contract(
     const std::map<std::string, std::int64_t>& sizes) {
   const source::Unit unit = source::preprocess(source);
   const source::Kernels found = source::find_kernels(unit);
-  if (found.kernels.empty()) return NotInferred{"the source has no __global__ function"};
+  if (found.kernels.empty())
+    return NotInferred{"No kernels found in source: it needs a `__global__` function"};
   const std::string_view base = kernel_name.substr(0, kernel_name.find('<'));
   const Kernel* kernel = nullptr;
   for (const auto& candidate : found.kernels) {
@@ -355,9 +356,11 @@ std::variant<InferredContract, NotInferred> infer_contract(
   }
   if (kernel == nullptr) {
     std::string names;
-    for (const auto& candidate : found.kernels) names += " " + candidate.signature.qualified_name;
-    return NotInferred{"the source has no kernel '" + std::string(kernel_name) +
-                       "'; it has:" + names};
+    for (const auto& candidate : found.kernels) {
+      names += (names.empty() ? "" : ", ") + candidate.signature.qualified_name;
+    }
+    return NotInferred{"Kernel '" + std::string(kernel_name) + "' not found. Available: [" + names +
+                       "]"};
   }
   return Inference(unit, *kernel, source::find_launches(unit), found.instances,
                    arguments_in(kernel_name), sizes)

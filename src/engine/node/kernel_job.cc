@@ -162,7 +162,7 @@ KernelJob::Step KernelJob::list_stage() {
   });
   if (auto* ended = std::get_if<Ended>(&told)) return clock.tell(std::move(*ended));
   clock.body.update(std::get<json>(told));
-  compiled_summary_ = summary_of(clock.body);
+  compiled_summary_ = summary_of(clock.body, task_.kernel.kernel_name);
   clock.artifacts.push_back({"ptx", "text/plain", std::move(program.ptx)});
   if (!program.cubin.empty()) {
     clock.artifacts.push_back({"cubin", "application/octet-stream", std::move(program.cubin)});

@@ -147,7 +147,7 @@ std::variant<Loaded, Ended> KernelSession::decode_loaded(const json& body,
   if (!body.contains("kernel")) {
     std::string names;
     for (const auto& kernel : body.at("kernels")) {
-      names += (names.empty() ? "" : ", ") + kernel.at("display_name").get<std::string>();
+      names += (names.empty() ? "" : ", ") + kernel.at("base_name").get<std::string>();
     }
     return Ended{.verdict = Verdict::contract_invalid,
                  .summary = names.empty()

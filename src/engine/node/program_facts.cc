@@ -113,6 +113,18 @@ std::string kernel_sentence(const json& kernel) {
   return text + ".";
 }
 
+// evaluate would refuse this name: better said now.
+std::string missing_sentence(const json& kernels, const std::string& wanted) {
+  std::string names;
+  for (const auto& kernel : kernels) {
+    const auto name = kernel.at("name").get<std::string>();
+    if (wanted == name || wanted == kernel.at("symbol") || wanted == name.substr(0, name.find('<')))
+      return {};
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return wanted.empty() ? "" : " Kernel '" + wanted + "' not found. Available: [" + names + "]";
+}
+
 }  // namespace
 
 json tell_program(const Program& program, const KernelSource& source, const Listing& listing) {
@@ -129,7 +141,7 @@ json tell_program(const Program& program, const KernelSource& source, const List
           {"contract", contract_draft(program.kernels, source.kernel_name, listing.draft)}};
 }
 
-std::string summary_of(const json& told) {
+std::string summary_of(const json& told, const std::string& wanted) {
   const json& kernels = told.at("kernels");
   const auto warnings = count(told.at("diagnostics"), "warning");
   std::string text = "Compiled for " + told.at("arch").get<std::string>();
@@ -139,8 +151,9 @@ std::string summary_of(const json& told) {
   text += ".";
   if (kernels.empty()) {
     return text +
-           " The program has no kernel: a __global__ template is compiled only where "
-           "metadata.name_expressions names an instance, for example \"scale<float>\".";
+           " No kernels found in source: it needs a `__global__` function, and a template is "
+           "compiled only where metadata.name_expressions names an instance, for example "
+           "\"scale<float>\".";
   }
   constexpr std::size_t kTold = 3;
   for (std::size_t i = 0; i < std::min(kernels.size(), kTold); ++i) {
@@ -149,7 +162,7 @@ std::string summary_of(const json& told) {
   if (kernels.size() > kTold) {
     text += " And " + std::to_string(kernels.size() - kTold) + " more.";
   }
-  return text;
+  return text + missing_sentence(kernels, wanted);
 }
 
 }  // namespace assay::node

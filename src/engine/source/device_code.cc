@@ -317,10 +317,15 @@ std::vector<PythonString> cuda_strings(std::string_view file) {
   return strings;
 }
 
+// Python without any CUDA in it is left to the compiler, whose messages then have a place.
+bool is_python_with_cuda(std::string_view file) {
+  return looks_like_python(file) && !cuda_strings(file).empty();
+}
+
 }  // namespace
 
 std::string cuda_text(std::string_view file) {
-  if (!looks_like_python(file)) return std::string(file);
+  if (!is_python_with_cuda(file)) return std::string(file);
   std::string out;
   std::size_t line = 1;
   for (const PythonString& text : cuda_strings(file)) {
@@ -334,7 +339,7 @@ std::string cuda_text(std::string_view file) {
 }
 
 DeviceCode device_code(std::string_view file) {
-  const bool is_python = looks_like_python(file);
+  const bool is_python = is_python_with_cuda(file);
   const std::string source = cuda_text(file);
   DeviceCode code = Separation(source).run();
   code.options = substitute_options(preprocess(code.text));
