@@ -107,58 +107,79 @@ class Separation {
     return macro != unit_.macros.end() && macro->second.is_function && is(at + 1, "(");
   }
 
-  Item read_item(std::size_t at) const {
-    Item item{.range = {at, tokens_.size()}, .what = "declaration"};
-    bool seen_parameters = false;
-    bool assigned = false;
+  // What is known of a declaration while it is read.
+  struct Reading {
+    Item item{};
+    bool has_parameters = false;
+    bool is_assigned = false;
     bool is_type = false;
+  };
+
+  // To its ';', to the end of its body, or to the next directive.
+  Item read_item(std::size_t at) const {
+    Reading reading{.item = {.range = {at, tokens_.size()}, .what = "declaration"}};
     for (std::size_t i = at; i < tokens_.size(); ++i) {
-      const Token& token = tokens_[i];
-      if (token.kind == TokenKind::directive && i > at) {
-        item.range.end = i;
-        break;
-      }
-      if (token.is(";") || token.is("}")) {
-        item.range.end = token.is(";") || i == at ? i + 1 : i;
-        break;
-      }
-      if (token.is("struct") || token.is("class") || token.is("union") || token.is("enum")) {
-        is_type |= !seen_parameters && !in_template(at, i);
-        if (is_type && item.name.empty() && i + 1 < tokens_.size())
-          item.name = std::string(tokens_[i + 1].text);
-      }
-      if (token.is("=")) assigned = true;
-      if (token.is("(") || token.is("[")) {
-        if (token.is("(") && !seen_parameters && !assigned && i > at &&
-            tokens_[i - 1].kind == TokenKind::identifier && !is_attribute(tokens_[i - 1].text) &&
-            !is_type_word(tokens_[i - 1].text)) {
-          seen_parameters = true;
-          if (!is_type) item.name = std::string(tokens_[i - 1].text);
-        }
-        const std::size_t close = partners_[i];
-        if (close == tokens_.size()) break;
-        i = close;
-        const bool ends = is_macro_call(at) && item.range.begin + 1 < i && partners_[at + 1] == i &&
-                          !is(i + 1, ";") && !is(i + 1, "{");
-        if (ends) {
-          item.range.end = i + 1;
-          break;
-        }
-      } else if (token.is("{")) {
-        if (item.head_end == 0) item.head_end = i;
-        const std::size_t close = partners_[i];
-        if (close == tokens_.size()) break;
-        i = close;
-        if (seen_parameters && !assigned && !is_type) {
-          item.what = "function";
-          item.range.end = is(i + 1, ";") ? i + 2 : i + 1;
-          break;
-        }
-      }
+      if (ends_at(i, reading.item)) break;
+      note_word(i, reading);
+      const bool is_body = tokens_[i].is("{");
+      if (!is_body && !tokens_[i].is("(") && !tokens_[i].is("[")) continue;
+      if (is_body && reading.item.head_end == 0) reading.item.head_end = i;
+      const std::size_t close = partners_[i];
+      if (close == tokens_.size()) break;
+      if (is_body ? ends_with_body(close, reading) : ends_with_call(close, reading.item)) break;
+      i = close;
     }
-    if (is_type) item.what = "type";
-    if (item.head_end == 0) item.head_end = item.range.end;
-    return item;
+    if (reading.is_type) reading.item.what = "type";
+    if (reading.item.head_end == 0) reading.item.head_end = reading.item.range.end;
+    return std::move(reading.item);
+  }
+
+  [[nodiscard]] bool ends_at(std::size_t i, Item& item) const {
+    const Token& token = tokens_[i];
+    const bool is_first = i == item.range.begin;
+    if (token.kind == TokenKind::directive && !is_first) {
+      item.range.end = i;
+      return true;
+    }
+    if (!token.is(";") && !token.is("}")) return false;
+    item.range.end = token.is(";") || is_first ? i + 1 : i;
+    return true;
+  }
+
+  // Whether it defines a type, has a value or parameters, and what it is called.
+  void note_word(std::size_t i, Reading& reading) const {
+    const Token& token = tokens_[i];
+    Item& item = reading.item;
+    if (token.is("struct") || token.is("class") || token.is("union") || token.is("enum")) {
+      reading.is_type |= !reading.has_parameters && !in_template(item.range.begin, i);
+      if (reading.is_type && item.name.empty() && i + 1 < tokens_.size())
+        item.name = std::string(tokens_[i + 1].text);
+    }
+    if (token.is("=")) reading.is_assigned = true;
+    if (!token.is("(") || reading.has_parameters || reading.is_assigned || i == item.range.begin)
+      return;
+    const Token& before = tokens_[i - 1];
+    if (before.kind != TokenKind::identifier || is_attribute(before.text) ||
+        is_type_word(before.text))
+      return;
+    reading.has_parameters = true;
+    if (!reading.is_type) item.name = std::string(before.text);
+  }
+
+  [[nodiscard]] bool ends_with_body(std::size_t close, Reading& reading) const {
+    if (!reading.has_parameters || reading.is_assigned || reading.is_type) return false;
+    reading.item.what = "function";
+    reading.item.range.end = is(close + 1, ";") ? close + 2 : close + 1;
+    return true;
+  }
+
+  // "PYBIND11_STUFF(x, y)" without a ';'.
+  [[nodiscard]] bool ends_with_call(std::size_t close, Item& item) const {
+    const std::size_t at = item.range.begin;
+    if (!is_macro_call(at) || partners_[at + 1] != close) return false;
+    if (is(close + 1, ";") || is(close + 1, "{")) return false;
+    item.range.end = close + 1;
+    return true;
   }
 
   static bool is_attribute(std::string_view word) {
