@@ -68,8 +68,8 @@ class Random {
   }
 
   std::string name(std::int64_t index) {
-    static const char* const kOdd[] = {"in",     "grid", "a b", "x;y",  "\"q\"",
-                                       "n: int", "size", "é#1", "meta", "[0]"};
+    static constexpr const char* kOdd[] = {"in",     "grid", "a b", "x;y",  "\"q\"",
+                                           "n: int", "size", "é#1", "meta", "[0]"};
     return (chance() ? std::string(kOdd[below(10)]) : "arg") + std::to_string(index);
   }
 

@@ -116,7 +116,7 @@ TEST_CASE("a source that does not compile is an answer with its diagnostics, als
   CHECK_FALSE(result.is_error);
   CHECK(result.structured.at("verdict") == "compile_failed");
   CHECK(result.structured.at("compiled") == false);
-  CHECK(result.structured.at("diagnostics")[0] == diagnostic());
+  CHECK(Json(result.structured).at("diagnostics")[0] == diagnostic());
   CHECK(result.text.find("kernel.cu:1:5: error: bad\n        nope") != std::string::npos);
   const auto again = world.call(tools::get_job(world.jobs),
                                 {{"job_id", result.structured.at("job_id")}, {"wait_s", 1}});
