@@ -33,7 +33,7 @@ class Examination {
   [[nodiscard]] nlohmann::json expect();
 
   // Judges the outputs now in the arena: against what is expected for the trial if there is
-  // anything, else against what the same trial gave before, else only on their own.
+  // anything, and against what the candidate itself gave for the same inputs before.
   [[nodiscard]] nlohmann::json check();
 
   // Trivial answers that would pass (see judge/weak_oracle.h); needs an expected trial.
@@ -41,10 +41,7 @@ class Examination {
 
  private:
   using Bytes = std::vector<std::byte>;
-  struct Kept {
-    std::map<std::size_t, Bytes> outputs{};  // by argument index, contiguous
-    bool is_reference = false;
-  };
+  using Outputs = std::map<std::size_t, Bytes>;  // by argument index, contiguous
 
   [[nodiscard]] const contract::TensorSpec& spec(const contract::Placement& placement) const;
   [[nodiscard]] const contract::Arg& arg(const contract::Placement& placement) const;
@@ -53,7 +50,7 @@ class Examination {
   void fill_tensor(const contract::Placement& placement, std::uint32_t trial);
   // A private copy of the arena: the runner still has the pages mapped and may write on.
   [[nodiscard]] Bytes take_arena() const;
-  [[nodiscard]] Kept keep(const Bytes& arena) const;
+  [[nodiscard]] Outputs outputs(const Bytes& arena) const;
   [[nodiscard]] nlohmann::json behaviour(const Bytes& arena) const;
   [[nodiscard]] nlohmann::json judge_output(const contract::Placement& placement,
                                             const Bytes& got) const;
@@ -65,8 +62,9 @@ class Examination {
   posix::SharedMemory arena_{};
   Bytes pristine_{};  // the arena as it was handed out
   std::uint32_t trial_ = 0;
-  std::uint32_t fills_ = 0;  // numbers the poison: no two runs see the same
-  std::map<std::uint32_t, Kept> kept_{};
+  std::uint32_t fills_ = 0;                      // numbers the poison: no two runs see the same
+  std::map<std::uint32_t, Outputs> expected_{};  // by trial
+  std::map<std::uint32_t, Outputs> given_{};     // by the candidate, when it first ran a trial
 };
 
 }  // namespace assay::runner
