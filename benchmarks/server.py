@@ -6,20 +6,16 @@ usage: bench_server [PATH/TO/assay]      (default: the assay beside this file)
 Medians of several runs; nothing here passes or fails. Each line names its goal.
 """
 
-import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ASSAY = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "assay")
-META = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from connection import ASSAY, Server, quantiles  # noqa: E402
+
 ADD = """__global__ void add(const float* a, const float* b, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = a[i] + b[i] + %d.0f;
@@ -39,58 +35,10 @@ def contract(n):
             "launch": {"grid": {"x": (n + 255) // 256}, "block": {"x": 256}}}
 
 
-class Server:
-    def __init__(self, state):
-        self.start = time.perf_counter()
-        self.process = subprocess.Popen([ASSAY, "serve", "--stdio", "--state", state],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.id = 0
-
-    def ask(self, method, **params):
-        self.id += 1
-        params["_meta"] = META
-        line = json.dumps({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params})
-        before = time.perf_counter()
-        self.process.stdin.write(line.encode() + b"\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        return json.loads(answer), time.perf_counter() - before
-
-    def evaluate(self, i, n=1024):
-        answer, took = self.ask("tools/call", name="evaluate", arguments={
-            "kernel": {"source_code": ADD % i, "kernel_type": "cuda", "io": contract(n)}})
-        report = answer["result"]["structuredContent"]
-        assert report["verdict"] == "passed", report["summary"]
-        return took, report
-
-    def family_kib(self):
-        """Proportional memory of the server and everything below it."""
-        total, waiting = {}, [self.process.pid]
-        while waiting:
-            pid = waiting.pop()
-            try:
-                with open(f"/proc/{pid}/smaps_rollup") as file:
-                    total[pid] = sum(int(l.split()[1]) for l in file if l.startswith("Pss:"))
-                for task in os.listdir(f"/proc/{pid}/task"):
-                    with open(f"/proc/{pid}/task/{task}/children") as file:
-                        waiting += [int(child) for child in file.read().split()]
-            except OSError:
-                pass
-        return total
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait(timeout=30)
-
-
-def ms(seconds):
-    return f"{seconds * 1e3:.2f} ms"
-
-
-def quantiles(values):
-    ordered = sorted(values)
-    return (f"p50 {ms(statistics.median(ordered))}, p95 {ms(ordered[int(len(ordered) * 0.95)])}, "
-            f"n={len(ordered)}")
+def evaluate(server, i, n=1024):
+    report, took = server.call("evaluate", {
+        "kernel": {"source_code": ADD % i, "kernel_type": "cuda", "io": contract(n)}})
+    return took, report
 
 
 def main():
@@ -114,15 +62,15 @@ def main():
         server.ask("tools/list")
         print("tools/list round trip:", quantiles([server.ask("tools/list")[1] for _ in range(500)]),
               "(goal p50 0.15 ms)")
-        server.evaluate(0)
-        runs = [server.evaluate(i) for i in range(1, 41)]
+        evaluate(server, 0)
+        runs = [evaluate(server, i) for i in range(1, 41)]
         print("warm evaluate, new vector add of 1024 elements:", quantiles([took for took, _ in runs]),
               "(goal p50 80 ms)")
         for stage in runs[0][1]["stages"]:
             name = stage["name"]
             values = [s["ms"] for _, r in runs for s in r["stages"] if s["name"] == name]
             print(f"    {name}: p50 {statistics.median(values):.2f} ms")
-        large = [server.evaluate(100 + i, 1 << 20)[0] for i in range(10)]
+        large = [evaluate(server, 100 + i, 1 << 20)[0] for i in range(10)]
         print("warm evaluate, new vector add of 1 Mi elements:", quantiles(large))
         after = server.family_kib()
         print(f"idle memory, after jobs: {sum(after.values()) / 1024:.1f} MiB in {len(after)} processes")

@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "engine/job/kind.h"
+#include "engine/source/device_code.h"
+#include "tools/inferred_contract.h"
 #include "tools/job_answer.h"
 #include "tools/kernel_argument.h"
 #include "tools/preconditions.h"
@@ -63,6 +65,35 @@ void include_ptx(Jobs& jobs, const std::string& job_id, const CallContext& conte
   }
 }
 
+// The kernel that evaluate would run: the one named, as the instance asked for; "" for the first.
+std::string wanted_kernel(const KernelArgument& kernel) {
+  std::string name = kernel.body.value("kernel_name", std::string());
+  for (const auto& expression : kernel.body.value("name_expressions", std::vector<std::string>{})) {
+    if (name.empty() || expression.substr(0, expression.find('<')) == name) return expression;
+  }
+  return name;
+}
+
+// What the source itself gives away of a contract; null if nothing, or nothing that would hold.
+Json inferred_draft(const KernelArgument& kernel) {
+  auto inferred = infer_contract(source::cuda_text(kernel.given), wanted_kernel(kernel), {});
+  auto* good = std::get_if<InferredContract>(&inferred);
+  if (good == nullptr) return nullptr;
+  const auto parsed = contract::parse(good->document);
+  const auto* holds = std::get_if<contract::Parsed>(&parsed);
+  if (holds == nullptr ||
+      !contract::requirements(kernel.kernel_type, &holds->contract, "").empty()) {
+    return nullptr;
+  }
+  const bool is_instance = !good->instance.empty();
+  const std::string name = is_instance ? good->instance : good->kernel_name;
+  Json draft = {{"kernel", name}, {"io", good->document}, {"guesses", good->assumptions}};
+  if (is_instance) {
+    draft["metadata"] = {{"kernel_name", name}, {"name_expressions", Json::array({name})}};
+  }
+  return draft;
+}
+
 ToolResult run(Jobs& jobs, const Library* library, const Json& arguments, CallContext& context) {
   std::vector<Violation> violations;
   const KernelArgument kernel =
@@ -74,11 +105,11 @@ ToolResult run(Jobs& jobs, const Library* library, const Json& arguments, CallCo
   const std::string arch = arguments.value("arch", kDefaultArch);
   if (auto refused = refuse_arch(jobs, arch)) return std::move(*refused);
   if (auto refused = refuse_isolation(jobs, arguments)) return std::move(*refused);
+  const Json listing = {{"arch", arch}, {"draft", inferred_draft(kernel)}};
   std::string job_id;
   try {
-    job_id =
-        jobs.submit(job::kernel_kind(), {{"kernel", kernel.body}, {"listing", {{"arch", arch}}}},
-                    context.principal);
+    job_id = jobs.submit(job::kernel_kind(), {{"kernel", kernel.body}, {"listing", listing}},
+                         context.principal);
   } catch (const journal::JournalUnavailable& error) {
     return server_fault(
         std::string("The job could not be recorded, so it was not run: ") + error.what(), true);

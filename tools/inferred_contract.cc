@@ -50,12 +50,13 @@ std::optional<Element> element_of(std::string type) {
 class Inference {
  public:
   Inference(const source::Unit& unit, const Kernel& kernel, std::vector<Launch> launches,
-            const std::vector<source::Instance>& instances,
+            const std::vector<source::Instance>& instances, std::vector<std::string> wanted,
             const std::map<std::string, std::int64_t>& sizes)
       : kernel_(kernel),
         signature_(kernel.signature),
         usage_(source::usage(unit, kernel)),
-        given_(sizes.begin(), sizes.end()) {
+        given_(sizes.begin(), sizes.end()),
+        wanted_(std::move(wanted)) {
     for (Launch& launch : launches) {
       const auto colon = launch.kernel.rfind(':');
       const auto base =
@@ -84,11 +85,11 @@ class Inference {
  private:
   void assume(std::string text) { out_.assumptions.push_back(std::move(text)); }
 
-  // What each template parameter stands for: from a launch, from an instance, from its default,
-  // else float and 16.
+  // What each template parameter stands for: as asked for, from a launch, from an instance, from
+  // its default, else float and 16.
   void read_template_arguments(const std::vector<source::Instance>& instances) {
-    std::vector<std::string> arguments;
-    if (launch_) arguments = launch_->template_arguments;
+    std::vector<std::string> arguments = std::move(wanted_);
+    if (arguments.empty() && launch_) arguments = launch_->template_arguments;
     for (const auto& instance : instances) {
       if (arguments.empty() && instance.qualified_name == signature_.qualified_name) {
         arguments = instance.arguments;
@@ -311,6 +312,7 @@ class Inference {
   const Signature& signature_;
   source::Usage usage_;
   KnownSizes given_;
+  std::vector<std::string> wanted_;  // template arguments that the caller named
   std::optional<Launch> launch_{};
   std::map<std::string, std::string, std::less<>> template_values_{};
   std::vector<std::string> template_order_{};
@@ -321,6 +323,19 @@ class Inference {
   InferredContract out_{};
 };
 
+// {"float", "4"} of "ops::scale<float, 4>".
+std::vector<std::string> arguments_in(std::string_view kernel_name) {
+  const auto angle = kernel_name.find('<');
+  if (angle == std::string_view::npos) return {};
+  const auto tokens = source::lex(kernel_name.substr(angle));
+  const std::size_t close = source::closing_angle(tokens, 0, tokens.size());
+  std::vector<std::string> arguments;
+  for (const auto part : source::split_at_commas(tokens, 1, close)) {
+    arguments.push_back(source::spelled(tokens, part.begin, part.end));
+  }
+  return arguments;
+}
+
 }  // namespace
 
 std::variant<InferredContract, NotInferred> infer_contract(
@@ -328,7 +343,8 @@ std::variant<InferredContract, NotInferred> infer_contract(
     const std::map<std::string, std::int64_t>& sizes) {
   const source::Unit unit = source::preprocess(source);
   const source::Kernels found = source::find_kernels(unit);
-  if (found.kernels.empty()) return NotInferred{"the source has no __global__ function"};
+  if (found.kernels.empty())
+    return NotInferred{"No kernels found in source: it needs a `__global__` function"};
   const std::string_view base = kernel_name.substr(0, kernel_name.find('<'));
   const Kernel* kernel = nullptr;
   for (const auto& candidate : found.kernels) {
@@ -340,11 +356,15 @@ std::variant<InferredContract, NotInferred> infer_contract(
   }
   if (kernel == nullptr) {
     std::string names;
-    for (const auto& candidate : found.kernels) names += " " + candidate.signature.qualified_name;
-    return NotInferred{"the source has no kernel '" + std::string(kernel_name) +
-                       "'; it has:" + names};
+    for (const auto& candidate : found.kernels) {
+      names += (names.empty() ? "" : ", ") + candidate.signature.qualified_name;
+    }
+    return NotInferred{"Kernel '" + std::string(kernel_name) + "' not found. Available: [" + names +
+                       "]"};
   }
-  return Inference(unit, *kernel, source::find_launches(unit), found.instances, sizes).run();
+  return Inference(unit, *kernel, source::find_launches(unit), found.instances,
+                   arguments_in(kernel_name), sizes)
+      .run();
 }
 
 }  // namespace assay::tools

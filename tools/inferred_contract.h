@@ -27,7 +27,8 @@ struct NotInferred {
   std::string reason{};
 };
 
-// `kernel_name` "": the first kernel. `sizes`: values of scalars that the caller knows.
+// `kernel_name` "": the first kernel; "scale<double>": that instance of a template. `sizes`: values
+// of scalars that the caller knows.
 [[nodiscard]] std::variant<InferredContract, NotInferred> infer_contract(
     std::string_view source, std::string_view kernel_name,
     const std::map<std::string, std::int64_t>& sizes);

@@ -77,6 +77,11 @@ void read_contract(const Json& argument, const std::string& pointer, const Contr
     auto& good = std::get<contract::Parsed>(parsed);
     out.contract = std::move(good.contract);
     out.warnings.insert(out.warnings.end(), good.warnings.begin(), good.warnings.end());
+    const Json launch = document->value("launch", Json::object());
+    // The manual's other place for it; metadata counts more.
+    if (launch.is_object() && launch.contains("kernel_name")) {
+      out.body["kernel_name"] = launch.at("kernel_name");
+    }
   }
   if (need == ContractNeed::as_the_type_says) {
     const auto missing =
@@ -162,6 +167,12 @@ void read_metadata(const Json& argument, const std::string& pointer, KernelArgum
                             "is not an option that may be given to the compiler here"});
     }
     out.body["compiler_options"] = options;
+  }
+  for (const char* key : {"backend", "jitify"}) {
+    const auto choice = metadata->find(key);
+    if (choice == metadata->end() || *choice == "nvrtc" || *choice == false) continue;
+    out.warnings.push_back(
+        {pointer + "/metadata/" + key, "is ignored: every cuda source is compiled with NVRTC"});
   }
 }
 
@@ -269,12 +280,13 @@ KernelArgument read_kernel(const Json& argument, const std::string& pointer,
     violations.push_back({pointer, "needs kernel_type"});
     return out;
   }
-  out.body["source"] = std::move(source->text);
+  out.body["source"] = source->text;
+  out.given = std::move(source->text);
   out.body["kernel_type"] = out.kernel_type;
   read_contract(argument, pointer, fallback, references, need, out, violations);
   read_metadata(argument, pointer, out, violations);
   if (out.kernel_type == "cuda") {
-    take_device_code(out.body.at("source").get<std::string>(), source->pointer, out);
+    take_device_code(out.given, source->pointer, out);
   }
   return out;
 }

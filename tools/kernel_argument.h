@@ -16,6 +16,7 @@ namespace assay::tools {
 struct KernelArgument {
   nlohmann::json body = nlohmann::json::object();  // the order's `kernel`
   std::string kernel_type{};
+  std::string given{};  // the source before anything was set aside: its launches tell of a contract
   std::optional<contract::Contract> contract{};
   std::vector<contract::Violation> warnings{};
 };

@@ -67,7 +67,10 @@ OrderedJson exec_result(const JobRecord& record) {
   const std::string summary = record.conclusion.value("summary", std::string());
   if (compiled != nullptr && !passed(compiled)) {
     const json detail = record.conclusion.value("detail", json::object());
-    result["compilation_error"] = detail.value("log", summary).substr(0, 6000);
+    // Clients of the system before this one look for these words.
+    const char* prefix =
+        record.verdict == Verdict::compile_failed ? "CUDA compilation failed: " : "";
+    result["compilation_error"] = prefix + detail.value("log", summary).substr(0, 6000);
   } else if (compiled != nullptr) {
     result["validation_error"] = summary;
   }

@@ -4,20 +4,24 @@
 // A job is waited for to its end, unless the arguments have a wait_s. Exit code 0 if a report was
 // produced. With --check: 0 passed, 1 any other verdict or none yet, 2 usage, 3 refused, 4 engine
 // fault, 5 cancelled or interrupted. `-` with several lines: JSON lines in, JSON lines out, a line
-// for each.
+// for each, the highest code of all. SIGINT and SIGTERM cancel the job that runs; its report is
+// printed, and the rest is not begun.
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <stop_token>
 
 #include "cli/assembly.h"
 #include "cli/commands.h"
+#include "cli/termination_signals.h"
 #include "engine/confinement/isolation.h"
 #include "mcp/codec.h"
 #include "mcp/json_text.h"
@@ -29,6 +33,8 @@ namespace {
 
 using mcp::Json;
 using mcp::ToolResult;
+
+constexpr int kEndS = 20;  // that a cancelled job may take to end
 
 enum ExitCode {
   kOk = 0,
@@ -49,9 +55,9 @@ struct CallOptions {
 int exit_code(const ToolResult& result, bool check) {
   const auto& structured = result.structured;
   const std::string status = structured.value("status", "");
-  if (status == "client_error") return kRefused;
-  if (!check) return result.is_error ? kEngineFault : kOk;
   const std::string state = structured.value("state", "");
+  if (status == "client_error" || state == "not_found") return kRefused;
+  if (!check) return result.is_error ? kEngineFault : kOk;
   const auto verdict = structured.find("verdict");
   const std::string word =
       verdict != structured.end() && verdict->is_string() ? verdict->get<std::string>() : "";
@@ -64,17 +70,21 @@ int exit_code(const ToolResult& result, bool check) {
 
 class Caller {
  public:
-  Caller(mcp::Tool tool, mcp::Tool get_job, bool check)
+  // `report` is the tool that gives a job's report: what a cancelled call left is asked of it.
+  Caller(mcp::Tool tool, mcp::Tool report, bool check, std::stop_token stop)
       : tool_(std::move(tool)),
-        get_job_(std::move(get_job)),
+        report_(std::move(report)),
         schema_(Json(tool_.input_schema)),
-        check_(check) {}
+        check_(check),
+        stop_(std::move(stop)) {}
 
   // For a line that is no arguments at all: every line is answered by one.
   static void refuse(const std::string& why) {
     print({{"status", "client_error"},
            {"error", {{"violations", {{{"pointer", ""}, {"message", why}}}}}}});
   }
+
+  [[nodiscard]] const std::stop_token& stop() const { return stop_; }
 
   int call(Json arguments) {
     auto violations = mcp::expand_json_text(schema_, arguments);
@@ -84,7 +94,7 @@ class Caller {
       std::cerr << mcp::describe(violations) << '\n';
       return kRefused;
     }
-    mcp::CallContext context;
+    mcp::CallContext context{.stop = stop_};
     if (::isatty(STDERR_FILENO) != 0) {
       context.progress_sink = [](const mcp::Progress& progress) {
         std::cerr << "  " << progress.message << '\n';
@@ -92,12 +102,13 @@ class Caller {
     }
     const bool may_wait = !arguments.contains("wait_s");
     ToolResult result = tool_.run(arguments, context);
-    while (may_wait && is_unfinished(result)) {
-      result = get_job_.run(
-          {{"job_id", result.structured.at("job_id")}, {"wait_s", kLongestWait_s}}, context);
+    while (may_wait && !stop_.stop_requested() && is_unfinished(result)) {
+      result = report_.run({{"job_id", result.structured.at("job_id")}, {"wait_s", kLongestWait_s}},
+                           context);
     }
+    if (stop_.stop_requested()) result = ended(std::move(result));
     print(result.structured);
-    return exit_code(result, check_);
+    return stop_.stop_requested() ? kCancelled : exit_code(result, check_);
   }
 
  private:
@@ -115,11 +126,30 @@ class Caller {
               << std::endl;
   }
 
+  // The whole report of a job that was cancelled under way.
+  ToolResult ended(ToolResult cancelled) const {
+    if (cancelled.structured.value("state", "") != "cancelled") return cancelled;
+    mcp::CallContext context;
+    return report_.run({{"job_id", cancelled.structured.at("job_id")}, {"wait_s", kEndS}}, context);
+  }
+
   mcp::Tool tool_;
-  mcp::Tool get_job_;
+  mcp::Tool report_;
   mcp::Schema schema_;
   bool check_;
+  std::stop_token stop_;
 };
+
+// Reading waits for whoever types: nothing runs meanwhile that would need an orderly end.
+bool read_line(const Caller& caller, std::istream& in, std::string& line) {
+  const std::stop_callback leave(caller.stop(), [] { std::_Exit(kCancelled); });
+  return static_cast<bool>(std::getline(in, line));
+}
+
+std::string read_rest(const Caller& caller, std::istream& in) {
+  const std::stop_callback leave(caller.stop(), [] { std::_Exit(kCancelled); });
+  return {std::istreambuf_iterator<char>(in), {}};
+}
 
 int call_text(Caller& caller, const std::string& text) {
   mcp::Decoder decoder;
@@ -135,15 +165,14 @@ int call_text(Caller& caller, const std::string& text) {
 // One object over several lines, or one object a line: what parses as a whole is one.
 int call_stream(Caller& caller, std::istream& in) {
   std::string first;
-  while (std::getline(in, first) && first.find_first_not_of(" \t\r") == std::string::npos) {
+  while (read_line(caller, in, first) && first.find_first_not_of(" \t\r") == std::string::npos) {
   }
   mcp::Decoder decoder;
   if (std::holds_alternative<mcp::JsonFault>(decoder.decode_json(first))) {
-    const std::string rest{std::istreambuf_iterator<char>(in), {}};
-    return call_text(caller, first + "\n" + rest);
+    return call_text(caller, first + "\n" + read_rest(caller, in));
   }
   int worst = call_text(caller, first);
-  for (std::string line; std::getline(in, line);) {
+  for (std::string line; !caller.stop().stop_requested() && read_line(caller, in, line);) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     worst = std::max(worst, call_text(caller, line));
   }
@@ -153,6 +182,7 @@ int call_stream(Caller& caller, std::istream& in) {
 int run_call(const CallOptions& options) {
   confinement::harden_supervisor();
   ::signal(SIGPIPE, SIG_IGN);
+  const TerminationSignals signals;
   Assembly assembly(options.assembly);
   auto tools = tools::all(assembly.jobs(), &assembly.library());
   const auto found = std::find_if(tools.begin(), tools.end(),
@@ -163,7 +193,7 @@ int run_call(const CallOptions& options) {
     std::cerr << '\n';
     return kUsage;
   }
-  Caller caller(*found, tools::get_job(assembly.jobs()), options.check);
+  Caller caller(*found, tools::get_job(assembly.jobs()), options.check, signals.token());
   if (options.arguments == "-") return call_stream(caller, std::cin);
   if (options.arguments.starts_with('{')) return call_text(caller, options.arguments);
   std::ifstream file(options.arguments);

@@ -1,18 +1,15 @@
 // `assay serve`: the MCP server. Standard input and output are the protocol; it ends when its input
 // ends and everything accepted has been answered, or on SIGTERM and SIGINT.
-#include <poll.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
-#include <sys/signalfd.h>
 
 #include <memory>
-#include <thread>
 
 #include "cli/assembly.h"
 #include "cli/commands.h"
 #include "cli/log.h"
+#include "cli/termination_signals.h"
 #include "engine/confinement/isolation.h"
-#include "engine/posix/descriptor.h"
 #include "mcp/server.h"
 #include "tools/tools.h"
 
@@ -23,37 +20,6 @@ struct ServeOptions {
   AssemblyOptions assembly{};
   bool stdio = false;
   std::string log_level = "warning";
-};
-
-// Turns SIGTERM and SIGINT into a stop request. The signals are blocked in every thread made after
-// it.
-class TerminationSignals {
- public:
-  TerminationSignals() {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
-    signals_ = posix::Descriptor(::signalfd(-1, &set, SFD_CLOEXEC));
-    thread_ = std::thread([this] { watch(); });
-  }
-  ~TerminationSignals() {
-    posix::signal_event(done_);
-    thread_.join();
-  }
-  TerminationSignals(const TerminationSignals&) = delete;
-  TerminationSignals& operator=(const TerminationSignals&) = delete;
-
-  [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
-
- private:
-  void watch();
-
-  posix::Descriptor signals_{};
-  posix::Descriptor done_ = posix::make_event();
-  std::stop_source source_{};
-  std::thread thread_{};
 };
 
 void log_mcp(mcp::Level level, std::string_view text) {
@@ -93,13 +59,6 @@ int run_serve(const ServeOptions& options) {
 }
 
 }  // namespace
-
-void TerminationSignals::watch() {
-  pollfd entries[] = {{signals_.get(), POLLIN, 0}, {done_.get(), POLLIN, 0}};
-  while (::poll(entries, 2, -1) < 0 && errno == EINTR) {
-  }
-  if (entries[0].revents != 0) source_.request_stop();
-}
 
 void add_serve(CLI::App& app, int& code) {
   auto options = std::make_shared<ServeOptions>();

@@ -122,8 +122,11 @@ JsonFault fault_of(simdjson::error_code error, const JsonLimits& limits) {
   return {JsonFault::Kind::malformed, words_for(error)};
 }
 
-Message invalid(std::optional<RequestId> id, ErrorCode code, std::string message) {
-  return Invalid{.id = std::move(id), .error = {.code = code, .message = std::move(message)}};
+// What one JSON value may be.
+using Single = decltype(Batch::members)::value_type;
+
+Invalid invalid(std::optional<RequestId> id, ErrorCode code, std::string message) {
+  return {.id = std::move(id), .error = {.code = code, .message = std::move(message)}};
 }
 
 const Json* find(const Json& object, const char* key) {
@@ -137,10 +140,7 @@ std::optional<RequestId> readable_id(const Json& value) {
   return id ? request_id_from(*id) : std::nullopt;
 }
 
-Message classify(Json value) {
-  if (value.is_array())
-    return invalid({}, ErrorCode::invalid_request,
-                   "batches are not supported; send one message per line");
+Single classify(Json value) {
   if (!value.is_object())
     return invalid({}, ErrorCode::invalid_request, "a JSON-RPC message is an object");
   const Json* raw_id = find(value, "id");
@@ -172,6 +172,16 @@ Message classify(Json value) {
   auto& name = method->get_ref<const std::string&>();
   if (id) return Request{.id = std::move(*id), .method = name, .params = std::move(params)};
   return Notification{.method = name, .params = std::move(params)};
+}
+
+Batch classify_batch(Json::array_t& values) {
+  Batch batch;
+  for (Json& value : values) batch.members.push_back(classify(std::move(value)));
+  return batch;
+}
+
+Message widened(Single single) {
+  return std::visit([](auto& value) -> Message { return std::move(value); }, single);
 }
 
 }  // namespace
@@ -213,7 +223,9 @@ Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 
 Message Decoder::decode(std::string_view line) {
   Decoded decoded = impl_->parse(line);
-  if (!decoded.fault) return classify(std::move(decoded.value));
+  if (!decoded.fault && decoded.value.is_array())
+    return classify_batch(decoded.value.get_ref<Json::array_t&>());
+  if (!decoded.fault) return widened(classify(std::move(decoded.value)));
   const bool malformed = decoded.fault->kind == JsonFault::Kind::malformed;
   return invalid(readable_id(decoded.value),
                  malformed ? ErrorCode::parse_error : ErrorCode::invalid_request,

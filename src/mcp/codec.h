@@ -6,10 +6,11 @@
 //     an integer beyond 64 bits, an empty line)                  -32700, id null
 //   nested deeper than 256, more than `max_values` values        -32600, id null
 //   a member name used twice in one object                       -32600, id if readable
-//   not an object; a batch                                       -32600, id null
+//   not an object, a batch within a batch                        -32600, id null
 //   `jsonrpc` is not "2.0"; no `method`, `result` or `error`     -32600, id if readable
 //   an id that is null, fractional, beyond 64 bits, or no scalar -32600, id null
 //   `params` that is neither an object nor null                  -32602, id echoed
+// An array is a Batch of its members, each of which may be such a fault.
 // A notification with such `params` is dropped by the rule that notifications are never answered;
 // it is reported as Invalid without an id and with `notification` set.
 //

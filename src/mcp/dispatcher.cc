@@ -13,6 +13,8 @@ namespace {
 // A request costs its parsed form and its bookkeeping besides its bytes.
 constexpr std::size_t kRequestOverheadBytes = 4096;
 constexpr std::size_t kMaxEchoBytes = 100;
+// Each member may be owed an answer before the next look at what is owed.
+constexpr std::size_t kMaxBatch = 1000;
 
 struct MetaParams {
   std::optional<ProgressToken> progress_token{};
@@ -109,6 +111,29 @@ void Dispatcher::on(const Invalid& invalid, const Incoming& incoming) {
   log(Level::debug, "not a message: " + invalid.error.message);
   if (!invalid.notification)
     incoming.peer->answer(encode_error(invalid.id, invalid.error), invalid.error.code);
+}
+
+// Answered one by one as each is done, which the revision that has batches allows.
+void Dispatcher::on(Batch batch, const Incoming& incoming) {
+  const auto& client = incoming.peer->session().legacy_client;
+  const bool allowed = client && client->revision == Revision::v2025_03_26;
+  const bool bounded = !batch.members.empty() && batch.members.size() <= kMaxBatch;
+  if (!allowed || !bounded) {
+    const char* reason = allowed ? "a batch has 1 to 1000 messages"
+                                 : "batches are not supported; send one message per line";
+    return on(Invalid{.error = {.code = ErrorCode::invalid_request, .message = reason}}, incoming);
+  }
+  const Incoming share{.bytes = incoming.bytes / batch.members.size(), .peer = incoming.peer};
+  for (auto& member : batch.members) {
+    if (auto* request = std::get_if<Request>(&member); request && request->method == "initialize") {
+      on(Invalid{.id = request->id,
+                 .error = {.code = ErrorCode::invalid_request,
+                           .message = "initialize must not be part of a batch"}},
+         share);
+    } else {
+      std::visit([&](auto& value) { on(std::move(value), share); }, member);
+    }
+  }
 }
 
 void Dispatcher::cancel(Peer& peer, const RequestId& id) {

@@ -56,6 +56,7 @@ class Dispatcher {
   void on(Notification notification, const Incoming& incoming);
   void on(const Response& response, const Incoming& incoming);
   void on(const Invalid& invalid, const Incoming& incoming);
+  void on(Batch batch, const Incoming& incoming);
 
   // What stands against serving this request, or the call to serve it with.
   [[nodiscard]] std::variant<Call, RpcError> admit(Request& request, const Method*& method,

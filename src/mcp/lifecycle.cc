@@ -104,9 +104,10 @@ std::string links_as_text(const std::vector<ResourceLink>& links) {
 
 OrderedJson content_of(const ToolResult& result, Revision revision) {
   OrderedJson content = OrderedJson::array();
-  if (!result.text.empty())
-    content.push_back(text_block(result.text));
-  else if (!result.structured.is_null())
+  if (!result.text.empty()) content.push_back(text_block(result.text));
+  // Where there is no structured content, its text is the only way to all of it.
+  const bool is_told = !result.text.empty() && revision >= Revision::v2025_06_18;
+  if (!result.structured.is_null() && !is_told)
     content.push_back(text_block(encode(result.structured)));
   for (const OrderedJson& block : result.more_content)
     if (revision >= Revision::v2025_03_26 || block.value("type", "") != "audio")

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "mcp/json.h"
 
@@ -60,6 +61,11 @@ struct Invalid {
   bool notification = false;
 };
 
-using Message = std::variant<Request, Notification, Response, Invalid>;
+// Several messages on one line. One revision has them; the others answer with an error.
+struct Batch {
+  std::vector<std::variant<Request, Notification, Response, Invalid>> members{};
+};
+
+using Message = std::variant<Request, Notification, Response, Invalid, Batch>;
 
 }  // namespace assay::mcp

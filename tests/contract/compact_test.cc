@@ -68,9 +68,9 @@ class Random {
   }
 
   std::string name(std::int64_t index) {
-    static const char* const odd[] = {"in",     "grid", "a b", "x;y",  "\"q\"",
-                                      "n: int", "size", "é#1", "meta", "[0]"};
-    return (chance() ? std::string(odd[below(10)]) : "arg") + std::to_string(index);
+    static constexpr const char* kOdd[] = {"in",     "grid", "a b", "x;y",  "\"q\"",
+                                           "n: int", "size", "é#1", "meta", "[0]"};
+    return (chance() ? std::string(kOdd[below(10)]) : "arg") + std::to_string(index);
   }
 
   TensorInit init() {
@@ -182,6 +182,49 @@ TEST_CASE("any contract survives being written as text and read again") {
     INFO(seed << "\n" << to_json(contract).dump() << "\n" << to_compact(contract));
     REQUIRE(good != nullptr);
     CHECK(from_text(to_compact(contract)) == contract);
+  }
+}
+
+TEST_CASE("any contract survives being taken apart into the builder's steps") {
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    const Contract contract = Random(seed + 5000).contract();
+    const json document = to_json(contract);
+    json steps = json::array();
+    const json sizes = document.value("sizes", json::object());
+    for (const auto& [name, value] : sizes.items()) {
+      steps.push_back({{"set_size", {name, value}}});
+    }
+    for (json arg : document.at("args")) {
+      std::string method = "add_scalar";
+      if (arg.at("type") == "tensor") {
+        method = "add_" + arg.at("role").get<std::string>() + "_tensor";
+        arg = {{"name", arg.at("name")}, {"tensor_spec", arg.at("tensor_spec")}};
+      }
+      arg["method"] = method;
+      steps.push_back(std::move(arg));
+    }
+    if (document.contains("launch"))
+      steps.push_back({{"set_launch_config", document.at("launch")}});
+    steps.emplace_back("build");
+    INFO(steps.dump());
+    const auto built = from_steps(steps, "");
+    REQUIRE(std::holds_alternative<json>(built));
+    CHECK(parsed(std::get<json>(built)) == contract);
+  }
+}
+
+TEST_CASE("every dtype survives being written as text, as a tensor's and as a scalar's type") {
+  for (const DType dtype : all_dtypes()) {
+    const std::string name(assay::contract::name(dtype));
+    const Contract contract = from_text("inout x: " + name + "[2, 3] ones\nout y: " + name + "[4]");
+    CHECK(contract.args[0].tensor_spec->dtype == dtype);
+    CHECK(from_text(to_compact(contract)) == contract);
+    CHECK(parsed(to_json(contract)) == contract);
+    if (is_complex(dtype)) continue;
+    const std::string value = dtype == DType::boolean ? "true" : is_integer(dtype) ? "7" : "0.5";
+    const Contract scalar = from_text("s: " + name + " = " + value);
+    CHECK(from_text(to_compact(scalar)) == scalar);
+    CHECK(parsed(to_json(scalar)) == scalar);
   }
 }
 

@@ -83,6 +83,60 @@ class Compare(unittest.TestCase):
         self.assertEqual(report["verdict"], "wrong_output")
         self.assertIn("nan", report["summary"].lower())
 
+    def test_infinities_and_nan_must_be_where_the_reference_has_them(self):
+        reference = self.add("if (i < n) out[i] = i == 3 ? INFINITY : i == 5 ? -INFINITY : i == 7 ? nanf(\"\") : a[i] + b[i];")
+        self.assertEqual(self.compare(reference, reference)["verdict"], "passed")
+        for index, value in ((3, "-INFINITY"), (3, "3e38f"), (5, "INFINITY"), (7, "0.0f"), (7, "INFINITY"), (9, "INFINITY")):
+            with self.subTest(index=index, value=value):
+                candidate = reference.replace("out[i] = ", f"out[i] = i == {index} ? {value} : ")
+                report = self.compare(reference, candidate, atol=1e30, rtol=1)
+                self.assertEqual(report["verdict"], "wrong_output", report["summary"])
+                self.assertIn(f"1 of 1000 elements differ; worst at [{index}]", report["summary"])
+
+    def test_a_candidate_that_writes_to_an_input_is_suspect_and_the_reference_sees_none_of_it(self):
+        report = self.compare(ADD, self.add("if (i < n) { out[i] = a[i] + b[i]; ((float*)a)[i] = 0; }"), num_trials=5)
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "suspect"))
+        self.assertIn(("input_mutated", "a", "kernel"),
+                      {(e["check"], e["tensor"], e["which"]) for e in report["evidence"]})
+        self.assertIn('role "inout"', report["summary"])
+
+    def test_a_candidate_that_does_not_repeat_itself_is_told(self):
+        # Within tolerance every time, but the last bits come from what the output held before.
+        body = ("if (i < n) out[i] = __uint_as_float(__float_as_uint(a[i] + b[i]) ^ "
+                "((__float_as_uint(out[i]) * 2654435761u) >> 19));")
+        for more in ({"until": "validated"}, {"num_trials": 3}):
+            report = self.compare(ADD, self.add(body), rtol=1e-2, **more)
+            self.assertEqual(report["verdict"], "passed", report["summary"])
+            self.assertIn(("repeat_differs", "out"), {(e["check"], e["tensor"]) for e in report["evidence"]})
+            self.assertIn("differs from run to run", str(report["warnings"]))
+        self.assertEqual(self.compare(ADD, ADD, num_trials=3)["evidence"], [])
+
+    def test_a_task_that_a_trivial_answer_passes_is_warned_of(self):
+        def io(**init):
+            made = contract()
+            for arg in made["args"][:2]:
+                arg["tensor_spec"]["init"] = init
+            return made
+
+        for source, made, answer in ((ADD, io(kind="zeros"), "zeros"), (ADD, io(kind="ones"), "constant"),
+                                     (self.add("if (i < n) out[i] = a[i];"), contract(), "input 'a'")):
+            report = self.compare(source, source, made)
+            self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"))
+            warned = [w["message"] for w in report["warnings"] if w["code"] == "weak_oracle"]
+            self.assertTrue(any(answer in message for message in warned), (answer, warned))
+        self.assertEqual(self.compare(ADD, ADD)["warnings"], [])
+
+    def test_an_output_of_another_shape_or_dtype_is_refused_before_anything_runs(self):
+        reference = contract()
+        for change in ({"shape": [999]}, {"shape": [10, 100]}, {"dtype": "float64"}):
+            candidate = contract()
+            candidate["args"][2]["tensor_spec"].update(change)
+            arguments = {"ref_kernel": kernel(ADD, reference), "custom_kernel": kernel(ADD, candidate), "wait_s": 140}
+            report = self.server.call("compare", arguments)["structuredContent"]
+            self.assertEqual(report["verdict"], "contract_invalid", change)
+            self.assertIn("tensor 'out' has another shape or dtype", report["summary"])
+            self.assertNotIn("validated", [s["name"] for s in report["stages"]])
+
     def test_several_outputs_are_judged_each(self):
         io = contract()
         io["args"].insert(3, tensor("second", 1000, role="output"))

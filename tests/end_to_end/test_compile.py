@@ -73,6 +73,30 @@ class Compile(unittest.TestCase):
         report = self.server.evaluate(ADD, io=io)
         self.assertEqual(report["verdict"], "passed", report["summary"])
 
+    def test_the_draft_is_what_the_source_gives_away_and_get_job_repeats_it(self):
+        pasted = ("__global__ void row_sums(const float* in, float* out, int rows, int columns) {\n"
+                  "  int row = blockIdx.x * blockDim.x + threadIdx.x;\n  if (row >= rows) return;\n"
+                  "  float sum = 0;\n  for (int c = 0; c < columns; ++c) sum += in[row * columns + c];\n"
+                  "  out[row] = sum;\n}\n"
+                  "int main() { row_sums<<<2, 64>>>(nullptr, nullptr, 100, 30); }\n")
+        report = self.compile(pasted)
+        draft = report["contract"]
+        built = self.server.call("build_io_contract", {"kernel": source(pasted)})["structuredContent"]
+        self.assertEqual(draft["io"], built["io_contract"])
+        self.assertEqual(draft["guesses"], built["assumptions"])
+        self.assertEqual([a.get("value") for a in draft["io"]["args"]], [None, None, 100, 30])
+        again = self.server.call("get_job", {"job_id": report["job_id"]})["structuredContent"]
+        self.assertEqual(again["contract"], draft)
+        self.assertEqual(self.server.evaluate(pasted, io=draft["io"])["verdict"], "passed")
+
+    def test_the_draft_of_a_template_is_of_the_instance_asked_for(self):
+        draft = self.compile(TEMPLATE, {"name_expressions": ["scale<double>"]})["contract"]
+        self.assertEqual(draft["kernel"], "scale<double>")
+        self.assertEqual(draft["io"]["args"][0]["tensor_spec"]["dtype"], "float64")
+        result = self.server.call("evaluate", {"kernel": {
+            "source_code": TEMPLATE, "kernel_type": "cuda", "io": draft["io"], "metadata": draft["metadata"]}})
+        self.assertEqual(result["structuredContent"]["verdict"], "passed", result)
+
     def test_shared_memory_launch_bounds_and_extern_c(self):
         (one,) = self.compile(SHARED)["kernels"]
         self.assertEqual(one["static_shared_bytes"], 256)

@@ -17,7 +17,7 @@ json kernel(const char* name, json arguments) {
 }
 
 json draft(json arguments) {
-  return node::contract_skeleton(json::array({kernel("k", std::move(arguments))}), "", "");
+  return node::contract_skeleton(json::array({kernel("k", std::move(arguments))}), "");
 }
 
 }  // namespace
@@ -61,8 +61,24 @@ TEST_CASE("what a contract cannot hold is named instead of guessed") {
 
 TEST_CASE("the wanted kernel is drafted, an unknown one is not") {
   const json kernels = json::array({kernel("a", json::array()), kernel("b", json::array())});
-  CHECK(node::contract_skeleton(kernels, "b", "").at("kernel") == "b");
-  CHECK(node::contract_skeleton(kernels, "", "").at("kernel") == "a");
-  CHECK(node::contract_skeleton(kernels, "c", "").is_null());
-  CHECK(node::contract_skeleton(json::array(), "", "").is_null());
+  CHECK(node::contract_skeleton(kernels, "b").at("kernel") == "b");
+  CHECK(node::contract_skeleton(kernels, "").at("kernel") == "a");
+  CHECK(node::contract_skeleton(kernels, "c").is_null());
+  CHECK(node::contract_skeleton(json::array(), "").is_null());
+}
+
+TEST_CASE("what was inferred from the source counts, unless the compiler saw other arguments") {
+  const json kernels =
+      json::array({kernel("a", {argument("p", "float*", true)}), kernel("b", json::array())});
+  const auto guess = [&](const json& compiled, const json& inferred) {
+    return node::contract_draft(compiled, "", inferred).at("guesses").dump();
+  };
+  json inferred = {{"kernel", "a"}, {"io", {{"args", {{{"name", "p"}}}}}}, {"guesses", {"mine"}}};
+  CHECK(guess(kernels, inferred) == R"(["mine"])");
+  // A template that nothing instantiates is not among the compiled ones.
+  CHECK(guess(json::array(), inferred) == R"(["mine"])");
+  const std::string compiled = node::contract_skeleton(kernels, "").at("guesses").dump();
+  CHECK(guess(kernels, nullptr) == compiled);
+  inferred["io"]["args"] = json::array();
+  CHECK(guess(kernels, inferred) == compiled);
 }

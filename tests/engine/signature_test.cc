@@ -1,5 +1,6 @@
 #include "engine/runner/signature.h"
 
+#include "engine/runner/kernel_choice.h"
 #include "tests/catch.h"
 
 using namespace assay;
@@ -78,7 +79,7 @@ TEST_CASE("templates, namespaces and overloads are told apart by what they take"
 TEST_CASE("a signature that a macro makes is not guessed") {
   const auto list =
       arguments(kernel("_Z1kPf", {"u64"}), "#define K(x) __global__ void x\nK(k)(P p){}");
-  CHECK(names(list) == "arg0");
+  CHECK(names(list) == "arg_0");
   CHECK(list[0].type == "float*");
 }
 
@@ -99,4 +100,20 @@ TEST_CASE("no source, cut anywhere, breaks the search") {
                 .size() == 2);
     }
   }
+}
+
+TEST_CASE("a parameter without a name is called by its place, the others keep theirs") {
+  const auto list = arguments(kernel("_Z1kPKfjPfi", {"u64", "u32", "u64", "u32"}),
+                              "__global__ void k(const float*, unsigned int, float* y, int n);\n"
+                              "__global__ void k(const float* x, unsigned, float* y, int n) {}");
+  CHECK(names(list) == "x arg_1 y n");
+  CHECK(list[1].type == "unsigned int");
+}
+
+TEST_CASE("a kernel in a nameless namespace has its own name") {
+  const auto list = arguments(kernel("_ZN12_GLOBAL__N_15scaleIfEEvPT_", {"u64"}),
+                              "namespace { template <class T> __global__ void scale(T* x) {} }");
+  CHECK(names(list) == "x");
+  CHECK(list[0].type == "float*");
+  CHECK(runner::base_name("_ZN12_GLOBAL__N_15scaleIfEEvPT_") == "scale<float>");
 }

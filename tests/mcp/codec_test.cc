@@ -101,3 +101,18 @@ TEST_CASE("what is encoded is one line of UTF-8, whatever the strings hold", "[c
 TEST_CASE("what leaves keeps the order in which it was written", "[codec]") {
   CHECK(encode({{"z", 1}, {"a", 2}}) == R"({"z":1,"a":2})");
 }
+
+TEST_CASE("an array is a batch whose members are messages or faults of their own") {
+  Decoder decoder;
+  const Message message = decoder.decode(
+      R"([{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","method":"b"},3,[],{"id":4}])");
+  const auto* batch = std::get_if<Batch>(&message);
+  REQUIRE(batch != nullptr);
+  REQUIRE(batch->members.size() == 5);
+  CHECK(std::get<Request>(batch->members[0]).method == "a");
+  CHECK(std::get<Notification>(batch->members[1]).method == "b");
+  CHECK_FALSE(std::get<Invalid>(batch->members[2]).id);
+  CHECK_FALSE(std::get<Invalid>(batch->members[3]).id);
+  CHECK(std::get<Invalid>(batch->members[4]).id == RequestId{std::int64_t{4}});
+  CHECK(std::get<Batch>(decoder.decode("[]")).members.empty());
+}

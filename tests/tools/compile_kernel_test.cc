@@ -116,7 +116,7 @@ TEST_CASE("a source that does not compile is an answer with its diagnostics, als
   CHECK_FALSE(result.is_error);
   CHECK(result.structured.at("verdict") == "compile_failed");
   CHECK(result.structured.at("compiled") == false);
-  CHECK(Json(result.structured.at("diagnostics")[0]) == diagnostic());
+  CHECK(Json(result.structured).at("diagnostics")[0] == diagnostic());
   CHECK(result.text.find("kernel.cu:1:5: error: bad\n        nope") != std::string::npos);
   const auto again = world.call(tools::get_job(world.jobs),
                                 {{"job_id", result.structured.at("job_id")}, {"wait_s", 1}});
@@ -180,4 +180,30 @@ TEST_CASE("a type that is not compiled here is unsupported, not refused") {
                                  {{"kernel", {{"source_code", "x"}, {"kernel_type", "triton"}}}});
   CHECK_FALSE(result.is_error);
   CHECK(result.structured.at("verdict") == "unsupported");
+}
+
+TEST_CASE("what the source gives away of a contract goes with the order, host code included") {
+  World world;
+  const auto draft_of = [&](const char* source, const Json& metadata = nullptr) {
+    Json arguments = {{"kernel", {{"source_code", source}, {"kernel_type", "cuda"}}}};
+    if (!metadata.is_null()) arguments["kernel"]["metadata"] = metadata;
+    world.call(tools::compile_kernel(world.jobs), arguments);
+    return world.engine.orders.back().request.at("listing").at("draft");
+  };
+  const Json pasted = draft_of(
+      "__global__ void axpy(const float* x, float* y, float a, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] += a * x[i];\n}\n"
+      "int main() { int n = 4096; axpy<<<(n + 63) / 64, 64>>>(0, 0, 2.0f, n); }\n");
+  CHECK(pasted.at("kernel") == "axpy");
+  CHECK(pasted.at("io").at("args")[0].at("role") == "input");
+  CHECK(pasted.at("io").at("args")[1].at("role") == "inout");
+  CHECK(pasted.at("io").at("args")[3].at("value") == 4096);
+  CHECK(pasted.at("io").at("launch").at("block")[0] == 64);
+  const char* scale = "template <class T, int N> __global__ void scale(T* p) { p[N] *= 2; }\n";
+  const Json instance = draft_of(scale, {{"name_expressions", {"scale<double, 4>"}}});
+  CHECK(instance.at("kernel") == "scale<double, 4>");
+  CHECK(instance.at("io").at("args")[0].at("tensor_spec").at("dtype") == "float64");
+  CHECK(instance.at("metadata").at("name_expressions")[0] == "scale<double, 4>");
+  CHECK(draft_of("__global__ void k(float** p) { p[0][0] = 1; }").is_null());
+  CHECK(draft_of("int main() {}").is_null());
 }

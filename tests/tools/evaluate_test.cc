@@ -109,7 +109,8 @@ TEST_CASE("a kernel's failure is no error of the call; an engine fault is") {
   auto result = world.call(tools::evaluate(world.jobs), evaluate_arguments());
   CHECK_FALSE(result.is_error);
   CHECK(result.structured.at("verdict") == "compile_failed");
-  CHECK(result.structured.at("kernel_exec_result").at("compilation_error") == "k.cu(1): error");
+  CHECK(result.structured.at("kernel_exec_result").at("compilation_error") ==
+        "CUDA compilation failed: k.cu(1): error");
 
   world.engine.conclusion = {.verdict = job::Verdict::engine_fault, .body = {{"summary", "bug"}}};
   result = world.call(tools::evaluate(world.jobs), evaluate_arguments());

@@ -89,7 +89,13 @@ LaunchConfig read_launch(const Node& node, Sizes& sizes, Notes& notes) {
   LaunchConfig launch;
   if (!expect_object(node, "launch", notes)) return launch;
   warn_unknown_keys(
-      node, {.here = {"grid", "block", "shared_mem_bytes", "num_warps", "num_stages"}}, notes);
+      node,
+      {.here = {"grid", "block", "shared_mem_bytes", "num_warps", "num_stages", "kernel_name"}},
+      notes);
+  // Which kernel is no part of a contract; who has the kernel reads it.
+  if (const auto name = node.member("kernel_name")) {
+    [[maybe_unused]] const auto text = read_string(*name, "kernel_name", notes);
+  }
   if (const auto grid = node.member("grid")) {
     launch.grid = read_dim(*grid, "grid", kGridBounds, sizes, notes);
   }

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -123,15 +124,26 @@ std::optional<Frame> CompileZygote::next(Clock::time_point deadline) {
   }
 }
 
+std::pair<std::int64_t, std::int64_t> CompileZygote::stamp() const {
+  struct stat status {};
+  if (pch_.empty() || ::stat(pch_.c_str(), &status) != 0) return {0, 0};
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  return {status.st_mtim.tv_sec * kSecond + status.st_mtim.tv_nsec, status.st_size};
+}
+
 CompileZygote::State CompileZygote::state(Clock::time_point deadline) {
   if (state_ == State::preparing) {
     if (const auto frame = next(deadline)) {
       state_ = frame->type() == "ready" ? State::ready : State::gone;
       if (frame->body.value("pch", std::string()).empty() && !pch_.empty()) state_ = State::gone;
+      made_ = stamp();
     }
   } else if (state_ == State::ready) {
     // It may have ended after idling.
     if (next(Clock::now())) state_ = State::gone;
+    // The compiler crashes on headers that are not as it wrote them, and the source would be
+    // blamed.
+    if (stamp() != made_) state_ = State::gone;
   }
   return state_;
 }

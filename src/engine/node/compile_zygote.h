@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "engine/confinement/child.h"
@@ -56,11 +57,14 @@ class CompileZygote {
 
  private:
   [[nodiscard]] std::optional<frames::Frame> next(std::chrono::steady_clock::time_point deadline);
+  // When the compiled headers were last written to and how many bytes they are; {0, 0} for none.
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> stamp() const;
 
   pid_t pid_ = -1;
   frames::Channel channel_;
   State state_ = State::preparing;
   std::string pch_{};
+  std::pair<std::int64_t, std::int64_t> made_{};  // the stamp when it was ready
 };
 
 class CompileZygotes {

@@ -12,12 +12,6 @@ using nlohmann::json;
 constexpr int kGuessedSize = 1024;
 constexpr unsigned kGuessedBlock = 256;
 
-// The one place for what can be read off the body of a kernel (index bounds, accesses). Nothing
-// yet: the signature decides.
-std::optional<json> contract_from_source(const json& /*kernel*/, const std::string& /*source*/) {
-  return std::nullopt;
-}
-
 const json* choose(const json& kernels, const std::string& wanted) {
   for (const auto& kernel : kernels) {
     if (wanted.empty() || kernel.at("name") == wanted || kernel.at("symbol") == wanted) {
@@ -144,11 +138,18 @@ class Skeleton {
 
 }  // namespace
 
-json contract_skeleton(const json& kernels, const std::string& wanted, const std::string& source) {
+json contract_skeleton(const json& kernels, const std::string& wanted) {
   const json* kernel = choose(kernels, wanted);
-  if (kernel == nullptr) return nullptr;
-  if (auto known = contract_from_source(*kernel, source)) return std::move(*known);
-  return Skeleton(*kernel).build();
+  return kernel == nullptr ? json(nullptr) : Skeleton(*kernel).build();
+}
+
+json contract_draft(const json& kernels, const std::string& wanted, const json& inferred) {
+  if (!inferred.is_object()) return contract_skeleton(kernels, wanted);
+  // Of a template that nothing instantiates the compiler knows nothing to set against it.
+  const json* compiled = choose(kernels, inferred.at("kernel").get<std::string>());
+  const bool agrees = compiled == nullptr ||
+                      compiled->at("arguments").size() == inferred.at("io").at("args").size();
+  return agrees ? inferred : contract_skeleton(kernels, wanted);
 }
 
 }  // namespace assay::node

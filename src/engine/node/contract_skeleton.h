@@ -1,7 +1,7 @@
-// A contract to start from: what the compiler's signatures give away of a kernel's arguments, with
-// every guess named. An agent corrects sizes and roles instead of writing the document.
-//
-// Inference from the source itself belongs in contract_from_source(), which is asked first.
+// A contract to start from, with every guess named: an agent corrects sizes and roles instead of
+// writing the document. What the server inferred from the source (roles, bounds, launch) counts;
+// where it inferred nothing, or not what the compiler saw, the compiled signatures are all there
+// is.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,11 @@ namespace assay::node {
 // {kernel, io, guesses: [text]}, or null where there is no kernel to tell of; `io` is null when an
 // argument is of no type a contract can hold, and `guesses` says which.
 [[nodiscard]] nlohmann::json contract_skeleton(const nlohmann::json& kernels,
-                                               const std::string& wanted,
-                                               const std::string& source);
+                                               const std::string& wanted);
+
+// The one place that decides. `inferred`: {kernel, io, guesses, metadata?}, null if there is none.
+[[nodiscard]] nlohmann::json contract_draft(const nlohmann::json& kernels,
+                                            const std::string& wanted,
+                                            const nlohmann::json& inferred);
 
 }  // namespace assay::node

@@ -175,7 +175,7 @@ std::variant<Loaded, Ended> KernelSession::decode_loaded(const json& body,
     const json told = told_kernels(body.at("kernels"));
     std::string names;
     for (const auto& kernel : told) {
-      names += (names.empty() ? "" : ", ") + kernel.at("display_name").get<std::string>();
+      names += (names.empty() ? "" : ", ") + kernel.at("base_name").get<std::string>();
     }
     if (told.size() < body.at("kernels").size()) names += ", …";
     return Ended{.verdict = Verdict::contract_invalid,

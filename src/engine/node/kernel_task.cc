@@ -25,6 +25,7 @@ KernelSource decode_source(const json& body) {
 
 Listing decode_listing(const json& body, const KernelSource& kernel) {
   Listing listing{.arch = body.at("arch").get<std::string>()};
+  if (body.contains("draft")) listing.draft = body.at("draft");
   const auto& launch = kernel.contract.launch;
   if (!launch) return listing;
   if (launch->block) listing.block_threads = launch->block->x * launch->block->y * launch->block->z;

@@ -31,6 +31,7 @@ struct Listing {
   // Of the launch it is meant for, 0 where the caller said nothing.
   unsigned block_threads = 0;
   std::uint64_t dynamic_shared_bytes = 0;
+  nlohmann::json draft = nullptr;  // what the server inferred of a contract, if anything
 };
 
 struct KernelTask {

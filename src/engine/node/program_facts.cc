@@ -6,6 +6,7 @@
 
 #include "engine/node/contract_skeleton.h"
 #include "engine/node/occupancy.h"
+#include "engine/source/signature.h"
 
 namespace assay::node {
 namespace {
@@ -66,6 +67,40 @@ void tell_resources(json& out, const json& kernel, const Listing& listing) {
   out["occupancy"] = occupancy_of(kernel, resources, listing);
 }
 
+// As the compile runner writes it: types as the compiler has them, names as the author has.
+std::string signature_of(const json& kernel) {
+  std::string text = kernel.at("name").get<std::string>() + "(";
+  const char* separator = "";
+  for (const auto& argument : kernel.at("arguments")) {
+    const json& type = argument.at("type");
+    text += separator;
+    text += type.is_string() ? type.get<std::string>()
+                             : "." + argument.at("ptx_type").get<std::string>();
+    text += " " + argument.at("name").get<std::string>();
+    separator = ", ";
+  }
+  return text + ")";
+}
+
+// The compile runner finds no name behind a macro; reading the source does.
+void name_parameters(json& kernel, const std::vector<source::Signature>& signatures) {
+  json& arguments = kernel.at("arguments");
+  const auto full = kernel.at("name").get<std::string>();
+  const std::string name = full.substr(0, full.find('<'));
+  const auto found = std::find_if(signatures.begin(), signatures.end(), [&](const auto& one) {
+    return one.qualified_name == name && one.parameters.size() == arguments.size();
+  });
+  if (found == signatures.end()) return;
+  bool is_changed = false;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& author_name = found->parameters[i].name;
+    if (arguments[i].at("name") != "arg_" + std::to_string(i) || author_name.empty()) continue;
+    arguments[i]["name"] = author_name;
+    is_changed = true;
+  }
+  if (is_changed) kernel["signature"] = signature_of(kernel);
+}
+
 json tell_argument(const json& argument) {
   json out = {{"name", argument.at("name").get<std::string>()},
               {"type", argument.at("type")},
@@ -113,11 +148,28 @@ std::string kernel_sentence(const json& kernel) {
   return text + ".";
 }
 
+// evaluate would refuse this name: better said now.
+std::string missing_sentence(const json& kernels, const std::string& wanted) {
+  std::string names;
+  for (const auto& kernel : kernels) {
+    const auto name = kernel.at("name").get<std::string>();
+    if (wanted == name || wanted == kernel.at("symbol") || wanted == name.substr(0, name.find('<')))
+      return {};
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return wanted.empty() ? "" : " Kernel '" + wanted + "' not found. Available: [" + names + "]";
+}
+
 }  // namespace
 
 json tell_program(const Program& program, const KernelSource& source, const Listing& listing) {
+  const auto signatures = source::signatures(source.source);
+  json listed = program.kernels;
   json kernels = json::array();
-  for (const auto& kernel : program.kernels) kernels.push_back(tell_kernel(kernel, listing));
+  for (json& kernel : listed) {
+    name_parameters(kernel, signatures);
+    kernels.push_back(tell_kernel(kernel, listing));
+  }
   return {{"compiler", program.compiler},
           {"compile_ms", program.elapsed_ms},
           {"cached", program.cached},
@@ -126,10 +178,10 @@ json tell_program(const Program& program, const KernelSource& source, const List
           {"diagnostics_truncated", program.diagnostics_truncated},
           {"kernels", std::move(kernels)},
           {"kernels_truncated", program.kernels_truncated},
-          {"contract", contract_skeleton(program.kernels, source.kernel_name, source.source)}};
+          {"contract", contract_draft(listed, source.kernel_name, listing.draft)}};
 }
 
-std::string summary_of(const json& told) {
+std::string summary_of(const json& told, const std::string& wanted) {
   const json& kernels = told.at("kernels");
   const auto warnings = count(told.at("diagnostics"), "warning");
   std::string text = "Compiled for " + told.at("arch").get<std::string>();
@@ -139,8 +191,9 @@ std::string summary_of(const json& told) {
   text += ".";
   if (kernels.empty()) {
     return text +
-           " The program has no kernel: a __global__ template is compiled only where "
-           "metadata.name_expressions names an instance, for example \"scale<float>\".";
+           " No kernels found in source: it needs a `__global__` function, and a template is "
+           "compiled only where metadata.name_expressions names an instance, for example "
+           "\"scale<float>\".";
   }
   constexpr std::size_t kTold = 3;
   for (std::size_t i = 0; i < std::min(kernels.size(), kTold); ++i) {
@@ -149,7 +202,7 @@ std::string summary_of(const json& told) {
   if (kernels.size() > kTold) {
     text += " And " + std::to_string(kernels.size() - kTold) + " more.";
   }
-  return text;
+  return text + missing_sentence(kernels, wanted);
 }
 
 }  // namespace assay::node

@@ -15,7 +15,7 @@ namespace assay::node {
 [[nodiscard]] nlohmann::json tell_program(const Program& program, const KernelSource& source,
                                           const Listing& listing);
 
-// One sentence of what tell_program() gave, for the report.
-[[nodiscard]] std::string summary_of(const nlohmann::json& told);
+// One sentence of what tell_program() gave, for the report. `wanted`: the kernel named, or "".
+[[nodiscard]] std::string summary_of(const nlohmann::json& told, const std::string& wanted);
 
 }  // namespace assay::node

@@ -36,7 +36,7 @@ class Examination {
   [[nodiscard]] nlohmann::json expect();
 
   // Judges the outputs now in the arena: against what is expected for the trial if there is
-  // anything, else against what the same trial gave before, else only on their own.
+  // anything, and against what the candidate itself gave for the same inputs before.
   [[nodiscard]] nlohmann::json check();
 
   // Trivial answers that would pass (see judge/weak_oracle.h); needs an expected trial.
@@ -53,7 +53,6 @@ class Examination {
   struct Kept {
     std::map<std::size_t, Bytes> outputs{};                // by argument index, contiguous
     std::map<std::size_t, std::vector<bool>> unwritten{};  // of the poisoned ones, by element
-    bool is_reference = false;
   };
 
   [[nodiscard]] const contract::TensorSpec& spec(const contract::Placement& placement) const;
@@ -80,7 +79,8 @@ class Examination {
   std::map<std::uint32_t, Turn> turns_{};  // by slot
   Turn* current_ = nullptr;
   std::uint32_t fills_ = 0;
-  std::map<std::uint32_t, Kept> kept_{};
+  std::map<std::uint32_t, Kept> expected_{};  // by trial
+  std::map<std::uint32_t, Kept> given_{};     // by the candidate, when it first ran a trial
 };
 
 }  // namespace assay::runner

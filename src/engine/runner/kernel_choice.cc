@@ -16,6 +16,11 @@ std::string display_name(const std::string& entry) {
 
 std::string base_name(const std::string& entry) {
   std::string name = display_name(entry);
+  // A nameless namespace adds nothing that could be written.
+  constexpr std::string_view kNameless = "(anonymous namespace)::";
+  for (auto at = name.find(kNameless); at != std::string::npos; at = name.find(kNameless)) {
+    name.erase(at, kNameless.size());
+  }
   // The parameter list starts at the first parenthesis outside template arguments.
   int depth = 0;
   for (std::size_t i = 0; i < name.size(); ++i) {

@@ -79,6 +79,7 @@ json describe(const emulator::KernelInfo& kernel) {
   }
   return {{"name", kernel.name},
           {"display_name", display_name(kernel.name)},
+          {"base_name", base_name(kernel.name)},
           {"parameters", std::move(parameters)},
           {"static_shared_bytes", kernel.static_shared_bytes},
           {"max_threads", kernel.max_threads}};

@@ -62,6 +62,12 @@ std::size_t after_parentheses(std::string_view code, std::size_t open) {
   return code.size();
 }
 
+bool is_type_word(std::string_view word) {
+  static constexpr std::string_view kWords[] = {"int",  "char",  "short",  "long",     "float",
+                                                "bool", "const", "double", "unsigned", "signed"};
+  return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
+}
+
 // "const float* __restrict__ x = nullptr" → {"const float*", "x"}.
 Declared declared(std::string_view text) {
   std::string whole = trimmed(text.substr(0, text.find('=')));
@@ -81,7 +87,8 @@ Declared declared(std::string_view text) {
   while (first > 0 && is_word(whole[first - 1])) --first;
   std::string name = whole.substr(first);
   std::string type = trimmed(std::string_view(whole).substr(0, first));
-  if (type.empty()) return {.type = std::move(name)};  // a type without a name
+  if (type.empty() || type == "const" || is_type_word(name))
+    return {.type = whole + suffix};  // without a name
   while (true) {
     const auto doubled = type.find("  ");
     if (doubled == std::string::npos) break;
@@ -90,10 +97,13 @@ Declared declared(std::string_view text) {
   return {.type = type + suffix, .name = std::move(name)};
 }
 
-// The parameters of the `__global__` called `name` that has `count` of them, "" if it is not to be
-// seen. Of several (overloads, a declaration before the definition) the first that names its own.
+// The parameters of the `__global__` called `name` that has `count` of them, nothing if it is not
+// to be seen. Of several (overloads, a declaration before the definition) the first that names
+// most.
 std::optional<std::vector<Declared>> find_parameters(const std::string& code,
                                                      const std::string& name, std::size_t count) {
+  std::optional<std::vector<Declared>> best;
+  std::ptrdiff_t most_named = -1;
   for (auto at = code.find(name); at != std::string::npos; at = code.find(name, at + 1)) {
     const std::size_t after = at + name.size();
     const auto open = code.find_first_not_of(" \t\r\n", after);
@@ -111,11 +121,13 @@ std::optional<std::vector<Declared>> find_parameters(const std::string& code,
     if (texts.size() != count) continue;
     std::vector<Declared> list;
     for (const auto& text : texts) list.push_back(declared(text));
-    const bool named =
-        std::all_of(list.begin(), list.end(), [](const auto& one) { return !one.name.empty(); });
-    if (named) return list;
+    const auto named =
+        std::count_if(list.begin(), list.end(), [](const auto& one) { return !one.name.empty(); });
+    if (named <= most_named) continue;
+    most_named = named;
+    best = std::move(list);
   }
-  return std::nullopt;
+  return best;
 }
 
 // The C types in a demangled name: "add(float const*, int)", "void f<float>(float*, int)". Nothing
@@ -182,9 +194,10 @@ std::vector<Argument> arguments(const emulator::KernelInfo& kernel, std::string_
   std::vector<Argument> list;
   for (std::size_t i = 0; i < count; ++i) {
     const auto& parameter = kernel.parameters[i];
-    Argument argument{.name = declared ? (*declared)[i].name : "arg" + std::to_string(i),
+    Argument argument{.name = declared ? (*declared)[i].name : std::string(),
                       .ptx_type = parameter.type,
                       .size_bytes = parameter.size_bytes};
+    if (argument.name.empty()) argument.name = "arg_" + std::to_string(i);
     if (types && types->size() == count) {
       argument.type = (*types)[i];
     } else if (declared) {

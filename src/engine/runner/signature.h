@@ -1,6 +1,7 @@
 // What a kernel takes, as its author wrote it: the compiler's output knows sizes and, for mangled
 // names, C types; the names of the parameters stand in the source only. The source is searched, not
-// compiled: macros that make a signature are not seen, and then parameters are called arg0, arg1 ….
+// compiled: macros that make a signature are not seen, and then parameters are called arg_0, arg_1
+// ….
 //
 // Pure; the source may hold anything.
 #pragma once

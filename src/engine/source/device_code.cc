@@ -107,89 +107,79 @@ class Separation {
     return macro != unit_.macros.end() && macro->second.is_function && is(at + 1, "(");
   }
 
-  // What is known of a declaration while it is read from its first token on.
+  // What is known of a declaration while it is read.
   struct Reading {
     Item item{};
-    bool seen_parameters = false;
-    bool assigned = false;
+    bool has_parameters = false;
+    bool is_assigned = false;
     bool is_type = false;
-    bool done = false;
-
-    void end_at(std::size_t end) {
-      item.range.end = end;
-      done = true;
-    }
   };
 
+  // To its ';', to the end of its body, or to the next directive.
   Item read_item(std::size_t at) const {
     Reading reading{.item = {.range = {at, tokens_.size()}, .what = "declaration"}};
-    for (std::size_t i = at; i < tokens_.size() && !reading.done; ++i) {
-      const Token& token = tokens_[i];
-      if (token.kind == TokenKind::directive && i > at) {
-        reading.end_at(i);
-      } else if (token.is(";") || token.is("}")) {
-        reading.end_at(token.is(";") || i == at ? i + 1 : i);
-      } else if (token.is("(") || token.is("[")) {
-        i = read_group(at, i, reading);
-      } else if (token.is("{")) {
-        i = read_braces(i, reading);
-      } else {
-        read_word(at, i, reading);
-      }
+    for (std::size_t i = at; i < tokens_.size(); ++i) {
+      if (ends_at(i, reading.item)) break;
+      note_word(i, reading);
+      const bool is_body = tokens_[i].is("{");
+      if (!is_body && !tokens_[i].is("(") && !tokens_[i].is("[")) continue;
+      if (is_body && reading.item.head_end == 0) reading.item.head_end = i;
+      const std::size_t close = partners_[i];
+      if (close == tokens_.size()) break;
+      if (is_body ? ends_with_body(close, reading) : ends_with_call(close, reading.item)) break;
+      i = close;
     }
-    Item item = std::move(reading.item);
-    if (reading.is_type) item.what = "type";
-    if (item.head_end == 0) item.head_end = item.range.end;
-    return item;
+    if (reading.is_type) reading.item.what = "type";
+    if (reading.item.head_end == 0) reading.item.head_end = reading.item.range.end;
+    return std::move(reading.item);
   }
 
-  void read_word(std::size_t at, std::size_t i, Reading& reading) const {
+  [[nodiscard]] bool ends_at(std::size_t i, Item& item) const {
     const Token& token = tokens_[i];
-    if (token.is("=")) reading.assigned = true;
-    const bool defines =
-        token.is("struct") || token.is("class") || token.is("union") || token.is("enum");
-    if (!defines) return;
-    reading.is_type |= !reading.seen_parameters && !in_template(at, i);
-    if (reading.is_type && reading.item.name.empty() && i + 1 < tokens_.size()) {
-      reading.item.name = std::string(tokens_[i + 1].text);
+    const bool is_first = i == item.range.begin;
+    if (token.kind == TokenKind::directive && !is_first) {
+      item.range.end = i;
+      return true;
     }
+    if (!token.is(";") && !token.is("}")) return false;
+    item.range.end = token.is(";") || is_first ? i + 1 : i;
+    return true;
   }
 
-  // Both answer where reading goes on: at the closing bracket.
-  std::size_t read_group(std::size_t at, std::size_t i, Reading& reading) const {
-    const bool is_call = tokens_[i].is("(") && i > at && names_something(tokens_[i - 1]);
-    if (is_call && !reading.seen_parameters && !reading.assigned) {
-      reading.seen_parameters = true;
-      if (!reading.is_type) reading.item.name = std::string(tokens_[i - 1].text);
+  // Whether it defines a type, has a value or parameters, and what it is called.
+  void note_word(std::size_t i, Reading& reading) const {
+    const Token& token = tokens_[i];
+    Item& item = reading.item;
+    if (token.is("struct") || token.is("class") || token.is("union") || token.is("enum")) {
+      reading.is_type |= !reading.has_parameters && !in_template(item.range.begin, i);
+      if (reading.is_type && item.name.empty() && i + 1 < tokens_.size())
+        item.name = std::string(tokens_[i + 1].text);
     }
-    const std::size_t close = partners_[i];
-    if (close == tokens_.size()) {
-      reading.done = true;
-      return i;
-    }
-    const bool ends = is_macro_call(at) && at + 1 < close && partners_[at + 1] == close &&
-                      !is(close + 1, ";") && !is(close + 1, "{");
-    if (ends) reading.end_at(close + 1);
-    return close;
+    if (token.is("=")) reading.is_assigned = true;
+    if (!token.is("(") || reading.has_parameters || reading.is_assigned || i == item.range.begin)
+      return;
+    const Token& before = tokens_[i - 1];
+    if (before.kind != TokenKind::identifier || is_attribute(before.text) ||
+        is_type_word(before.text))
+      return;
+    reading.has_parameters = true;
+    if (!reading.is_type) item.name = std::string(before.text);
   }
 
-  std::size_t read_braces(std::size_t i, Reading& reading) const {
-    if (reading.item.head_end == 0) reading.item.head_end = i;
-    const std::size_t close = partners_[i];
-    if (close == tokens_.size()) {
-      reading.done = true;
-      return i;
-    }
-    if (reading.seen_parameters && !reading.assigned && !reading.is_type) {
-      reading.item.what = "function";
-      reading.end_at(is(close + 1, ";") ? close + 2 : close + 1);
-    }
-    return close;
+  [[nodiscard]] bool ends_with_body(std::size_t close, Reading& reading) const {
+    if (!reading.has_parameters || reading.is_assigned || reading.is_type) return false;
+    reading.item.what = "function";
+    reading.item.range.end = is(close + 1, ";") ? close + 2 : close + 1;
+    return true;
   }
 
-  static bool names_something(const Token& token) {
-    return token.kind == TokenKind::identifier && !is_attribute(token.text) &&
-           !is_type_word(token.text);
+  // "PYBIND11_STUFF(x, y)" without a ';'.
+  [[nodiscard]] bool ends_with_call(std::size_t close, Item& item) const {
+    const std::size_t at = item.range.begin;
+    if (!is_macro_call(at) || partners_[at + 1] != close) return false;
+    if (is(close + 1, ";") || is(close + 1, "{")) return false;
+    item.range.end = close + 1;
+    return true;
   }
 
   static bool is_attribute(std::string_view word) {
@@ -348,10 +338,15 @@ std::vector<PythonString> cuda_strings(std::string_view file) {
   return strings;
 }
 
+// Python without any CUDA in it is left to the compiler, whose messages then have a place.
+bool is_python_with_cuda(std::string_view file) {
+  return looks_like_python(file) && !cuda_strings(file).empty();
+}
+
 }  // namespace
 
 std::string cuda_text(std::string_view file) {
-  if (!looks_like_python(file)) return std::string(file);
+  if (!is_python_with_cuda(file)) return std::string(file);
   std::string out;
   std::size_t line = 1;
   for (const PythonString& text : cuda_strings(file)) {
@@ -365,7 +360,7 @@ std::string cuda_text(std::string_view file) {
 }
 
 DeviceCode device_code(std::string_view file) {
-  const bool is_python = looks_like_python(file);
+  const bool is_python = is_python_with_cuda(file);
   const std::string source = cuda_text(file);
   DeviceCode code = Separation(source).run();
   code.options = substitute_options(preprocess(code.text));
