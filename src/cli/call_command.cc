@@ -156,7 +156,6 @@ int call_text(Caller& caller, const std::string& text) {
   auto parsed = decoder.decode_json(text);
   if (const auto* fault = std::get_if<mcp::JsonFault>(&parsed)) {
     std::cerr << "the arguments are not JSON: " << fault->message << '\n';
-    caller.refuse("not JSON: " + fault->message);
     return kUsage;
   }
   return caller.call(std::move(std::get<Json>(parsed)));
@@ -174,7 +173,9 @@ int call_stream(Caller& caller, std::istream& in) {
   int worst = call_text(caller, first);
   for (std::string line; !caller.stop().stop_requested() && read_line(caller, in, line);) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    worst = std::max(worst, call_text(caller, line));
+    const int code = call_text(caller, line);
+    if (code == kUsage) caller.refuse("this line is not JSON");
+    worst = std::max(worst, code);
   }
   return worst;
 }

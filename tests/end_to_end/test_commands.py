@@ -72,12 +72,12 @@ class Call(Command):
         reports = [json.loads(line) for line in called.stdout.splitlines()]
         self.assertEqual([r.get("verdict") for r in reports], ["passed", "wrong_output", None, "passed"])
         self.assertEqual(called.returncode, 3, "the highest code of all")
-        compiled = [next(s for s in r["stages"] if s["name"] == "compiled") for r in (reports[0], reports[3])]
-        self.assertGreater(compiled[0]["ms"], 5 * compiled[1]["ms"], "the second found what the first compiled")
 
     def test_a_line_that_is_no_json_does_not_stop_the_others(self):
         called = self.assay("call", "evaluate", "-", "--check", stdin="\n".join([json.dumps(RIGHT), "{nonsense", json.dumps(RIGHT)]))
-        self.assertEqual([json.loads(line)["verdict"] for line in called.stdout.splitlines()], ["passed", "passed"])
+        answers = [json.loads(line) for line in called.stdout.splitlines()]
+        self.assertEqual([one.get("verdict") for one in answers], ["passed", None, "passed"], "a line for each")
+        self.assertEqual(answers[1]["status"], "client_error")
         self.assertEqual(called.returncode, 2)
 
     def running(self, *flags, stdin=None):

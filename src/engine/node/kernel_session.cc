@@ -66,7 +66,7 @@ json told_kernels(const json& kernels) {
   for (const auto& kernel : kernels) {
     if (told.size() == kToldKernels) break;
     json item = kernel;
-    for (const char* key : {"name", "display_name"}) {
+    for (const char* key : {"name", "display_name", "base_name"}) {
       item[key] = kernel.at(key).get<std::string>().substr(0, kToldNameBytes);
     }
     if (item.at("parameters").size() > kToldKernels) item.erase("parameters");
