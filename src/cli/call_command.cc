@@ -103,7 +103,7 @@ class Caller {
     const bool may_wait = !arguments.contains("wait_s");
     ToolResult result = tool_.run(arguments, context);
     while (may_wait && !stop_.stop_requested() && is_unfinished(result)) {
-      result = report_.run({{"job_id", result.structured.at("job_id")}, {"wait_s", kLongestWait_s}},
+      result = report_.run({{"job_id", result.structured.at("job_id")}, {"wait_s", kLongestWaitSeconds}},
                            context);
     }
     if (stop_.stop_requested()) result = ended(std::move(result));
@@ -112,7 +112,7 @@ class Caller {
   }
 
  private:
-  static constexpr int kLongestWait_s = 45;
+  static constexpr int kLongestWaitSeconds = 45;
 
   static bool is_unfinished(const ToolResult& result) {
     const auto& report = result.structured;

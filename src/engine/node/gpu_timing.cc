@@ -16,16 +16,16 @@ constexpr std::uint32_t kMaxSlots = 3;
 constexpr std::uint64_t kMaxStagedBytes = 6ULL << 30;
 // Device time of all cold runs of one side; slower kernels get fewer runs, never fewer than the
 // least.
-constexpr double kBudget_ns = 2e9;
+constexpr double kBudgetNs = 2e9;
 constexpr std::uint32_t kLeastRuns = 10;
-constexpr double kPreparation_ns = 80'000;  // of a cold run: restoring, flushing
+constexpr double kPreparationNs = 80'000;  // of a cold run: restoring, flushing
 constexpr std::uint32_t kEstimateRuns = 3;
 constexpr std::uint32_t kPairs = 12;
 constexpr std::uint32_t kExaminedTurns = 3;
 constexpr std::uint32_t kWarmRuns = 30;
 constexpr std::uint32_t kGraphRepeats = 7;
 // Shorter kernels are compared by the graph's slope: two events around a launch add microseconds.
-constexpr double kShort_ns = 15'000;
+constexpr double kShortNs = 15'000;
 constexpr std::uint32_t kGraphTurnRepeats = 3;
 // The multiprocessors' clock moved by more than this between turns.
 constexpr double kUnstableClock = 0.03;
@@ -135,7 +135,7 @@ GpuTiming::Step GpuTiming::estimate() {
     if (auto ended = estimate_side(*reference_)) return ended;
   }
   if (auto ended = estimate_side(kernel_)) return ended;
-  const double affordable = kBudget_ns / (slowest + kPreparation_ns);
+  const double affordable = kBudgetNs / (slowest + kPreparationNs);
   const auto most = static_cast<std::uint32_t>(std::clamp(affordable, 1.0 * kLeastRuns, 1e6));
   trials_ = std::min(request_.trials, most);
   return std::nullopt;
@@ -210,7 +210,7 @@ GpuTiming::Step GpuTiming::graph_turn(Side& side) {
 
 GpuTiming::Step GpuTiming::compare(json& body) {
   const char* basis = "cold";
-  const bool is_short = kernel_.typical_ns < kShort_ns || reference_->typical_ns < kShort_ns;
+  const bool is_short = kernel_.typical_ns < kShortNs || reference_->typical_ns < kShortNs;
   const auto has_slope = [&](const char* key) { return body[key]["graph"].contains("median_ns"); };
   if (is_short && has_slope("views") && has_slope("reference_views")) {
     basis = "graph";

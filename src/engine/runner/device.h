@@ -88,7 +88,7 @@ class Device {
   // Timing, for devices that have a clock worth reading. stage() takes over the contents that
   // time() puts before its runs and writes kept runs back to; all arenas have one size.
   [[nodiscard]] virtual bool has_clock() const { return false; }
-  virtual void stage(std::vector<std::span<std::byte>> /*arenas*/) {}
+  virtual void stage(const std::vector<std::span<std::byte>>& /*arenas*/) {}
   [[nodiscard]] virtual Timed time(const TimedLaunch& /*launch*/, const TimingPlan& /*plan*/) {
     return {};
   }

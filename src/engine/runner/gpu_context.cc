@@ -105,8 +105,8 @@ std::optional<double> GpuContext::clock_mhz() const {
   const auto time = stamps[1].time_ns - stamps[0].time_ns;
   const auto cycles = stamps[1].cycles - stamps[0].cycles;
   // The global timer moves in steps of up to a microsecond: too short says nothing.
-  constexpr std::uint64_t kShortest_ns = 20'000;
-  if (time < kShortest_ns || time > std::uint64_t{3'600} * 1'000'000'000) return std::nullopt;
+  constexpr std::uint64_t kShortestNs = 20'000;
+  if (time < kShortestNs || time > std::uint64_t{3'600} * 1'000'000'000) return std::nullopt;
   return 1e3 * static_cast<double>(cycles) / static_cast<double>(time);
 }
 

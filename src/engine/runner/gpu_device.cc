@@ -112,7 +112,7 @@ class GpuDevice final : public Device {
   }
 
   bool has_clock() const override { return true; }
-  void stage(std::vector<std::span<std::byte>> arenas) override { timer_.stage(std::move(arenas)); }
+  void stage(const std::vector<std::span<std::byte>>& arenas) override { timer_.stage(arenas); }
   Timed time(const TimedLaunch& launch, const TimingPlan& plan) override {
     cuda::Handle function = nullptr;
     if (auto refused = prepare(launch.launch, function)) return {.outcome = *refused};

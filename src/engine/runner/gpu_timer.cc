@@ -16,7 +16,7 @@ using std::chrono::nanoseconds;
 constexpr std::size_t kBatch = 8;
 constexpr std::size_t kOverheadPairs = 32;
 // A graph of N launches lasts about this long: far above an event's resolution of 0.5 us.
-constexpr double kGraphTarget_ns = 400'000;
+constexpr double kGraphTargetNs = 400'000;
 constexpr double kMaxGraphLaunches = 64;
 constexpr int kRelaxedCapture = 2;
 
@@ -46,9 +46,9 @@ GpuTimer::~GpuTimer() {
   }
 }
 
-void GpuTimer::stage(std::vector<std::span<std::byte>> arenas) {
+void GpuTimer::stage(const std::vector<std::span<std::byte>>& arenas) {
   const auto& driver = context_.driver();
-  arenas_ = std::move(arenas);
+  arenas_ = arenas;
   while (contents_.size() < arenas_.size()) contents_.emplace_back(context_);
   while (places_.size() < arenas_.size()) places_.emplace_back(context_);
   flush_.reserve(2 *
@@ -236,7 +236,7 @@ class GpuTimer::Measurement {
   }
 
   [[nodiscard]] int time_graph() {
-    const double wanted = kGraphTarget_ns / std::max(typical_ns_, 500.0);
+    const double wanted = kGraphTargetNs / std::max(typical_ns_, 500.0);
     const auto launches = static_cast<std::uint32_t>(std::clamp(wanted, 2.0, kMaxGraphLaunches));
     timed_.launches = launches;
     Graph once(driver_);

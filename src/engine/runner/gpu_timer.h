@@ -23,7 +23,7 @@ class GpuTimer {
 
   // Contents for the runs to begin with; borrowed, and written to by kept runs. Throws
   // cuda::DriverError when the device has not the memory: twice that of all arenas.
-  void stage(std::vector<std::span<std::byte>> arenas);
+  void stage(const std::vector<std::span<std::byte>>& arenas);
 
   [[nodiscard]] Timed time(cuda::Handle function, const TimedLaunch& launch,
                            const TimingPlan& plan);

@@ -136,7 +136,7 @@ class Session {
       arenas.push_back(staged_.back().bytes());
     }
     try {
-      device_.stage(std::move(arenas));
+      device_.stage(arenas);
     } catch (const std::runtime_error& error) {
       return {{"type", "unstaged"}, {"message", error.what()}};
     }
