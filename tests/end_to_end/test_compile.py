@@ -104,6 +104,13 @@ class Compile(unittest.TestCase):
         self.assertEqual(one["barriers"], 1)
         self.assertEqual(one["signature"], "tile(float* x, const int n)")
 
+    def test_constant_memory_is_the_kernels_own_and_the_programs(self):
+        text = ("__constant__ float table[1000];\n__global__ void k(float* p, int n) { p[0] = table[n]; }\n")
+        (one,) = self.compile(text)["kernels"]
+        self.assertEqual(one["module_constant_bytes"], 4000)
+        (plain,) = self.compile(ADD)["kernels"]
+        self.assertEqual(plain["module_constant_bytes"], 0)
+
     def test_occupancy_is_of_the_launch_in_the_contract(self):
         io = contract(block=64)
         io["launch"]["shared_mem_bytes"] = 100 << 10
