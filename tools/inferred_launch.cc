@@ -154,7 +154,8 @@ std::optional<std::int64_t> constant_argument(const Launch& launch, std::size_t 
 }
 
 json launch_from_body(const source::Usage& usage, const Signature& signature,
-                      const std::string& total, const KnownSizes& known) {
+                      const std::string& total, const std::vector<std::string>& dimensions,
+                      const KnownSizes& known) {
   const auto uses = [&](const char* coordinate) { return usage.coordinates.contains(coordinate); };
   const std::string axes = "xyz";
   const bool is_flat = !uses("threadIdx.y") && !uses("threadIdx.z");
@@ -176,6 +177,15 @@ json launch_from_body(const source::Usage& usage, const Signature& signature,
     const std::size_t axis = axes.find(index.axis);
     if (!index.uses_block || decided[axis]) continue;
     std::string bound = index.bound;
+    // Tiles: y counts those along the rows, x those along the columns.
+    const std::size_t along = axis == 0 && uses("blockIdx.y") ? 1 : 0;
+    const bool is_tile = bound.empty() && index.block_extent && axis < 2 && uses("blockIdx.y") &&
+                         along < dimensions.size();
+    if (is_tile) {
+      grid[axis] = "ceildiv(" + dimensions[along] + ", " + *index.block_extent + ")";
+      decided[axis] = true;
+      continue;
+    }
     if (bound.empty() && axis == 0) bound = total;
     if (bound.empty() || value_of(bound, known).value_or(0) <= 0) continue;
     const std::string& extent = block[axis];

@@ -22,12 +22,35 @@ std::string digits(std::string_view text) {
 }  // namespace
 
 Bounds::Bounds(const Tokens& tokens, const Kernel& kernel) : tokens_(tokens), kernel_(kernel) {
+  note_constants();
   for (std::size_t i = kernel.body.begin; i + 1 < kernel.body.end; ++i) {
     if (tokens[i].kind != TokenKind::identifier || variables_.size() > kMaxVariables) continue;
     if (i > 0 && (tokens[i - 1].is(".") || tokens[i - 1].is("->"))) continue;
     note_definition(i);
     note_bound(i);
   }
+  bound_lone_block();
+}
+
+// constexpr int kThreads = 128; at any level.
+void Bounds::note_constants() {
+  bool is_constant = false;
+  for (std::size_t i = 0; i + 2 < tokens_.size(); ++i) {
+    const Token& token = tokens_[i];
+    if (token.is("constexpr") || token.is("const")) is_constant = true;
+    if (token.is(";") || token.is("{") || token.is("(") || token.is(")")) is_constant = false;
+    const bool defines = is_constant && token.kind == TokenKind::identifier &&
+                         tokens_[i + 1].is("=") && is_integer_literal(tokens_[i + 2]);
+    if (defines && i + 3 < tokens_.size() && (tokens_[i + 3].is(";") || tokens_[i + 3].is(",")))
+      constants_.emplace(token.text, digits(tokens_[i + 2].text));
+  }
+}
+
+std::string Bounds::constant_at(std::size_t at) const {
+  if (at >= kernel_.body.end) return {};
+  if (is_integer_literal(tokens_[at])) return digits(tokens_[at].text);
+  const auto found = constants_.find(tokens_[at].text);
+  return found == constants_.end() ? std::string() : found->second;
 }
 
 bool Bounds::is_size(std::string_view word) const {
@@ -173,6 +196,11 @@ std::optional<std::vector<Bounds::Term>> Bounds::terms(Range range, int depth) c
     } else if (expects_factor && is_integer_literal(token)) {
       if (!multiply({{digits(token.text)}})) return std::nullopt;
       expects_factor = false;
+    } else if (expects_factor && token.is("blockIdx") && variables_.contains(kLoneBlock) &&
+               i + 2 < range.end && tokens_[i + 2].is("x")) {
+      if (!multiply({{std::string(kLoneBlock)}})) return std::nullopt;
+      expects_factor = false;
+      i += 2;
     } else if (expects_factor && token.kind == TokenKind::identifier) {
       const auto variable = variables_.find(token.text);
       const bool known =
@@ -251,48 +279,6 @@ std::vector<std::string> Bounds::shape(Range index) const {
     shape.insert(shape.begin(), axes[k].extent);
   }
   return shape;
-}
-
-// blockIdx.x * blockDim.x + threadIdx.x in any order; the constant in blockDim's place is kept.
-std::optional<ThreadIndex> Bounds::thread_index(Range value) const {
-  ThreadIndex index;
-  for (std::size_t i = value.begin; i + 2 < value.end; ++i) {
-    const bool block = tokens_[i].is("blockIdx");
-    const bool thread = tokens_[i].is("threadIdx");
-    if ((!block && !thread) || !tokens_[i + 1].is(".")) continue;
-    const char axis = tokens_[i + 2].text.front();
-    if (axis != 'x' && axis != 'y' && axis != 'z') continue;
-    if (!index.uses_block) index.axis = axis;
-    if (block) index.axis = axis;
-    index.uses_block |= block;
-    index.uses_thread |= thread;
-    if (block && i + 4 < value.end && tokens_[i + 3].is("*") &&
-        is_integer_literal(tokens_[i + 4])) {
-      index.block_extent = digits(tokens_[i + 4].text);
-    }
-  }
-  if (!index.uses_block && !index.uses_thread) return std::nullopt;
-  return index;
-}
-
-std::vector<ThreadIndex> Bounds::thread_indexes() const {
-  std::vector<ThreadIndex> list;
-  for (const std::string& name : order_) {
-    const Variable& variable = variables_.at(name);
-    if (!variable.value) continue;
-    auto index = thread_index(*variable.value);
-    if (!index) continue;
-    index->bound = variable.bound;
-    // for (int i = idx; i < n; …): the loop's variable is bounded for it.
-    for (const auto& [other, loop] : variables_) {
-      const bool starts_here = index->bound.empty() && loop.value && !loop.bound.empty() &&
-                               loop.value->end == loop.value->begin + 1 &&
-                               tokens_[loop.value->begin].is(name);
-      if (starts_here) index->bound = loop.bound;
-    }
-    list.push_back(*std::move(index));
-  }
-  return list;
 }
 
 }  // namespace assay::source
