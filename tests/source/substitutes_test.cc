@@ -58,3 +58,9 @@ TEST_CASE("a byte order mark is no part of the source") {
   CHECK(code.text == "   __global__ void k() {}\n");
   CHECK(code.dropped.empty());
 }
+
+TEST_CASE("the fences of a chat's code are no part of the source, lines keep their numbers") {
+  CHECK(device_code("```cuda\n__global__ void k() {}\n```\n").text ==
+        "       \n__global__ void k() {}\n   \n");
+  CHECK(device_code("__global__ void k() {}\n").text == "__global__ void k() {}\n");
+}

@@ -19,6 +19,16 @@ std::string digits(std::string_view text) {
   return std::string(text.substr(0, text.find_first_not_of("0123456789")));
 }
 
+bool is_operator(const Token& token) {
+  return token.text.size() == 1 &&
+         std::string_view("+-*/()").find(token.text) != std::string_view::npos;
+}
+
+bool ends_condition(const Token& token) {
+  return token.is(";") || token.is("&&") || token.is("||") || token.is(",") || token.is("?") ||
+         token.is("{");
+}
+
 }  // namespace
 
 Bounds::Bounds(const Tokens& tokens, const Kernel& kernel) : tokens_(tokens), kernel_(kernel) {
@@ -99,127 +109,137 @@ void Bounds::note_bound(std::size_t at) {
   if (variable.bound.empty()) variable.bound = std::move(bound);
 }
 
-// The longest run of sizes, numbers, + - * / and parentheses; "" if it says anything else.
+// A local name for a size: const int total = rows * cols; "" if it is not made of sizes alone.
+std::string Bounds::local_size(std::string_view name) const {
+  const auto local = variables_.find(name);
+  if (local == variables_.end() || !local->second.value) return {};
+  const Range value = *local->second.value;
+  if (value.end - value.begin > 12) return {};
+  std::string inner;
+  for (std::size_t i = value.begin; i < value.end; ++i) {
+    const Token& token = tokens_[i];
+    const bool plain = is_integer_literal(token) || is_size(token.text) || is_operator(token);
+    if (!plain) return {};
+    inner += is_integer_literal(token) ? digits(token.text) : std::string(token.text);
+  }
+  return value.end - value.begin == 1 ? inner : "(" + inner + ")";
+}
+
+// One word of a bound: a size, a number, + - * / and parentheses; "" if it says anything else.
+std::string Bounds::bound_word(const Token& token) const {
+  if (token.kind == TokenKind::identifier)
+    return is_size(token.text) ? std::string(token.text) : local_size(token.text);
+  if (is_integer_literal(token)) return digits(token.text);
+  return is_operator(token) ? std::string(token.text) : std::string();
+}
+
+// The expression that begins here, to the end of its condition; "" if it is none of sizes.
 std::string Bounds::expression_from(std::size_t at) const {
   std::string text;
   std::size_t depth = 0;
   const std::size_t limit = std::min(kernel_.body.end, at + 24);
   for (; at < limit; ++at) {
     const Token& token = tokens_[at];
-    if (token.is("(")) {
-      ++depth;
-    } else if (token.is(")")) {
-      if (depth == 0) return text;
-      --depth;
-    } else if (depth == 0 && (token.is(";") || token.is("&&") || token.is("||") || token.is(",") ||
-                              token.is("?") || token.is("{"))) {
-      return text;
-    }
-    if (token.kind == TokenKind::identifier) {
-      if (is_size(token.text)) {
-        text += token.text;
-        continue;
-      }
-      // A local name for a size: const int total = rows * cols;
-      const auto local = variables_.find(token.text);
-      if (local == variables_.end() || !local->second.value || depth > 4) return {};
-      const Range value = *local->second.value;
-      if (value.end - value.begin > 12) return {};
-      std::string inner;
-      for (std::size_t i = value.begin; i < value.end; ++i) {
-        const bool plain =
-            is_integer_literal(tokens_[i]) || is_size(tokens_[i].text) ||
-            std::string_view("+-*/()").find(tokens_[i].text) != std::string_view::npos;
-        if (!plain) return {};
-        inner +=
-            is_integer_literal(tokens_[i]) ? digits(tokens_[i].text) : std::string(tokens_[i].text);
-      }
-      text += value.end - value.begin == 1 ? inner : "(" + inner + ")";
-    } else if (is_integer_literal(token)) {
-      text += digits(token.text);
-    } else if (token.is("+") || token.is("-") || token.is("*") || token.is("/") || token.is("(") ||
-               token.is(")")) {
-      text += token.text;
-    } else {
-      return {};
-    }
+    if (depth == 0 && (token.is(")") || ends_condition(token))) return text;
+    if (token.is("(")) ++depth;
+    if (token.is(")")) --depth;
+    const std::string word = bound_word(token);
+    if (word.empty()) return {};
+    text += word;
   }
   return {};
 }
 
-// A sum of products, names of computed variables put in where nothing bounds them.
-std::optional<std::vector<Bounds::Term>> Bounds::terms(Range range, int depth) const {
-  std::vector<Term> sum(1);
-  if (depth > kMaxDepth || range.begin >= range.end || range.end - range.begin > kMaxValueTokens) {
-    return std::nullopt;
-  }
-  const auto multiply = [&](const std::vector<Term>& by) {
+// A sum of products while it is read.
+struct Bounds::Summation {
+  std::vector<Term> sum = std::vector<Term>(1);
+  std::size_t product_start = 0;  // index in `sum` of the product being made
+  bool expects_factor = true;
+
+  // The last product times each of these.
+  bool multiply(const std::vector<Term>& by) {
     const Term left = std::move(sum.back());
     sum.pop_back();
     for (const Term& term : by) {
       sum.push_back(left);
       sum.back().insert(sum.back().end(), term.begin(), term.end());
     }
+    expects_factor = false;
     return sum.size() <= kMaxTerms;
-  };
-  bool expects_factor = true;
-  std::size_t product_start = 0;  // index in `sum` of the product being made
-  for (std::size_t i = range.begin; i < range.end; ++i) {
-    const Token& token = tokens_[i];
-    if (token.is("+") && !expects_factor) {
-      sum.emplace_back();
-      product_start = sum.size() - 1;
-      expects_factor = true;
-    } else if (token.is("*") && !expects_factor && product_start + 1 == sum.size()) {
-      expects_factor = true;
-    } else if (token.is("*") && !expects_factor && i + 1 < range.end &&
-               (is_size(tokens_[i + 1].text) || is_integer_literal(tokens_[i + 1]))) {
-      // (a + b) * s: the factor belongs to every term of the parenthesis.
-      const std::string factor = is_integer_literal(tokens_[i + 1])
-                                     ? digits(tokens_[i + 1].text)
-                                     : std::string(tokens_[i + 1].text);
-      for (std::size_t k = product_start; k < sum.size(); ++k) sum[k].push_back(factor);
-      ++i;
-    } else if (token.is("(") && expects_factor) {
-      const std::size_t close = closing(tokens_, i, range.end);
-      if (close == range.end) return std::nullopt;
-      // (size_t)row: a cast says nothing.
-      const bool is_type = close == i + 2 && !is_size(tokens_[i + 1].text) &&
-                           !variables_.contains(tokens_[i + 1].text) &&
-                           tokens_[i + 1].kind == TokenKind::identifier;
-      if (!is_type) {
-        const auto inner = terms({i + 1, close}, depth + 1);
-        if (!inner || !multiply(*inner)) return std::nullopt;
-        expects_factor = false;
-      }
-      i = close;
-    } else if (expects_factor && is_integer_literal(token)) {
-      if (!multiply({{digits(token.text)}})) return std::nullopt;
-      expects_factor = false;
-    } else if (expects_factor && token.is("blockIdx") && variables_.contains(kLoneBlock) &&
-               i + 2 < range.end && tokens_[i + 2].is("x")) {
-      if (!multiply({{std::string(kLoneBlock)}})) return std::nullopt;
-      expects_factor = false;
-      i += 2;
-    } else if (expects_factor && token.kind == TokenKind::identifier) {
-      const auto variable = variables_.find(token.text);
-      const bool known =
-          is_size(token.text) || (variable != variables_.end() && !variable->second.bound.empty());
-      if (known) {
-        if (!multiply({{std::string(token.text)}})) return std::nullopt;
-      } else if (variable != variables_.end() && variable->second.value) {
-        const auto inner = terms(*variable->second.value, depth + 1);
-        if (!inner || !multiply(*inner)) return std::nullopt;
-      } else {
-        return std::nullopt;
-      }
-      expects_factor = false;
-    } else {
-      return std::nullopt;
-    }
   }
-  if (expects_factor) return std::nullopt;
-  return sum;
+};
+
+// Names of computed variables are put in where nothing bounds them.
+std::optional<std::vector<Bounds::Term>> Bounds::terms(Range range, int depth) const {
+  if (depth > kMaxDepth || range.begin >= range.end || range.end - range.begin > kMaxValueTokens) {
+    return std::nullopt;
+  }
+  Summation reading;
+  for (std::size_t at = range.begin; at < range.end;) {
+    const std::size_t next = reading.expects_factor ? take_factor({at, range.end}, depth, reading)
+                                                    : take_operator({at, range.end}, reading);
+    if (next == at) return std::nullopt;
+    at = next;
+  }
+  if (reading.expects_factor) return std::nullopt;
+  return std::move(reading.sum);
+}
+
+// Both give the index behind what they took, or where they stand if it cannot be read.
+std::size_t Bounds::take_operator(Range rest, Summation& reading) const {
+  const std::size_t at = rest.begin;
+  if (tokens_[at].is("+")) {
+    reading.sum.emplace_back();
+    reading.product_start = reading.sum.size() - 1;
+    reading.expects_factor = true;
+    return at + 1;
+  }
+  if (!tokens_[at].is("*")) return at;
+  if (reading.product_start + 1 == reading.sum.size()) {
+    reading.expects_factor = true;
+    return at + 1;
+  }
+  // (a + b) * s: the factor belongs to every term of the parenthesis.
+  if (at + 1 >= rest.end) return at;
+  const Token& next = tokens_[at + 1];
+  if (!is_size(next.text) && !is_integer_literal(next)) return at;
+  const std::string factor = is_integer_literal(next) ? digits(next.text) : std::string(next.text);
+  for (std::size_t k = reading.product_start; k < reading.sum.size(); ++k)
+    reading.sum[k].push_back(factor);
+  return at + 2;
+}
+
+std::size_t Bounds::take_factor(Range rest, int depth, Summation& reading) const {
+  const std::size_t at = rest.begin;
+  const Token& token = tokens_[at];
+  if (token.is("(")) {
+    const std::size_t close = closing(tokens_, at, rest.end);
+    if (close == rest.end) return at;
+    // (size_t)row: a cast says nothing.
+    const Token& word = tokens_[at + 1];
+    const bool is_type = close == at + 2 && !is_size(word.text) &&
+                         !variables_.contains(word.text) && word.kind == TokenKind::identifier;
+    if (is_type) return close + 1;
+    const auto inner = terms({at + 1, close}, depth + 1);
+    return inner && reading.multiply(*inner) ? close + 1 : at;
+  }
+  if (is_integer_literal(token)) return reading.multiply({{digits(token.text)}}) ? at + 1 : at;
+  const bool is_lone_block = token.is("blockIdx") && variables_.contains(kLoneBlock) &&
+                             at + 2 < rest.end && tokens_[at + 2].is("x");
+  if (is_lone_block) return reading.multiply({{std::string(kLoneBlock)}}) ? at + 3 : at;
+  const auto named = named_terms(token, depth);
+  return named && reading.multiply(*named) ? at + 1 : at;
+}
+
+std::optional<std::vector<Bounds::Term>> Bounds::named_terms(const Token& token, int depth) const {
+  if (token.kind != TokenKind::identifier) return std::nullopt;
+  const std::vector<Term> itself{{std::string(token.text)}};
+  if (is_size(token.text)) return itself;
+  const auto variable = variables_.find(token.text);
+  if (variable == variables_.end()) return std::nullopt;
+  if (!variable->second.bound.empty()) return itself;
+  if (!variable->second.value) return std::nullopt;
+  return terms(*variable->second.value, depth + 1);
 }
 
 std::optional<std::string> Bounds::extent_of(std::string_view variable) const {

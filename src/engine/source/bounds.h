@@ -49,11 +49,19 @@ class Bounds {
   [[nodiscard]] std::optional<ThreadIndex> shared_index(std::size_t at) const;
   void note_definition(std::size_t at);
   void note_bound(std::size_t at);
+  [[nodiscard]] std::string local_size(std::string_view name) const;
+  [[nodiscard]] std::string bound_word(const Token& token) const;
   [[nodiscard]] std::string expression_from(std::size_t at) const;
   [[nodiscard]] bool is_size(std::string_view word) const;
+  struct Summation;
   [[nodiscard]] std::optional<std::vector<Term>> terms(Range range, int depth) const;
+  [[nodiscard]] std::optional<std::vector<Term>> named_terms(const Token& token, int depth) const;
+  [[nodiscard]] std::size_t take_operator(Range rest, Summation& reading) const;
+  [[nodiscard]] std::size_t take_factor(Range rest, int depth, Summation& reading) const;
   [[nodiscard]] std::optional<std::string> extent_of(std::string_view variable) const;
   [[nodiscard]] std::optional<ThreadIndex> thread_index(Range value, int depth = 0) const;
+  [[nodiscard]] std::optional<ThreadIndex> named_part(std::size_t at) const;
+  [[nodiscard]] std::optional<ThreadIndex> coordinate(std::size_t at, Range value) const;
 
   const Tokens& tokens_;
   const Kernel& kernel_;

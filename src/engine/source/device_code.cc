@@ -342,6 +342,16 @@ std::vector<PythonString> cuda_strings(std::string_view file) {
   return strings;
 }
 
+// "```cuda" around a source that was cut out of a chat.
+void blank_fences(std::string& text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || text.compare(first, 3, "```") != 0) return;
+  for (std::size_t at = first; at != std::string::npos; at = text.find("\n```", at)) {
+    if (text[at] == '\n') ++at;
+    blank(text, at, std::min(text.find('\n', at), text.size()));
+  }
+}
+
 // Python without any CUDA in it is left to the compiler, whose messages then have a place.
 bool is_python_with_cuda(std::string_view file) {
   return looks_like_python(file) && !cuda_strings(file).empty();
@@ -355,6 +365,7 @@ std::string cuda_text(std::string_view file) {
     std::string text(file);
     // Windows puts it in front; to a compiler it is no space.
     if (file.starts_with(kByteOrderMark)) blank(text, 0, kByteOrderMark.size());
+    blank_fences(text);
     return text;
   }
   std::string out;

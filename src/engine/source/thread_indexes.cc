@@ -73,35 +73,42 @@ char Bounds::thread_axis(Range value) const {
   return inner.end - inner.begin == 3 ? thread_axis(inner) : '\0';
 }
 
+// What a name stands for: a coordinate, or a block's first element; more than that is another
+// index.
+std::optional<ThreadIndex> Bounds::named_part(std::size_t at) const {
+  const auto variable = variables_.find(tokens_[at].text);
+  if (variable == variables_.end() || !variable->second.value) return std::nullopt;
+  const Range inner = *variable->second.value;
+  const std::size_t size = inner.end - inner.begin;
+  const bool is_part = (size == 3 && tokens_[inner.begin].is("threadIdx")) ||
+                       (size == 5 && tokens_[inner.begin].is("blockIdx"));
+  return is_part ? thread_index(inner, 1) : std::nullopt;
+}
+
+std::optional<ThreadIndex> Bounds::coordinate(std::size_t at, Range value) const {
+  const bool block = tokens_[at].is("blockIdx");
+  const bool thread = tokens_[at].is("threadIdx");
+  if ((!block && !thread) || at + 2 >= value.end || !is_axis(tokens_[at + 2].text))
+    return std::nullopt;
+  ThreadIndex index{
+      .axis = tokens_[at + 2].text.front(), .uses_block = block, .uses_thread = thread};
+  const bool is_spread = block && at + 4 < value.end && tokens_[at + 3].is("*");
+  if (is_spread && !constant_at(at + 4).empty()) index.block_extent = constant_at(at + 4);
+  return index;
+}
+
 // blockIdx.x * blockDim.x + threadIdx.x in any order, its parts perhaps with names of their own;
 // the constant in blockDim's place is kept.
 std::optional<ThreadIndex> Bounds::thread_index(Range value, int depth) const {
   ThreadIndex index;
   for (std::size_t i = value.begin; i < value.end; ++i) {
-    const auto variable = variables_.find(tokens_[i].text);
-    const bool is_named = depth == 0 && variable != variables_.end() && variable->second.value;
-    if (is_named) {
-      const Range inner = *variable->second.value;
-      // A coordinate, or a block's first element; more than that is another index.
-      const std::size_t size = inner.end - inner.begin;
-      const bool is_part = (size == 3 && tokens_[inner.begin].is("threadIdx")) ||
-                           (size == 5 && tokens_[inner.begin].is("blockIdx"));
-      const auto part = is_part ? thread_index(inner, 1) : std::nullopt;
-      if (!part) continue;
-      if (part->uses_block || !index.uses_block) index.axis = part->axis;
-      index.uses_block |= part->uses_block;
-      index.uses_thread |= part->uses_thread;
-      if (part->block_extent) index.block_extent = part->block_extent;
-      continue;
-    }
-    const bool block = tokens_[i].is("blockIdx");
-    const bool thread = tokens_[i].is("threadIdx");
-    if ((!block && !thread) || i + 2 >= value.end || !is_axis(tokens_[i + 2].text)) continue;
-    if (block || !index.uses_block) index.axis = tokens_[i + 2].text.front();
-    index.uses_block |= block;
-    index.uses_thread |= thread;
-    if (block && i + 4 < value.end && tokens_[i + 3].is("*") && !constant_at(i + 4).empty())
-      index.block_extent = constant_at(i + 4);
+    auto part = depth == 0 ? named_part(i) : std::nullopt;
+    if (!part) part = coordinate(i, value);
+    if (!part) continue;
+    if (part->uses_block || !index.uses_block) index.axis = part->axis;
+    index.uses_block |= part->uses_block;
+    index.uses_thread |= part->uses_thread;
+    if (part->block_extent) index.block_extent = part->block_extent;
   }
   if (!index.uses_block && !index.uses_thread) return std::nullopt;
   return index;
