@@ -291,7 +291,7 @@ class Inference {
     if (launch_ && !found)
       assume("the launch in the host code uses values that are not known here");
     if (!found) {
-      found = launch_from_body(usage_, signature_, total(), known_);
+      found = launch_from_body(usage_, signature_, total(), dimensions_, known_);
       assume("grid and block from the thread coordinates in the body");
       if (usage_.has_dynamic_shared) {
         (*found)["shared_mem_bytes"] = 16384;

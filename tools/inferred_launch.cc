@@ -130,6 +130,45 @@ class HostNames {
   std::map<std::string, std::string, std::less<>> parameters_{};
 };
 
+constexpr std::string_view kAxes = "xyz";
+
+bool uses(const source::Usage& usage, const char* coordinate) {
+  return usage.coordinates.contains(coordinate);
+}
+
+std::vector<std::string> block_of(const source::Usage& usage, const Signature& signature,
+                                  const KnownSizes& known) {
+  const bool is_flat = !uses(usage, "threadIdx.y") && !uses(usage, "threadIdx.z");
+  std::vector<std::string> block = is_flat ? std::vector<std::string>{"256", "1", "1"}
+                                           : std::vector<std::string>{"16", "16", "1"};
+  if (uses(usage, "threadIdx.z")) block = {"8", "8", "4"};
+  const bool has_threads = !is_flat || uses(usage, "threadIdx.x");
+  if (!has_threads && !uses(usage, "blockDim.x")) block = {"1", "1", "1"};
+  if (is_flat && has_threads && !signature.launch_bounds.empty() &&
+      value_of(signature.launch_bounds[0], known).value_or(0) > 0) {
+    block[0] = signature.launch_bounds[0];
+  }
+  for (const auto& index : usage.indexes) {
+    if (index.block_extent && index.uses_thread)
+      block[kAxes.find(index.axis)] = *index.block_extent;
+  }
+  return block;
+}
+
+// How many blocks an index takes along its axis; "" if it does not say.
+std::string blocks_for(const source::ThreadIndex& index, const source::Usage& usage,
+                       const std::string& total, const std::vector<std::string>& dimensions,
+                       const std::string& block_extent) {
+  // Tiles: y counts those along the rows, x those along the columns.
+  const std::size_t along = index.axis == 'x' ? 1 : 0;
+  const bool is_tile = index.bound.empty() && index.block_extent && index.axis != 'z' &&
+                       uses(usage, "blockIdx.y") && along < dimensions.size();
+  if (is_tile) return "ceildiv(" + dimensions[along] + ", " + *index.block_extent + ")";
+  const std::string bound = index.bound.empty() && index.axis == 'x' ? total : index.bound;
+  if (bound.empty() || !index.uses_thread || block_extent == "1") return bound;
+  return "ceildiv(" + bound + ", " + block_extent + ")";
+}
+
 }  // namespace
 
 std::optional<json> launch_from_host(const Launch& launch, const Signature& signature,
@@ -153,51 +192,21 @@ std::optional<std::int64_t> constant_argument(const Launch& launch, std::size_t 
   return resolved ? value_of(*resolved, {}) : std::nullopt;
 }
 
-namespace {
-
-constexpr std::string_view kAxes = "xyz";
-
-std::vector<std::string> block_from_body(const source::Usage& usage, const Signature& signature,
-                                         const KnownSizes& known) {
-  const auto uses = [&](const char* coordinate) { return usage.coordinates.contains(coordinate); };
-  const bool is_flat = !uses("threadIdx.y") && !uses("threadIdx.z");
-  std::vector<std::string> block = is_flat ? std::vector<std::string>{"256", "1", "1"}
-                                           : std::vector<std::string>{"16", "16", "1"};
-  if (uses("threadIdx.z")) block = {"8", "8", "4"};
-  const bool has_threads = uses("threadIdx.x") || uses("threadIdx.y") || uses("threadIdx.z");
-  if (!has_threads && !uses("blockDim.x")) block = {"1", "1", "1"};
-  if (is_flat && has_threads && !signature.launch_bounds.empty() &&
-      value_of(signature.launch_bounds[0], known).value_or(0) > 0) {
-    block[0] = signature.launch_bounds[0];
-  }
-  for (const auto& index : usage.indexes) {
-    if (index.block_extent && index.uses_thread) {
-      block[kAxes.find(index.axis)] = *index.block_extent;
-    }
-  }
-  return block;
-}
-
-}  // namespace
-
 json launch_from_body(const source::Usage& usage, const Signature& signature,
-                      const std::string& total, const KnownSizes& known) {
-  const auto uses = [&](const char* coordinate) { return usage.coordinates.contains(coordinate); };
-  const std::vector<std::string> block = block_from_body(usage, signature, known);
+                      const std::string& total, const std::vector<std::string>& dimensions,
+                      const KnownSizes& known) {
+  const std::vector<std::string> block = block_of(usage, signature, known);
   std::vector<std::string> grid{"1", "1", "1"};
   std::vector<bool> decided(3, false);
   for (const auto& index : usage.indexes) {
     const std::size_t axis = kAxes.find(index.axis);
     if (!index.uses_block || decided[axis]) continue;
-    std::string bound = index.bound;
-    if (bound.empty() && axis == 0) bound = total;
-    if (bound.empty() || value_of(bound, known).value_or(0) <= 0) continue;
-    const std::string& extent = block[axis];
-    grid[axis] =
-        index.uses_thread && extent != "1" ? "ceildiv(" + bound + ", " + extent + ")" : bound;
+    const std::string blocks = blocks_for(index, usage, total, dimensions, block[axis]);
+    if (blocks.empty() || value_of(blocks, known).value_or(0) <= 0) continue;
+    grid[axis] = blocks;
     decided[axis] = true;
   }
-  const bool covers = uses("blockIdx.x") && !decided[0];
+  const bool covers = uses(usage, "blockIdx.x") && !decided[0];
   if (covers) grid[0] = "ceildiv(" + total + ", " + block[0] + ")";
   return {{"grid", grid}, {"block", block}};
 }

@@ -25,9 +25,11 @@ using KnownSizes = std::map<std::string, std::int64_t, std::less<>>;
                                                             std::size_t index);
 
 // From blockIdx and threadIdx in the body. `total`: the expression to cover if nothing bounds an
-// index.
+// index; `dimensions`: the scalars that are extents, outermost first.
 [[nodiscard]] nlohmann::json launch_from_body(const source::Usage& usage,
                                               const source::Signature& signature,
-                                              const std::string& total, const KnownSizes& known);
+                                              const std::string& total,
+                                              const std::vector<std::string>& dimensions,
+                                              const KnownSizes& known);
 
 }  // namespace assay::tools

@@ -3,7 +3,8 @@
 import os
 import unittest
 
-from assay_client import ADD, Server, contract, descendants, kernel
+from assay_client import ADD, SANITIZED, Server, contract, descendants, kernel
+from kernel_file import all_kernels
 
 SEGFAULTS_NVRTC = """template<class T> __global__ void __launch_bounds__(1024, MAXB) k(floatX* l, T* p) { p[0] = 1; }
 """
@@ -104,6 +105,13 @@ class Compile(unittest.TestCase):
         self.assertEqual(one["barriers"], 1)
         self.assertEqual(one["signature"], "tile(float* x, const int n)")
 
+    def test_constant_memory_is_the_kernels_own_and_the_programs(self):
+        text = ("__constant__ float table[1000];\n__global__ void k(float* p, int n) { p[0] = table[n]; }\n")
+        (one,) = self.compile(text)["kernels"]
+        self.assertEqual(one["module_constant_bytes"], 4000)
+        (plain,) = self.compile(ADD)["kernels"]
+        self.assertEqual(plain["module_constant_bytes"], 0)
+
     def test_occupancy_is_of_the_launch_in_the_contract(self):
         io = contract(block=64)
         io["launch"]["shared_mem_bytes"] = 100 << 10
@@ -201,6 +209,31 @@ class Compile(unittest.TestCase):
         again = self.server.call("get_job", {"job_id": report["job_id"]})["structuredContent"]
         self.assertEqual(again["kernels"], report["kernels"])
         self.assertEqual(again["diagnostics"], report["diagnostics"])
+
+
+class Drafts(unittest.TestCase):
+    """What is drafted of real kernels without any host code: most run as drafted, and nearly all roles are right."""
+
+    @unittest.skipIf(SANITIZED, "sixty evaluations say nothing more there")
+    def test_most_drafts_run_and_know_the_roles(self):
+        ran = roles = wrong = 0
+        kernels = all_kernels()
+        with Server() as server:
+            for one in kernels:
+                given = source(one.source, **(one.metadata or {}))
+                draft = server.call("compile_kernel", {"kernel": given})["structuredContent"]["contract"]
+                self.assertIsNotNone(draft["io"], one.name)
+                given.update(io=draft["io"], metadata={**(one.metadata or {}), **draft.get("metadata", {})})
+                report = server.call("evaluate", {"kernel": given, "num_trials": 1, "validation_trials": 1, "timeout": 5,
+                                                  "wait_s": 100})["structuredContent"]
+                ran += report["verdict"] == "passed"
+                right = {a["name"]: a["role"] for a in one.io["args"] if a["type"] == "tensor"}
+                for arg in draft["io"]["args"]:
+                    if arg["type"] == "tensor":
+                        roles += 1
+                        wrong += right[arg["name"]] != arg["role"]
+        self.assertGreaterEqual(ran, 48, f"of {len(kernels)}")
+        self.assertLessEqual(wrong, roles // 20, f"of {roles} roles")
 
 
 class Cache(unittest.TestCase):

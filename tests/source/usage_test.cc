@@ -105,3 +105,52 @@ __global__ void k(float* x, int B, int H, int W) {
             .parameters[0]
             .shape.empty());
 }
+
+namespace {
+
+// "x: rows" for each block index and its bound, "x=128" for each size of a block that is told.
+std::string indexes_of(const std::string& body) {
+  const auto found = usage_of(
+      "constexpr int kThreads = 96;\n"
+      "__global__ void k(const float* p, float* q, int rows, int columns) {" +
+      body + "}");
+  std::string text;
+  for (const auto& index : found.indexes) {
+    if (index.uses_block) text += std::string(1, index.axis) + ": " + index.bound + " ";
+    if (index.uses_thread && index.block_extent)
+      text += std::string(1, index.axis) + "=" + *index.block_extent + " ";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a block per row is bounded by the rows, and so is the array it indexes") {
+  const auto use = usage_of(
+      "__global__ void k(const float* p, float* q, int columns, int rows) {"
+      "  for (int c = threadIdx.x; c < columns; c += blockDim.x)"
+      "    q[blockIdx.x] += p[blockIdx.x * columns + c]; }");
+  CHECK(use.parameters[0].shape == std::vector<std::string>{"rows", "columns"});
+  CHECK(use.parameters[1].shape == std::vector<std::string>{"rows"});
+  CHECK(indexes_of("int row = blockIdx.x; q[row] = p[row * columns + threadIdx.x];") ==
+        "x: rows x: rows ");
+  // Not where a thread has an element of its own.
+  CHECK(indexes_of("int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < rows) q[i] = p[i];") ==
+        "x: rows ");
+  CHECK(indexes_of("int i = blockIdx.x * blockDim.x + threadIdx.x; q[i] = p[i];") == "x:  ");
+}
+
+TEST_CASE("a block's size is told by steps, shared arrays and warps") {
+  CHECK(indexes_of("for (int c = threadIdx.x; c < columns; c += 64) q[c] = p[c];") == "x=64 ");
+  CHECK(indexes_of("int t = threadIdx.x; for (int c = t; c < columns; c += kThreads) q[c] = 0;") ==
+        "x=96 ");
+  CHECK(indexes_of("for (int j = threadIdx.y; j < 32; j += 8) q[j] = 0;") == "y=8 ");
+  CHECK(indexes_of("__shared__ float s[128]; s[threadIdx.x] = p[0];") == "x=128 ");
+  CHECK(indexes_of("__shared__ float s[128]; int t = threadIdx.x; s[2 * t] = p[0];") == "x=64 ");
+  CHECK(indexes_of("__shared__ float s[4]; s[threadIdx.x / 32] = p[0];") == "x=128 ");
+  CHECK(indexes_of("__shared__ float s[2]; s[threadIdx.x >> 5] = p[0];") == "x=64 ");
+  CHECK(indexes_of("__shared__ float s[8][32]; s[0][threadIdx.x] = p[0];").empty());
+  CHECK(indexes_of("__shared__ float s[4096]; s[threadIdx.x] = p[0];").empty());
+  CHECK(indexes_of("int first = blockIdx.x * 32; int c = first + threadIdx.x; q[c] = 0;") ==
+        "x:  x:  x=32 ");
+}

@@ -60,8 +60,9 @@ void tell_resources(json& out, const json& kernel, const Listing& listing) {
     return;
   }
   const json& resources = kernel.at("resources");
-  for (const char* key : {"registers", "stack_bytes", "spill_store_bytes", "spill_load_bytes",
-                          "static_shared_bytes", "constant_bytes", "barriers"}) {
+  for (const char* key :
+       {"registers", "stack_bytes", "spill_store_bytes", "spill_load_bytes", "static_shared_bytes",
+        "constant_bytes", "module_constant_bytes", "barriers"}) {
     out[key] = resources.at(key).get<std::uint64_t>();
   }
   out["occupancy"] = occupancy_of(kernel, resources, listing);

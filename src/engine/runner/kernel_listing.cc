@@ -15,6 +15,7 @@ json describe(const ResourceUsage& usage) {
           {"spill_load_bytes", usage.spill_load_bytes},
           {"static_shared_bytes", usage.static_shared_bytes},
           {"constant_bytes", usage.constant_bytes},
+          {"module_constant_bytes", usage.module_constant_bytes},
           {"barriers", usage.barriers}};
 }
 

@@ -97,6 +97,9 @@ std::map<std::string, ResourceUsage> resource_usage(std::string_view log, std::s
   });
   for (const auto& section : cubin_sections(cubin)) {
     constexpr std::string_view kConstants = ".nv.constant0.";
+    if (section.name == ".nv.constant3") {
+      for (auto& [entry, usage] : figures.usage) usage.module_constant_bytes = section.bytes;
+    }
     if (!section.name.starts_with(kConstants)) continue;
     const auto found = figures.usage.find(section.name.substr(kConstants.size()));
     if (found != figures.usage.end()) found->second.constant_bytes = section.bytes;

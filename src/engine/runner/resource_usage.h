@@ -20,7 +20,8 @@ struct ResourceUsage {
   std::uint64_t spill_store_bytes = 0;
   std::uint64_t spill_load_bytes = 0;
   std::uint64_t static_shared_bytes = 0;
-  std::uint64_t constant_bytes = 0;  // bank 0: the driver's part and the parameters
+  std::uint64_t constant_bytes = 0;         // bank 0: the driver's part and the parameters
+  std::uint64_t module_constant_bytes = 0;  // the program's __constant__ variables
   int barriers = 0;
 };
 

@@ -19,21 +19,48 @@ std::string digits(std::string_view text) {
   return std::string(text.substr(0, text.find_first_not_of("0123456789")));
 }
 
-// Whether an expression ends here, outside of all parentheses.
-bool ends_expression(const Token& token) {
+bool is_operator(const Token& token) {
+  return token.text.size() == 1 &&
+         std::string_view("+-*/()").find(token.text) != std::string_view::npos;
+}
+
+bool ends_condition(const Token& token) {
   return token.is(";") || token.is("&&") || token.is("||") || token.is(",") || token.is("?") ||
-         token.is("{") || token.is(")");
+         token.is("{");
 }
 
 }  // namespace
 
 Bounds::Bounds(const Tokens& tokens, const Kernel& kernel) : tokens_(tokens), kernel_(kernel) {
+  note_constants();
   for (std::size_t i = kernel.body.begin; i + 1 < kernel.body.end; ++i) {
     if (tokens[i].kind != TokenKind::identifier || variables_.size() > kMaxVariables) continue;
     if (i > 0 && (tokens[i - 1].is(".") || tokens[i - 1].is("->"))) continue;
     note_definition(i);
     note_bound(i);
   }
+  bound_lone_block();
+}
+
+// constexpr int kThreads = 128; at any level.
+void Bounds::note_constants() {
+  bool is_constant = false;
+  for (std::size_t i = 0; i + 2 < tokens_.size(); ++i) {
+    const Token& token = tokens_[i];
+    if (token.is("constexpr") || token.is("const")) is_constant = true;
+    if (token.is(";") || token.is("{") || token.is("(") || token.is(")")) is_constant = false;
+    const bool defines = is_constant && token.kind == TokenKind::identifier &&
+                         tokens_[i + 1].is("=") && is_integer_literal(tokens_[i + 2]);
+    if (defines && i + 3 < tokens_.size() && (tokens_[i + 3].is(";") || tokens_[i + 3].is(",")))
+      constants_.emplace(token.text, digits(tokens_[i + 2].text));
+  }
+}
+
+std::string Bounds::constant_at(std::size_t at) const {
+  if (at >= kernel_.body.end) return {};
+  if (is_integer_literal(tokens_[at])) return digits(tokens_[at].text);
+  const auto found = constants_.find(tokens_[at].text);
+  return found == constants_.end() ? std::string() : found->second;
 }
 
 bool Bounds::is_size(std::string_view word) const {
@@ -82,152 +109,137 @@ void Bounds::note_bound(std::size_t at) {
   if (variable.bound.empty()) variable.bound = std::move(bound);
 }
 
-// What a name stands for in an expression: a size itself, or a local name of sizes (const int total
-// = rows * cols;); "" for anything else.
-std::string Bounds::name_in_expression(const Token& token, std::size_t depth) const {
-  if (is_size(token.text)) return std::string(token.text);
-  const auto local = variables_.find(token.text);
-  if (local == variables_.end() || !local->second.value || depth > 4) return {};
+// A local name for a size: const int total = rows * cols; "" if it is not made of sizes alone.
+std::string Bounds::local_size(std::string_view name) const {
+  const auto local = variables_.find(name);
+  if (local == variables_.end() || !local->second.value) return {};
   const Range value = *local->second.value;
   if (value.end - value.begin > 12) return {};
   std::string inner;
   for (std::size_t i = value.begin; i < value.end; ++i) {
-    const bool is_number = is_integer_literal(tokens_[i]);
-    const bool plain = is_number || is_size(tokens_[i].text) ||
-                       std::string_view("+-*/()").find(tokens_[i].text) != std::string_view::npos;
+    const Token& token = tokens_[i];
+    const bool plain = is_integer_literal(token) || is_size(token.text) || is_operator(token);
     if (!plain) return {};
-    inner += is_number ? digits(tokens_[i].text) : std::string(tokens_[i].text);
+    inner += is_integer_literal(token) ? digits(token.text) : std::string(token.text);
   }
   return value.end - value.begin == 1 ? inner : "(" + inner + ")";
 }
 
-// The longest run of sizes, numbers, + - * / and parentheses; "" if it says anything else.
+// One word of a bound: a size, a number, + - * / and parentheses; "" if it says anything else.
+std::string Bounds::bound_word(const Token& token) const {
+  if (token.kind == TokenKind::identifier)
+    return is_size(token.text) ? std::string(token.text) : local_size(token.text);
+  if (is_integer_literal(token)) return digits(token.text);
+  return is_operator(token) ? std::string(token.text) : std::string();
+}
+
+// The expression that begins here, to the end of its condition; "" if it is none of sizes.
 std::string Bounds::expression_from(std::size_t at) const {
   std::string text;
   std::size_t depth = 0;
   const std::size_t limit = std::min(kernel_.body.end, at + 24);
   for (; at < limit; ++at) {
     const Token& token = tokens_[at];
-    if (depth == 0 && ends_expression(token)) return text;
+    if (depth == 0 && (token.is(")") || ends_condition(token))) return text;
     if (token.is("(")) ++depth;
     if (token.is(")")) --depth;
-    std::string piece;
-    if (token.kind == TokenKind::identifier) {
-      piece = name_in_expression(token, depth);
-    } else if (is_integer_literal(token)) {
-      piece = digits(token.text);
-    } else if (std::string_view("+-*/()").find(token.text) != std::string_view::npos) {
-      piece = token.text;
-    }
-    if (piece.empty()) return {};
-    text += piece;
+    const std::string word = bound_word(token);
+    if (word.empty()) return {};
+    text += word;
   }
   return {};
 }
 
-// A sum of products in the making.
-class Bounds::Sum {
- public:
-  // The product being made times each term of `by`; false if that is too long.
-  [[nodiscard]] bool multiply(const std::vector<Term>& by) {
-    const Term left = std::move(terms_.back());
-    terms_.pop_back();
-    for (const Term& term : by) {
-      terms_.push_back(left);
-      terms_.back().insert(terms_.back().end(), term.begin(), term.end());
-    }
-    expects_factor_ = false;
-    return terms_.size() <= kMaxTerms;
-  }
-  void plus() {
-    terms_.emplace_back();
-    product_start_ = terms_.size() - 1;
-    expects_factor_ = true;
-  }
-  void times() { expects_factor_ = true; }
-  // (a + b) * s: the factor belongs to every term of the parenthesis.
-  void times_each(const std::string& factor) {
-    for (std::size_t k = product_start_; k < terms_.size(); ++k) terms_[k].push_back(factor);
-  }
-  [[nodiscard]] bool expects_factor() const { return expects_factor_; }
-  [[nodiscard]] bool is_one_product() const { return product_start_ + 1 == terms_.size(); }
-  [[nodiscard]] std::optional<std::vector<Term>> finish() && {
-    if (expects_factor_) return std::nullopt;
-    return std::move(terms_);
-  }
+// A sum of products while it is read.
+struct Bounds::Summation {
+  std::vector<Term> sum = std::vector<Term>(1);
+  std::size_t product_start = 0;  // index in `sum` of the product being made
+  bool expects_factor = true;
 
- private:
-  std::vector<Term> terms_{1};
-  std::size_t product_start_ = 0;  // index in terms_ of the product being made
-  bool expects_factor_ = true;
+  // The last product times each of these.
+  bool multiply(const std::vector<Term>& by) {
+    const Term left = std::move(sum.back());
+    sum.pop_back();
+    for (const Term& term : by) {
+      sum.push_back(left);
+      sum.back().insert(sum.back().end(), term.begin(), term.end());
+    }
+    expects_factor = false;
+    return sum.size() <= kMaxTerms;
+  }
 };
 
-// A sum of products, names of computed variables put in where nothing bounds them.
+// Names of computed variables are put in where nothing bounds them.
 std::optional<std::vector<Bounds::Term>> Bounds::terms(Range range, int depth) const {
   if (depth > kMaxDepth || range.begin >= range.end || range.end - range.begin > kMaxValueTokens) {
     return std::nullopt;
   }
-  Sum sum;
-  for (std::size_t i = range.begin; i < range.end; ++i) {
-    const auto last =
-        sum.expects_factor() ? read_factor(i, range, depth, sum) : read_operator(i, range, sum);
-    if (!last) return std::nullopt;
-    i = *last;
+  Summation reading;
+  for (std::size_t at = range.begin; at < range.end;) {
+    const std::size_t next = reading.expects_factor ? take_factor({at, range.end}, depth, reading)
+                                                    : take_operator({at, range.end}, reading);
+    if (next == at) return std::nullopt;
+    at = next;
   }
-  return std::move(sum).finish();
+  if (reading.expects_factor) return std::nullopt;
+  return std::move(reading.sum);
 }
 
-// Both answer with the last token they took; nothing if this is no sum of products.
-std::optional<std::size_t> Bounds::read_operator(std::size_t i, Range range, Sum& sum) const {
-  if (tokens_[i].is("+")) {
-    sum.plus();
-    return i;
+// Both give the index behind what they took, or where they stand if it cannot be read.
+std::size_t Bounds::take_operator(Range rest, Summation& reading) const {
+  const std::size_t at = rest.begin;
+  if (tokens_[at].is("+")) {
+    reading.sum.emplace_back();
+    reading.product_start = reading.sum.size() - 1;
+    reading.expects_factor = true;
+    return at + 1;
   }
-  if (!tokens_[i].is("*")) return std::nullopt;
-  if (sum.is_one_product()) {
-    sum.times();
-    return i;
+  if (!tokens_[at].is("*")) return at;
+  if (reading.product_start + 1 == reading.sum.size()) {
+    reading.expects_factor = true;
+    return at + 1;
   }
-  if (i + 1 >= range.end) return std::nullopt;
-  const Token& factor = tokens_[i + 1];
-  if (is_integer_literal(factor)) {
-    sum.times_each(digits(factor.text));
-  } else if (is_size(factor.text)) {
-    sum.times_each(std::string(factor.text));
-  } else {
-    return std::nullopt;
-  }
-  return i + 1;
+  // (a + b) * s: the factor belongs to every term of the parenthesis.
+  if (at + 1 >= rest.end) return at;
+  const Token& next = tokens_[at + 1];
+  if (!is_size(next.text) && !is_integer_literal(next)) return at;
+  const std::string factor = is_integer_literal(next) ? digits(next.text) : std::string(next.text);
+  for (std::size_t k = reading.product_start; k < reading.sum.size(); ++k)
+    reading.sum[k].push_back(factor);
+  return at + 2;
 }
 
-std::optional<std::size_t> Bounds::read_factor(std::size_t i, Range range, int depth,
-                                               Sum& sum) const {
-  const Token& token = tokens_[i];
+std::size_t Bounds::take_factor(Range rest, int depth, Summation& reading) const {
+  const std::size_t at = rest.begin;
+  const Token& token = tokens_[at];
   if (token.is("(")) {
-    const std::size_t close = closing(tokens_, i, range.end);
-    if (close == range.end) return std::nullopt;
+    const std::size_t close = closing(tokens_, at, rest.end);
+    if (close == rest.end) return at;
     // (size_t)row: a cast says nothing.
-    const bool is_cast = close == i + 2 && !is_size(tokens_[i + 1].text) &&
-                         !variables_.contains(tokens_[i + 1].text) &&
-                         tokens_[i + 1].kind == TokenKind::identifier;
-    if (is_cast) return close;
-    const auto inner = terms({i + 1, close}, depth + 1);
-    return inner && sum.multiply(*inner) ? std::optional(close) : std::nullopt;
+    const Token& word = tokens_[at + 1];
+    const bool is_type = close == at + 2 && !is_size(word.text) &&
+                         !variables_.contains(word.text) && word.kind == TokenKind::identifier;
+    if (is_type) return close + 1;
+    const auto inner = terms({at + 1, close}, depth + 1);
+    return inner && reading.multiply(*inner) ? close + 1 : at;
   }
-  const auto factor = factor_of(token, depth);
-  return factor && sum.multiply(*factor) ? std::optional(i) : std::nullopt;
+  if (is_integer_literal(token)) return reading.multiply({{digits(token.text)}}) ? at + 1 : at;
+  const bool is_lone_block = token.is("blockIdx") && variables_.contains(kLoneBlock) &&
+                             at + 2 < rest.end && tokens_[at + 2].is("x");
+  if (is_lone_block) return reading.multiply({{std::string(kLoneBlock)}}) ? at + 3 : at;
+  const auto named = named_terms(token, depth);
+  return named && reading.multiply(*named) ? at + 1 : at;
 }
 
-std::optional<std::vector<Bounds::Term>> Bounds::factor_of(const Token& token, int depth) const {
-  if (is_integer_literal(token)) return std::vector<Term>{{digits(token.text)}};
+std::optional<std::vector<Bounds::Term>> Bounds::named_terms(const Token& token, int depth) const {
   if (token.kind != TokenKind::identifier) return std::nullopt;
+  const std::vector<Term> itself{{std::string(token.text)}};
+  if (is_size(token.text)) return itself;
   const auto variable = variables_.find(token.text);
-  const bool is_variable = variable != variables_.end();
-  if (is_size(token.text) || (is_variable && !variable->second.bound.empty())) {
-    return std::vector<Term>{{std::string(token.text)}};
-  }
-  if (is_variable && variable->second.value) return terms(*variable->second.value, depth + 1);
-  return std::nullopt;
+  if (variable == variables_.end()) return std::nullopt;
+  if (!variable->second.bound.empty()) return itself;
+  if (!variable->second.value) return std::nullopt;
+  return terms(*variable->second.value, depth + 1);
 }
 
 std::optional<std::string> Bounds::extent_of(std::string_view variable) const {
@@ -287,48 +299,6 @@ std::vector<std::string> Bounds::shape(Range index) const {
     shape.insert(shape.begin(), axes[k].extent);
   }
   return shape;
-}
-
-// blockIdx.x * blockDim.x + threadIdx.x in any order; the constant in blockDim's place is kept.
-std::optional<ThreadIndex> Bounds::thread_index(Range value) const {
-  ThreadIndex index;
-  for (std::size_t i = value.begin; i + 2 < value.end; ++i) {
-    const bool block = tokens_[i].is("blockIdx");
-    const bool thread = tokens_[i].is("threadIdx");
-    if ((!block && !thread) || !tokens_[i + 1].is(".")) continue;
-    const char axis = tokens_[i + 2].text.front();
-    if (axis != 'x' && axis != 'y' && axis != 'z') continue;
-    if (!index.uses_block) index.axis = axis;
-    if (block) index.axis = axis;
-    index.uses_block |= block;
-    index.uses_thread |= thread;
-    if (block && i + 4 < value.end && tokens_[i + 3].is("*") &&
-        is_integer_literal(tokens_[i + 4])) {
-      index.block_extent = digits(tokens_[i + 4].text);
-    }
-  }
-  if (!index.uses_block && !index.uses_thread) return std::nullopt;
-  return index;
-}
-
-std::vector<ThreadIndex> Bounds::thread_indexes() const {
-  std::vector<ThreadIndex> list;
-  for (const std::string& name : order_) {
-    const Variable& variable = variables_.at(name);
-    if (!variable.value) continue;
-    auto index = thread_index(*variable.value);
-    if (!index) continue;
-    index->bound = variable.bound;
-    // for (int i = idx; i < n; …): the loop's variable is bounded for it.
-    for (const auto& [other, loop] : variables_) {
-      const bool starts_here = index->bound.empty() && loop.value && !loop.bound.empty() &&
-                               loop.value->end == loop.value->begin + 1 &&
-                               tokens_[loop.value->begin].is(name);
-      if (starts_here) index->bound = loop.bound;
-    }
-    list.push_back(*std::move(index));
-  }
-  return list;
 }
 
 }  // namespace assay::source

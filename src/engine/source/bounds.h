@@ -1,5 +1,6 @@
 // The integer variables of one kernel's body: what they are made of, what bounds them, and so how
-// far an index can reach. Private to this room.
+// far an index can reach. Private to this room; what is made of thread coordinates stands in
+// thread_indexes.cc.
 //
 // Borrows the tokens. One thread; bounded.
 #pragma once
@@ -22,7 +23,8 @@ class Bounds {
   // unbounded.
   [[nodiscard]] std::vector<std::string> shape(Range index) const;
 
-  // Every variable made of thread coordinates.
+  // Every variable made of thread coordinates, and what else tells of a block's size: a loop that
+  // starts at a thread and steps by a number, shared memory with an element per thread.
   [[nodiscard]] std::vector<ThreadIndex> thread_indexes() const;
 
  private:
@@ -33,24 +35,39 @@ class Bounds {
   // A product of factors, each a variable, a scalar parameter or a number.
   using Term = std::vector<std::string>;
 
-  class Sum;
+  // blockIdx.x by itself, as a variable: a block per row.
+  static constexpr std::string_view kLoneBlock = "blockIdx.x";
 
+  void note_constants();
+  // Where no thread of a block has a row of its own, the rows bound the block's index.
+  void bound_lone_block();
+  [[nodiscard]] std::string rows_of_lone_block() const;
+  // The number at `at`, a literal or a constant's name; "" if it is none.
+  [[nodiscard]] std::string constant_at(std::size_t at) const;
+  // "threadIdx.x" or the name of a variable that is just that; '\0' if it is neither.
+  [[nodiscard]] char thread_axis(Range value) const;
+  [[nodiscard]] std::optional<ThreadIndex> shared_index(std::size_t at) const;
   void note_definition(std::size_t at);
   void note_bound(std::size_t at);
+  [[nodiscard]] std::string local_size(std::string_view name) const;
+  [[nodiscard]] std::string bound_word(const Token& token) const;
   [[nodiscard]] std::string expression_from(std::size_t at) const;
-  [[nodiscard]] std::string name_in_expression(const Token& token, std::size_t depth) const;
   [[nodiscard]] bool is_size(std::string_view word) const;
+  struct Summation;
   [[nodiscard]] std::optional<std::vector<Term>> terms(Range range, int depth) const;
-  std::optional<std::size_t> read_operator(std::size_t i, Range range, Sum& sum) const;
-  std::optional<std::size_t> read_factor(std::size_t i, Range range, int depth, Sum& sum) const;
-  [[nodiscard]] std::optional<std::vector<Term>> factor_of(const Token& token, int depth) const;
+  [[nodiscard]] std::optional<std::vector<Term>> named_terms(const Token& token, int depth) const;
+  [[nodiscard]] std::size_t take_operator(Range rest, Summation& reading) const;
+  [[nodiscard]] std::size_t take_factor(Range rest, int depth, Summation& reading) const;
   [[nodiscard]] std::optional<std::string> extent_of(std::string_view variable) const;
-  [[nodiscard]] std::optional<ThreadIndex> thread_index(Range value) const;
+  [[nodiscard]] std::optional<ThreadIndex> thread_index(Range value, int depth = 0) const;
+  [[nodiscard]] std::optional<ThreadIndex> named_part(std::size_t at) const;
+  [[nodiscard]] std::optional<ThreadIndex> coordinate(std::size_t at, Range value) const;
 
   const Tokens& tokens_;
   const Kernel& kernel_;
   std::map<std::string, Variable, std::less<>> variables_{};
   std::vector<std::string> order_{};
+  std::map<std::string, std::string, std::less<>> constants_{};
 };
 
 }  // namespace assay::source

@@ -92,6 +92,10 @@ class Separation {
     if (open == std::string_view::npos || close == std::string_view::npos) return;
     const std::string_view header = text.substr(open + 1, close - open - 1);
     const bool is_quoted = text[open] == '"';
+    if (header == "cub/cub.cuh") {
+      out_.options = cub_options(unit_);
+      return drop({at, at + 1}, "#include " + std::string(text.substr(open, close - open + 1)));
+    }
     if (is_device_header(header)) return;
     const bool is_foreign = header.find("torch") != std::string_view::npos ||
                             header.substr(0, 4) == "ATen" || header.substr(0, 4) == "c10/" ||
@@ -338,6 +342,16 @@ std::vector<PythonString> cuda_strings(std::string_view file) {
   return strings;
 }
 
+// "```cuda" around a source that was cut out of a chat.
+void blank_fences(std::string& text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || text.compare(first, 3, "```") != 0) return;
+  for (std::size_t at = first; at != std::string::npos; at = text.find("\n```", at)) {
+    if (text[at] == '\n') ++at;
+    blank(text, at, std::min(text.find('\n', at), text.size()));
+  }
+}
+
 // Python without any CUDA in it is left to the compiler, whose messages then have a place.
 bool is_python_with_cuda(std::string_view file) {
   return looks_like_python(file) && !cuda_strings(file).empty();
@@ -346,7 +360,14 @@ bool is_python_with_cuda(std::string_view file) {
 }  // namespace
 
 std::string cuda_text(std::string_view file) {
-  if (!is_python_with_cuda(file)) return std::string(file);
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (!is_python_with_cuda(file)) {
+    std::string text(file);
+    // Windows puts it in front; to a compiler it is no space.
+    if (file.starts_with(kByteOrderMark)) blank(text, 0, kByteOrderMark.size());
+    blank_fences(text);
+    return text;
+  }
   std::string out;
   std::size_t line = 1;
   for (const PythonString& text : cuda_strings(file)) {
@@ -363,7 +384,8 @@ DeviceCode device_code(std::string_view file) {
   const bool is_python = is_python_with_cuda(file);
   const std::string source = cuda_text(file);
   DeviceCode code = Separation(source).run();
-  code.options = substitute_options(preprocess(code.text));
+  const auto options = substitute_options(preprocess(code.text));
+  code.options.insert(code.options.end(), options.begin(), options.end());
   code.text = with_device_std(code.text);
   code.is_changed = code.text != file;
   code.instances = instances_in(source);

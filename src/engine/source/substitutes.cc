@@ -57,8 +57,8 @@ constexpr std::array<Pair, 33> kStd{{{"numeric_limits", "limits"},
                                      {"is_floating_point", "type_traits"},
                                      {"remove_cv_t", "type_traits"},
                                      {"decay_t", "type_traits"},
-                                     {"min", "algorithm"},
-                                     {"max", "algorithm"},
+                                     {"min", "functional"},
+                                     {"max", "functional"},
                                      {"move", "utility"},
                                      {"forward", "utility"},
                                      {"pair", "utility"},
@@ -77,6 +77,23 @@ constexpr std::array<Pair, 33> kStd{{{"numeric_limits", "limits"},
                                      {"uint32_t", "cstdint"},
                                      {"uint64_t", "cstdint"}}};
 
+// <cub/cub.cuh> has the parts that only a host can call, too: of what is used, the header alone.
+constexpr std::array<Pair, 14> kCub{
+    {{"BlockReduce", "block/block_reduce.cuh"},
+     {"BlockScan", "block/block_scan.cuh"},
+     {"BlockLoad", "block/block_load.cuh"},
+     {"BlockStore", "block/block_store.cuh"},
+     {"BlockRadixSort", "block/block_radix_sort.cuh"},
+     {"BlockMergeSort", "block/block_merge_sort.cuh"},
+     {"BlockExchange", "block/block_exchange.cuh"},
+     {"BlockHistogram", "block/block_histogram.cuh"},
+     {"BlockShuffle", "block/block_shuffle.cuh"},
+     {"BlockAdjacentDifference", "block/block_adjacent_difference.cuh"},
+     {"BlockDiscontinuity", "block/block_discontinuity.cuh"},
+     {"WarpReduce", "warp/warp_reduce.cuh"},
+     {"WarpScan", "warp/warp_scan.cuh"},
+     {"WarpMergeSort", "warp/warp_merge_sort.cuh"}}};
+
 template <std::size_t N>
 const Pair* find(const std::array<Pair, N>& table, std::string_view word) {
   const auto found = std::find_if(table.begin(), table.end(),
@@ -84,9 +101,43 @@ const Pair* find(const std::array<Pair, N>& table, std::string_view word) {
   return found == table.end() ? nullptr : &*found;
 }
 
+// "std::max", but not the one in "cuda::std::max".
 bool is_std(const Tokens& tokens, std::size_t at) {
-  return tokens[at].is("std") && at + 2 < tokens.size() && tokens[at + 1].is("::") &&
+  const bool is_inner =
+      at > 1 && tokens[at - 1].is("::") && tokens[at - 2].kind == TokenKind::identifier;
+  return !is_inner && tokens[at].is("std") && at + 2 < tokens.size() && tokens[at + 1].is("::") &&
          find(kStd, tokens[at + 2].text) != nullptr;
+}
+
+bool mentions_small_floats(const Tokens& tokens) {
+  return std::any_of(tokens.begin(), tokens.end(), [](const Token& token) {
+    return token.text.find("half") != std::string_view::npos ||
+           token.text.find("bfloat16") != std::string_view::npos;
+  });
+}
+
+// std::max(a, b) is the compiler's own max(a, b), and <functional> takes it a second to read. Not
+// so max<float>(…), max({…}) and those of small floats.
+bool is_builtin(const Tokens& tokens, std::size_t at, bool has_small_floats) {
+  const bool is_choice = tokens[at + 2].is("min") || tokens[at + 2].is("max");
+  return is_choice && !has_small_floats && at + 4 < tokens.size() && tokens[at + 3].is("(") &&
+         !tokens[at + 4].is("{");
+}
+
+// From the end to the front, so that offsets hold. `base`: where the tokens' text begins in `out`.
+void place_std(const Tokens& tokens, std::size_t base, bool has_small_floats, std::string& out) {
+  for (std::size_t i = tokens.size(); i-- > 0;) {
+    const Token& token = tokens[i];
+    const std::size_t at = base + token.offset;
+    if (token.kind == TokenKind::directive && token.text.find("define") != std::string_view::npos) {
+      place_std(lex(token.text.substr(1)), at + 1, has_small_floats, out);
+    } else if (is_std(tokens, i) && is_builtin(tokens, i, has_small_floats)) {
+      const std::size_t end = base + tokens[i + 1].offset + tokens[i + 1].text.size();
+      out.replace(at, end - at, end - at, ' ');
+    } else if (is_std(tokens, i)) {
+      out.insert(at, "cuda::");
+    }
+  }
 }
 
 }  // namespace
@@ -94,6 +145,7 @@ bool is_std(const Tokens& tokens, std::size_t at) {
 std::vector<std::string> substitute_options(const Unit& unit) {
   std::set<std::string> options;
   const Tokens& tokens = unit.tokens;
+  const bool has_small_floats = mentions_small_floats(tokens);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::string_view word = tokens[i].text;
     if (tokens[i].kind != TokenKind::identifier || unit.macros.contains(word)) continue;
@@ -103,9 +155,19 @@ std::vector<std::string> substitute_options(const Unit& unit) {
     if (std::find(kIntegers.begin(), kIntegers.end(), word) != kIntegers.end()) {
       options.insert("--pre-include=cuda/std/cstdint");
     }
-    if (is_std(tokens, i)) {
+    if (is_std(tokens, i) && !is_builtin(tokens, i, has_small_floats)) {
       options.insert("--pre-include=cuda/std/" +
                      std::string(find(kStd, tokens[i + 2].text)->second));
+    }
+  }
+  return {options.begin(), options.end()};
+}
+
+std::vector<std::string> cub_options(const Unit& unit) {
+  std::set<std::string> options;
+  for (const Token& token : unit.tokens) {
+    if (const Pair* part = find(kCub, token.text)) {
+      options.insert("--pre-include=cub/" + std::string(part->second));
     }
   }
   return {options.begin(), options.end()};
@@ -114,11 +176,7 @@ std::vector<std::string> substitute_options(const Unit& unit) {
 std::string with_device_std(std::string_view source) {
   const Tokens tokens = lex(source);
   std::string out(source);
-  for (std::size_t i = tokens.size(); i-- > 0;) {
-    const bool is_inner =
-        i > 0 && tokens[i - 1].is("::") && i > 1 && tokens[i - 2].kind == TokenKind::identifier;
-    if (!is_inner && is_std(tokens, i)) out.insert(tokens[i].offset, "cuda::");
-  }
+  place_std(tokens, 0, mentions_small_floats(tokens), out);
   return out;
 }
 

@@ -15,7 +15,11 @@ namespace assay::source {
 // uses and does not define.
 [[nodiscard]] std::vector<std::string> substitute_options(const Unit& unit);
 
-// std::numeric_limits → cuda::std::numeric_limits, where the latter exists. Lines stay.
+// The same for a source that includes <cub/cub.cuh>, which no run-time compiler can read.
+[[nodiscard]] std::vector<std::string> cub_options(const Unit& unit);
+
+// std::numeric_limits → cuda::std::numeric_limits, where the latter exists; std::max(a, b) →
+// max(a, b). Lines stay.
 [[nodiscard]] std::string with_device_std(std::string_view source);
 
 }  // namespace assay::source

@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <set>
+
+#include "engine/source/bounds.h"
+
+namespace assay::source {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+
+bool is_integer_type(std::string_view type) {
+  static constexpr std::string_view kTypes[] = {
+      "int",      "unsigned int", "long",    "long long", "unsigned long", "unsigned long long",
+      "unsigned", "size_t",       "int32_t", "int64_t",   "uint32_t",      "uint64_t",
+      "short"};
+  return std::find(std::begin(kTypes), std::end(kTypes), type) != std::end(kTypes);
+}
+
+bool is_thread_count(const std::string& text) {
+  return !text.empty() && text.size() < 5 && std::stoi(text) > 0 && std::stoi(text) <= kMaxThreads;
+}
+
+bool is_axis(std::string_view text) { return text == "x" || text == "y" || text == "z"; }
+
+}  // namespace
+
+// The first integer scalar that is neither what blockIdx.x is multiplied by nor a bound of
+// something within the row.
+std::string Bounds::rows_of_lone_block() const {
+  std::set<std::string, std::less<>> inner;
+  for (const auto& [name, variable] : variables_) inner.insert(variable.bound);
+  for (std::size_t i = kernel_.body.begin; i + 4 < kernel_.body.end; ++i) {
+    const auto variable = variables_.find(tokens_[i].text);
+    const bool is_block = tokens_[i].is("blockIdx") && tokens_[i + 2].is("x");
+    const bool is_row = variable != variables_.end() && variable->second.value &&
+                        tokens_[variable->second.value->begin].is("blockIdx");
+    const std::size_t next = is_block ? i + 3 : i + 1;
+    if ((is_block || is_row) && tokens_[next].is("*"))
+      inner.insert(std::string(tokens_[next + 1].text));
+  }
+  for (const Parameter& parameter : kernel_.signature.parameters) {
+    if (!parameter.is_pointer() && is_integer_type(parameter.type) &&
+        !inner.contains(parameter.name))
+      return parameter.name;
+  }
+  return {};
+}
+
+void Bounds::bound_lone_block() {
+  bool is_used = false;
+  for (std::size_t i = kernel_.body.begin; i + 4 < kernel_.body.end; ++i) {
+    if (!tokens_[i].is("blockIdx") || !tokens_[i + 2].is("x")) continue;
+    is_used = true;
+    const bool is_spread =
+        tokens_[i + 3].is("*") && (tokens_[i + 4].is("blockDim") || !constant_at(i + 4).empty());
+    const bool is_multiplied = i >= kernel_.body.begin + 4 && tokens_[i - 1].is("*") &&
+                               (tokens_[i - 4].is("blockDim") || !constant_at(i - 2).empty());
+    if (is_spread || is_multiplied) return;
+  }
+  if (!is_used) return;
+  if (auto rows = rows_of_lone_block(); !rows.empty())
+    variables_[std::string(kLoneBlock)].bound = std::move(rows);
+}
+
+char Bounds::thread_axis(Range value) const {
+  const std::size_t size = value.end - value.begin;
+  if (size == 3 && tokens_[value.begin].is("threadIdx") && is_axis(tokens_[value.begin + 2].text))
+    return tokens_[value.begin + 2].text.front();
+  if (size != 1) return '\0';
+  const auto variable = variables_.find(tokens_[value.begin].text);
+  if (variable == variables_.end() || !variable->second.value) return '\0';
+  const Range inner = *variable->second.value;
+  return inner.end - inner.begin == 3 ? thread_axis(inner) : '\0';
+}
+
+// What a name stands for: a coordinate, or a block's first element; more than that is another
+// index.
+std::optional<ThreadIndex> Bounds::named_part(std::size_t at) const {
+  const auto variable = variables_.find(tokens_[at].text);
+  if (variable == variables_.end() || !variable->second.value) return std::nullopt;
+  const Range inner = *variable->second.value;
+  const std::size_t size = inner.end - inner.begin;
+  const bool is_part = (size == 3 && tokens_[inner.begin].is("threadIdx")) ||
+                       (size == 5 && tokens_[inner.begin].is("blockIdx"));
+  return is_part ? thread_index(inner, 1) : std::nullopt;
+}
+
+std::optional<ThreadIndex> Bounds::coordinate(std::size_t at, Range value) const {
+  const bool block = tokens_[at].is("blockIdx");
+  const bool thread = tokens_[at].is("threadIdx");
+  if ((!block && !thread) || at + 2 >= value.end || !is_axis(tokens_[at + 2].text))
+    return std::nullopt;
+  ThreadIndex index{
+      .axis = tokens_[at + 2].text.front(), .uses_block = block, .uses_thread = thread};
+  const bool is_spread = block && at + 4 < value.end && tokens_[at + 3].is("*");
+  if (is_spread && !constant_at(at + 4).empty()) index.block_extent = constant_at(at + 4);
+  return index;
+}
+
+// blockIdx.x * blockDim.x + threadIdx.x in any order, its parts perhaps with names of their own;
+// the constant in blockDim's place is kept.
+std::optional<ThreadIndex> Bounds::thread_index(Range value, int depth) const {
+  ThreadIndex index;
+  for (std::size_t i = value.begin; i < value.end; ++i) {
+    auto part = depth == 0 ? named_part(i) : std::nullopt;
+    if (!part) part = coordinate(i, value);
+    if (!part) continue;
+    if (part->uses_block || !index.uses_block) index.axis = part->axis;
+    index.uses_block |= part->uses_block;
+    index.uses_thread |= part->uses_thread;
+    if (part->block_extent) index.block_extent = part->block_extent;
+  }
+  if (!index.uses_block && !index.uses_thread) return std::nullopt;
+  return index;
+}
+
+// __shared__ float s[128] that is indexed by [t], [2 * t] or, an element per warp, [t / 32].
+std::optional<ThreadIndex> Bounds::shared_index(std::size_t at) const {
+  if (!tokens_[at].is("__shared__") || (at > 0 && tokens_[at - 1].is("extern")))
+    return std::nullopt;
+  std::size_t open = at;
+  while (open < kernel_.body.end && !tokens_[open].is("[") && !tokens_[open].is(";")) ++open;
+  const std::string extent = constant_at(open + 1);
+  const bool is_row = !extent.empty() && open + 3 < kernel_.body.end && tokens_[open].is("[") &&
+                      tokens_[open + 2].is("]") && !tokens_[open + 3].is("[");
+  if (!is_row || !is_thread_count(extent)) return std::nullopt;
+  const std::string_view name = tokens_[open - 1].text;
+  for (std::size_t i = open + 3; i + 3 < kernel_.body.end; ++i) {
+    if (!tokens_[i].is(name) || !tokens_[i + 1].is("[")) continue;
+    const Range index{i + 2, closing(tokens_, i + 1, kernel_.body.end)};
+    const std::size_t size = index.end - index.begin;
+    int threads = thread_axis(index) == 'x' ? std::stoi(extent) : 0;
+    if (size > 2 && tokens_[index.begin].is("2") && tokens_[index.begin + 1].is("*") &&
+        thread_axis({index.begin + 2, index.end}) == 'x')
+      threads = std::stoi(extent) / 2;
+    const bool is_divided = size > 2 && tokens_[index.end - 2].is("/") &&
+                            tokens_[index.end - 1].is("32") &&
+                            thread_axis({index.begin, index.end - 2}) == 'x';
+    const bool is_shifted = size > 3 && tokens_[index.end - 3].is(">") &&
+                            tokens_[index.end - 2].is(">") && tokens_[index.end - 1].is("5") &&
+                            thread_axis({index.begin, index.end - 3}) == 'x';
+    if (is_divided || is_shifted) threads = 32 * std::stoi(extent);
+    if (threads > 0 && threads <= kMaxThreads)
+      return ThreadIndex{.uses_thread = true, .block_extent = std::to_string(threads)};
+  }
+  return std::nullopt;
+}
+
+std::vector<ThreadIndex> Bounds::thread_indexes() const {
+  std::vector<ThreadIndex> list;
+  const auto lone = variables_.find(kLoneBlock);
+  const std::string rows = lone == variables_.end() ? "" : lone->second.bound;
+  for (const std::string& name : order_) {
+    const Variable& variable = variables_.at(name);
+    if (!variable.value) continue;
+    auto index = thread_index(*variable.value);
+    if (!index) continue;
+    index->bound = variable.bound;
+    // for (int i = idx; i < n; …): the loop's variable is bounded for it.
+    for (const auto& [other, loop] : variables_) {
+      const bool starts_here = index->bound.empty() && loop.value && !loop.bound.empty() &&
+                               loop.value->end == loop.value->begin + 1 &&
+                               tokens_[loop.value->begin].is(name);
+      if (starts_here) index->bound = loop.bound;
+    }
+    if (index->uses_block && index->axis == 'x' && !rows.empty()) {
+      index->bound = rows;
+      index->uses_thread = false;
+    }
+    list.push_back(*std::move(index));
+  }
+  if (!rows.empty()) list.push_back({.uses_block = true, .bound = rows});
+  for (std::size_t i = kernel_.body.begin; i + 2 < kernel_.body.end; ++i) {
+    if (auto index = shared_index(i)) list.push_back(*std::move(index));
+    const auto variable = variables_.find(tokens_[i].text);
+    const bool steps = tokens_[i + 1].is("+=") && is_thread_count(constant_at(i + 2)) &&
+                       variable != variables_.end() && variable->second.value;
+    const char axis = steps ? thread_axis(*variable->second.value) : '\0';
+    if (axis != '\0')
+      list.push_back({.axis = axis, .uses_thread = true, .block_extent = constant_at(i + 2)});
+  }
+  return list;
+}
+
+}  // namespace assay::source
