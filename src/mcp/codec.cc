@@ -174,6 +174,14 @@ Message classify(Json value) {
   return Notification{.method = name, .params = std::move(params)};
 }
 
+Message message_of(Decoded decoded) {
+  if (!decoded.fault) return classify(std::move(decoded.value));
+  const bool malformed = decoded.fault->kind == JsonFault::Kind::malformed;
+  return invalid(readable_id(decoded.value),
+                 malformed ? ErrorCode::parse_error : ErrorCode::invalid_request,
+                 std::move(decoded.fault->message));
+}
+
 }  // namespace
 
 class Decoder::Impl {
@@ -211,13 +219,25 @@ Decoder::~Decoder() = default;
 Decoder::Decoder(Decoder&&) noexcept = default;
 Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 
-Message Decoder::decode(std::string_view line) {
-  Decoded decoded = impl_->parse(line);
-  if (!decoded.fault) return classify(std::move(decoded.value));
-  const bool malformed = decoded.fault->kind == JsonFault::Kind::malformed;
-  return invalid(readable_id(decoded.value),
-                 malformed ? ErrorCode::parse_error : ErrorCode::invalid_request,
-                 std::move(decoded.fault->message));
+Message Decoder::decode(std::string_view line) { return message_of(impl_->parse(line)); }
+
+Body Decoder::decode_body(std::string_view text, std::size_t max_batch) {
+  Decoded decoded = impl_->parse(text);
+  Body body{.batch = !decoded.fault && decoded.value.is_array()};
+  if (!body.batch) {
+    body.messages.push_back(message_of(std::move(decoded)));
+    return body;
+  }
+  const std::size_t count = decoded.value.size();
+  if (count == 0 || count > max_batch) {
+    body.messages.push_back(
+        invalid({}, ErrorCode::invalid_request,
+                count == 0 ? "an empty batch"
+                           : "a batch of more than " + std::to_string(max_batch) + " messages"));
+    return body;
+  }
+  for (Json& value : decoded.value) body.messages.push_back(classify(std::move(value)));
+  return body;
 }
 
 std::variant<Json, JsonFault> Decoder::decode_json(std::string_view text) {

@@ -114,11 +114,22 @@ void Dispatcher::on(const Invalid& invalid, const Incoming& incoming) {
 void Dispatcher::cancel(Peer& peer, const RequestId& id) {
   const auto found = in_flight_.find({&peer.session(), id});
   if (found == in_flight_.end()) return;  // unknown or answered already: the race is the client's
+  withdraw(found);
+}
+
+void Dispatcher::withdraw(std::map<Key, InFlight>::iterator found) {
   InFlight entry = std::move(in_flight_.extract(found).mapped());
   pending_bytes_ -= entry.bytes;
   entry.exchange->open = false;
   entry.exchange->peer->leave_unanswered();
   entry.stop.request_stop();
+}
+
+void Dispatcher::session_ended(const Session& session) {
+  for (auto it = in_flight_.begin(); it != in_flight_.end();) {
+    const auto entry = it++;
+    if (entry->first.first == &session) withdraw(entry);
+  }
 }
 
 void Dispatcher::forget(const Key& key) {

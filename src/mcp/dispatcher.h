@@ -31,6 +31,8 @@ class Dispatcher {
 
   // The client can no longer be reached: stops its requests, answers nothing.
   void peer_gone(const Peer& peer);
+  // The client ended its session: stops the session's requests, answers none of them.
+  void session_ended(const Session& session);
   // Stops every request and answers it with an error.
   void stop_all();
 
@@ -62,6 +64,8 @@ class Dispatcher {
                                                    Peer& peer);
   void cancel(Peer& peer, const RequestId& id);
   void forget(const Key& key);
+  // Takes the entry out; the request will not be answered and its tool is asked to stop.
+  void withdraw(std::map<Key, InFlight>::iterator entry);
   const std::string& tools_listing(Revision revision);
 
   [[nodiscard]] MethodTable make_methods();

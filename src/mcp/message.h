@@ -28,7 +28,12 @@ enum class ErrorCode {
   method_not_found = -32601,
   invalid_params = -32602,
   internal_error = -32603,
+  header_mismatch = -32020,
+  missing_client_capability = -32021,
   unsupported_protocol_version = -32022,
+  // Of the transport, where a revision names none: the older SDKs' codes.
+  refused_by_transport = -32000,
+  session_not_found = -32001,
 };
 
 struct RpcError {
