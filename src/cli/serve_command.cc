@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 #include <sys/signalfd.h>
 
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -87,15 +88,17 @@ mcp::ServerConfig server_config(Assembly& assembly) {
 // A server over HTTP on a thread of its own, until it is stopped.
 class HttpService {
  public:
-  HttpService(mcp::ServerConfig config, const mcp::http::HttpConfig& http, std::stop_token stop)
-      : server_(std::move(config), http) {
+  HttpService(mcp::ServerConfig config, const mcp::http::HttpConfig& http,
+              const std::stop_token& stop)
+      : stopped_(stop, [this] { end_.request_stop(); }), server_(std::move(config), http) {
     // Not a log line: whoever asked for any free port has to learn which one it is.
     const bool v6 = http.address.find(':') != std::string::npos;
     std::cerr << "assay: http://" << (v6 ? '[' + http.address + ']' : http.address) << ':'
               << server_.port() << "/mcp" << std::endl;
-    thread_ = std::thread([this, stop = std::move(stop)] { outcome_ = server_.run(stop); });
+    thread_ = std::thread([this] { outcome_ = server_.run(end_.get_token()); });
   }
   ~HttpService() {
+    end_.request_stop();
     if (thread_.joinable()) thread_.join();
   }
   HttpService(const HttpService&) = delete;
@@ -108,6 +111,8 @@ class HttpService {
   }
 
  private:
+  std::stop_source end_{};
+  std::stop_callback<std::function<void()>> stopped_;
   mcp::http::HttpServer server_;
   mcp::Outcome outcome_{};
   std::thread thread_{};

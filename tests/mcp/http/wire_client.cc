@@ -87,7 +87,12 @@ std::optional<WireAnswer> WireClient::receive() {
   auto answer = receive_head();
   if (!answer) return std::nullopt;
   if (answer->fields.contains("transfer-encoding")) {
-    if (!take_chunks(answer->body)) return std::nullopt;
+    while (true) {
+      const auto chunk = next_chunk();
+      if (!chunk) return std::nullopt;
+      if (chunk->empty()) break;
+      answer->body += *chunk;
+    }
   } else if (const auto length = answer->fields.find("content-length");
              length != answer->fields.end()) {
     auto body = take(std::stoul(length->second));
@@ -101,16 +106,16 @@ std::optional<WireAnswer> WireClient::receive() {
   return answer;
 }
 
-bool WireClient::take_chunks(std::string& body) {
-  while (true) {
-    const auto size = take_line();
-    if (!size) return false;
-    const auto chunk = take(std::stoul(*size, nullptr, 16) + 2);
-    if (!chunk || !chunk->ends_with("\r\n")) return false;
-    if (chunk->size() == 2) return true;
-    body.append(*chunk, 0, chunk->size() - 2);
-  }
+std::optional<std::string> WireClient::next_chunk() {
+  const auto size = take_line();
+  if (!size) return std::nullopt;
+  auto chunk = take(std::stoul(*size, nullptr, 16) + 2);
+  if (!chunk || !chunk->ends_with("\r\n")) return std::nullopt;
+  chunk->resize(chunk->size() - 2);
+  return chunk;
 }
+
+void WireClient::abort() const { ::shutdown(socket_.get(), SHUT_RDWR); }
 
 std::string WireClient::read_some() {
   if (received_.empty() && !fill()) return {};

@@ -28,6 +28,10 @@ class WireClient {
   [[nodiscard]] std::optional<WireAnswer> receive();
   // The head only: the body of a stream is read by read_some().
   [[nodiscard]] std::optional<WireAnswer> receive_head();
+  // The next chunk of a body that comes in chunks; empty: the last one; nothing: it did not come.
+  [[nodiscard]] std::optional<std::string> next_chunk();
+  // Ends what another thread waits for here.
+  void abort() const;
   // Whatever comes next; empty: nothing came, or the end.
   [[nodiscard]] std::string read_some();
   // The server has closed the connection.
@@ -41,7 +45,6 @@ class WireClient {
   [[nodiscard]] bool fill();
   [[nodiscard]] std::optional<std::string> take(std::size_t count);
   [[nodiscard]] std::optional<std::string> take_line();
-  [[nodiscard]] bool take_chunks(std::string& body);
 
   OwnedFd socket_{};
   std::string received_{};
