@@ -21,6 +21,8 @@
 #include "engine/posix/descriptor.h"
 #include "mcp/http/http_server.h"
 #include "mcp/server.h"
+#include "tools/job_resources.h"
+#include "tools/prompts.h"
 #include "tools/tools.h"
 
 namespace assay::cli {
@@ -82,6 +84,8 @@ mcp::ServerConfig server_config(Assembly& assembly) {
   return {.version = ASSAY_VERSION,
           .instructions = tools::instructions(),
           .tools = tools::all(assembly.jobs(), &assembly.library()),
+          .resources = tools::job_resources(assembly.jobs()),
+          .prompts = tools::prompts(assembly.jobs()),
           .log = log_mcp};
 }
 

@@ -30,11 +30,13 @@ Dispatcher::Dispatcher(ServerConfig config, EventLoop& loop)
     : identity_{.name = std::move(config.name),
                 .title = std::move(config.title),
                 .version = std::move(config.version),
-                .instructions = std::move(config.instructions)},
+                .instructions = std::move(config.instructions),
+                .offers = LibraryCalls::offers_of(config.resources, config.prompts)},
       catalogue_(std::move(config.tools)),
       limits_(config.limits),
       log_(std::move(config.log)),
       methods_(make_methods()),
+      library_(std::move(config.resources), std::move(config.prompts), identity_),
       calls_(catalogue_, identity_, limits_, config.check_results, loop, log_) {}
 
 void Dispatcher::receive(Incoming incoming) {

@@ -12,6 +12,7 @@
 
 #include "mcp/catalogue.h"
 #include "mcp/event_loop.h"
+#include "mcp/library_calls.h"
 #include "mcp/lifecycle.h"
 #include "mcp/method_table.h"
 #include "mcp/peer.h"
@@ -69,6 +70,8 @@ class Dispatcher {
   const std::string& tools_listing(Revision revision);
 
   [[nodiscard]] MethodTable make_methods();
+  [[nodiscard]] MethodTable core_methods();
+  void add_library_methods(MethodTable& methods);
   [[nodiscard]] const Method* find_method(std::string_view name) const;
   void log(Level level, const std::string& text) const;
 
@@ -80,6 +83,7 @@ class Dispatcher {
   std::map<Key, InFlight> in_flight_{};
   std::size_t pending_bytes_ = 0;
   const MethodTable methods_;
+  LibraryCalls library_;
   ToolCalls calls_;  // last: its threads use everything above
 };
 

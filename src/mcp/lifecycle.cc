@@ -15,7 +15,7 @@ constexpr const char* kClientInfoKey = "io.modelcontextprotocol/clientInfo";
 constexpr const char* kServerInfoKey = "io.modelcontextprotocol/serverInfo";
 
 // The tools are fixed while the process lives, and the same for everybody.
-constexpr int kListTtlMs = 3'600'000;
+constexpr Freshness kFixed{.ttl_ms = 3'600'000, .scope = "public"};
 
 const Json* find(const Json& object, const char* key) {
   if (!object.is_object()) return nullptr;
@@ -40,19 +40,12 @@ OrderedJson server_info(const Identity& identity, Revision revision) {
   return info;
 }
 
-OrderedJson capabilities() { return {{"tools", {{"listChanged", false}}}}; }
-
-// The members every modern result carries.
-void complete(OrderedJson& result, const Identity& identity, Revision revision) {
-  if (era_of(revision) == Era::legacy) return;
-  result["resultType"] = "complete";
-  result["_meta"] = {{kServerInfoKey, server_info(identity, revision)}};
-}
-
-void make_cacheable(OrderedJson& result, Revision revision) {
-  if (era_of(revision) == Era::legacy) return;
-  result["ttlMs"] = kListTtlMs;
-  result["cacheScope"] = "public";
+OrderedJson capabilities(const Offers& offers) {
+  OrderedJson all = {{"tools", {{"listChanged", false}}}};
+  if (offers.resources) all["resources"] = OrderedJson::object();
+  if (offers.prompts) all["prompts"] = OrderedJson::object();
+  if (offers.completions) all["completions"] = OrderedJson::object();
+  return all;
 }
 
 OrderedJson annotations_of(const Tool& tool) {
@@ -171,9 +164,24 @@ RpcError not_initialized() {
           kVersionKey + "\"]"};
 }
 
+OrderedJson complete_result(OrderedJson result, const Identity& identity, Revision revision) {
+  if (era_of(revision) == Era::legacy) return result;
+  result["resultType"] = "complete";
+  result["_meta"] = {{kServerInfoKey, server_info(identity, revision)}};
+  return result;
+}
+
+OrderedJson cacheable_result(OrderedJson result, const Identity& identity, Revision revision,
+                             Freshness freshness) {
+  if (era_of(revision) == Era::legacy) return result;
+  result["ttlMs"] = freshness.ttl_ms;
+  result["cacheScope"] = freshness.scope;
+  return complete_result(std::move(result), identity, revision);
+}
+
 OrderedJson initialize_result(const Identity& identity, Revision revision) {
   OrderedJson result = {{"protocolVersion", text(revision)},
-                        {"capabilities", capabilities()},
+                        {"capabilities", capabilities(identity.offers)},
                         {"serverInfo", server_info(identity, revision)}};
   if (!identity.instructions.empty()) result["instructions"] = identity.instructions;
   return result;
@@ -182,20 +190,15 @@ OrderedJson initialize_result(const Identity& identity, Revision revision) {
 OrderedJson discover_result(const Identity& identity) {
   constexpr Revision kRevision = Revision::v2026_07_28;
   OrderedJson result = {{"supportedVersions", modern_revisions()},
-                        {"capabilities", capabilities()}};
+                        {"capabilities", capabilities(identity.offers)}};
   if (!identity.instructions.empty()) result["instructions"] = identity.instructions;
-  make_cacheable(result, kRevision);
-  complete(result, identity, kRevision);
-  return result;
+  return cacheable_result(std::move(result), identity, kRevision, kFixed);
 }
 
 OrderedJson tools_result(const Identity& identity, const Catalogue& catalogue, Revision revision) {
   OrderedJson tools = OrderedJson::array();
   for (const auto& entry : catalogue.entries()) tools.push_back(listed(*entry, revision));
-  OrderedJson result = {{"tools", std::move(tools)}};
-  make_cacheable(result, revision);
-  complete(result, identity, revision);
-  return result;
+  return cacheable_result({{"tools", std::move(tools)}}, identity, revision, kFixed);
 }
 
 OrderedJson call_result(const Identity& identity, const ToolResult& result, Revision revision) {
@@ -204,8 +207,7 @@ OrderedJson call_result(const Identity& identity, const ToolResult& result, Revi
   if (revision >= Revision::v2025_06_18 && !result.structured.is_null() && presentable)
     member["structuredContent"] = result.structured;
   member["isError"] = result.is_error;
-  complete(member, identity, revision);
-  return member;
+  return complete_result(std::move(member), identity, revision);
 }
 
 OrderedJson progress_params(const ProgressToken& token, const Progress& progress,

@@ -34,6 +34,8 @@ enum class ErrorCode {
   // Of the transport, where a revision names none: the older SDKs' codes.
   refused_by_transport = -32000,
   session_not_found = -32001,
+  // Up to 2025-11-25; later a bad parameter like any other.
+  resource_not_found = -32002,
 };
 
 struct RpcError {

@@ -30,6 +30,12 @@ struct CancelledParams {
   void read(Reader& reader) { reader.required("requestId", request_id); }
 };
 
+RpcError bad_cursor() {
+  return invalid_params({{.pointer = "/params/cursor",
+                          .keyword = "cursor",
+                          .message = "not a cursor of this server: the list has one page"}});
+}
+
 }  // namespace
 
 const std::string& Dispatcher::tools_listing(Revision revision) {
@@ -38,7 +44,55 @@ const std::string& Dispatcher::tools_listing(Revision revision) {
   return listing;
 }
 
+// What a server does not offer, it does not know: the method is unknown then.
+void Dispatcher::add_library_methods(MethodTable& methods) {
+  if (identity_.offers.resources) {
+    methods.push_back(
+        {"resources/list", Eras::both, true,
+         bind_request<ListParams>([this](const Call& call, ListParams params, Reply reply) {
+           if (params.cursor) return reply.error(bad_cursor());
+           library_.list_resources(call, std::move(reply), calls_);
+         })});
+    methods.push_back(
+        {"resources/templates/list", Eras::both, true,
+         bind_request<ListParams>([this](const Call& call, ListParams params, Reply reply) {
+           if (params.cursor) return reply.error(bad_cursor());
+           library_.list_templates(call, std::move(reply));
+         })});
+    methods.push_back(
+        {"resources/read", Eras::both, true,
+         bind_request<ReadParams>([this](const Call& call, ReadParams params, Reply reply) {
+           library_.read(call, std::move(params), std::move(reply), calls_);
+         })});
+  }
+  if (identity_.offers.prompts) {
+    methods.push_back(
+        {"prompts/list", Eras::both, true,
+         bind_request<ListParams>([this](const Call& call, ListParams params, Reply reply) {
+           if (params.cursor) return reply.error(bad_cursor());
+           library_.list_prompts(call, std::move(reply));
+         })});
+    methods.push_back({"prompts/get", Eras::both, true,
+                       bind_request<PromptParams>(
+                           [this](const Call& call, const PromptParams& params, Reply reply) {
+                             library_.get_prompt(call, params, std::move(reply), calls_);
+                           })});
+  }
+  if (identity_.offers.completions)
+    methods.push_back({"completion/complete", Eras::both, true,
+                       bind_request<CompleteParams>(
+                           [this](const Call& call, const CompleteParams& params, Reply reply) {
+                             library_.complete(call, params, std::move(reply), calls_);
+                           })});
+}
+
 MethodTable Dispatcher::make_methods() {
+  MethodTable methods = core_methods();
+  add_library_methods(methods);
+  return methods;
+}
+
+MethodTable Dispatcher::core_methods() {
   return {
       {"server/discover", Eras::modern, false,
        bind_request<NoParams>([this](const Call&, NoParams, Reply reply) {
@@ -62,11 +116,7 @@ MethodTable Dispatcher::make_methods() {
        bind_request<NoParams>([](const Call&, NoParams, Reply reply) { reply.result("{}"); })},
       {"tools/list", Eras::both, true,
        bind_request<ListParams>([this](const Call& call, ListParams params, Reply reply) {
-         if (params.cursor)
-           return reply.error(
-               invalid_params({{.pointer = "/params/cursor",
-                                .keyword = "cursor",
-                                .message = "not a cursor of this server: the list has one page"}}));
+         if (params.cursor) return reply.error(bad_cursor());
          reply.result(tools_listing(call.client.revision));
        })},
       {"tools/call", Eras::both, true,

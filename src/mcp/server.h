@@ -19,6 +19,8 @@
 
 #include "mcp/log.h"
 #include "mcp/owned_fd.h"
+#include "mcp/prompt.h"
+#include "mcp/resource.h"
 #include "mcp/tool.h"
 
 namespace assay::mcp {
@@ -44,6 +46,8 @@ struct ServerConfig {
   std::string version{};
   std::string instructions{};
   std::vector<Tool> tools{};  // listed in this order
+  Resources resources{};
+  std::vector<Prompt> prompts{};  // listed in this order
   Log log{};
   Limits limits{};
   // Also checks every structured result against the tool's output schema and logs what it violates.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,15 +36,21 @@ class ToolCalls {
   ToolCalls(const Catalogue& catalogue, const Identity& identity, const Limits& limits,
             bool check_results, EventLoop& loop, Log log);
 
+  // The encoded result member, or why there is none.
+  using Ending = std::variant<std::string, RpcError>;
+
   void start(const Call& call, CallParams params, Reply reply);
+  // The rest of any request that may block: `work` runs on a pool thread; what it throws is our
+  // fault and answered as such.
+  // `what` names it in that answer.
+  void defer(const Call& call, Reply reply, std::string what,
+             std::function<Ending(CallContext&)> work);
   // Waits for the tools; returns how many would not end within the grace. Those keep `owner` alive.
   [[nodiscard]] std::size_t drain(std::shared_ptr<void> owner) {
     return pool_.drain(limits_.stop_grace, std::move(owner));
   }
 
  private:
-  // The encoded result member, or why there is none.
-  using Ending = std::variant<std::string, RpcError>;
   struct Running {
     Reply reply;
     std::shared_ptr<ProgressGate> gate{};
@@ -52,7 +59,9 @@ class ToolCalls {
   [[nodiscard]] std::shared_ptr<ProgressGate> open_gate(std::uint64_t serial,
                                                         const ProgressToken& token,
                                                         Revision revision);
-  [[nodiscard]] Ending execute(const Lookup& tool, Json arguments, CallContext& context) const;
+  [[nodiscard]] Ending guarded(const std::string& what,
+                               const std::function<Ending(CallContext&)>& work,
+                               CallContext& context) const;
   [[nodiscard]] ToolResult judge(const Lookup& tool, Json arguments, CallContext& context) const;
   void keep_promise(const Entry& entry, ToolResult& result) const;
   void finish(std::uint64_t serial, const Ending& ending);
