@@ -11,7 +11,6 @@ namespace {
 
 using mcp::CallContext;
 using mcp::PromptArguments;
-using mcp::PromptMessage;
 
 constexpr std::array<std::string_view, 5> kKernelTypes = {"cuda", "triton", "torch_cuda", "torch",
                                                           "multi_kernel"};
@@ -22,8 +21,8 @@ std::string given(const PromptArguments& arguments, const char* name, const char
   return found == arguments.end() || found->second.empty() ? otherwise : found->second;
 }
 
-std::vector<PromptMessage> say(std::string text) {
-  return {{.content = mcp::text_content(std::move(text))}};
+mcp::PromptResult say(std::string text) {
+  return {.messages = {{.content = mcp::text_content(std::move(text))}}};
 }
 
 std::vector<std::string> kernel_types(const std::string& prefix, const CallContext&) {

@@ -19,6 +19,7 @@
 #include "cli/log.h"
 #include "engine/confinement/isolation.h"
 #include "engine/posix/descriptor.h"
+#include "mcp/conformance/fixtures.h"
 #include "mcp/http/http_server.h"
 #include "mcp/server.h"
 #include "tools/job_resources.h"
@@ -32,6 +33,7 @@ struct ServeOptions {
   AssemblyOptions assembly{};
   HttpOptions http{};
   bool stdio = false;
+  bool conformance_fixtures = false;
   std::string log_level = "warning";
   std::string device = "auto";
 };
@@ -80,13 +82,15 @@ void log_mcp(mcp::Level level, std::string_view text) {
   }
 }
 
-mcp::ServerConfig server_config(Assembly& assembly) {
-  return {.version = ASSAY_VERSION,
-          .instructions = tools::instructions(),
-          .tools = tools::all(assembly.jobs(), &assembly.library()),
-          .resources = tools::job_resources(assembly.jobs()),
-          .prompts = tools::prompts(assembly.jobs()),
-          .log = log_mcp};
+mcp::ServerConfig server_config(Assembly& assembly, bool conformance_fixtures) {
+  mcp::ServerConfig config{.version = ASSAY_VERSION,
+                           .instructions = tools::instructions(),
+                           .tools = tools::all(assembly.jobs(), &assembly.library()),
+                           .resources = tools::job_resources(assembly.jobs()),
+                           .prompts = tools::prompts(assembly.jobs()),
+                           .log = log_mcp};
+  if (conformance_fixtures) mcp::conformance::add_fixtures(config);
+  return config;
 }
 
 // A server over HTTP on a thread of its own, until it is stopped.
@@ -133,10 +137,12 @@ int serve(const ServeOptions& options, const std::optional<mcp::http::HttpConfig
   const std::stop_callback terminated(signals.token(), [&end] { end.request_stop(); });
   Assembly assembly(options.assembly);
   std::optional<HttpService> service;
-  if (http) service.emplace(server_config(assembly), *http, end.get_token());
+  if (http)
+    service.emplace(server_config(assembly, options.conformance_fixtures), *http, end.get_token());
   std::size_t abandoned_calls = 0;
   if (streams) {
-    mcp::StdioServer server(server_config(assembly), std::move(*streams));
+    mcp::StdioServer server(server_config(assembly, options.conformance_fixtures),
+                            std::move(*streams));
     abandoned_calls += server.run(end.get_token()).abandoned_calls;
     end.request_stop();  // who started us on stdio has gone, or wants us to
   }
@@ -185,6 +191,8 @@ void add_serve(CLI::App& app, int& code) {
   command->add_option("--device", options->device, "auto, emulator or gpu:N");
   command->add_option("--log-level", options->log_level,
                       "trace, debug, info, warning, error, critical or off; to standard error");
+  command->add_flag("--conformance-fixtures", options->conformance_fixtures,
+                    "Also offer what the official MCP conformance suite expects");
   add_source_root_option(*command, options->assembly);
   add_assembly_options(*command, options->assembly);
   command->callback([options, &code] { code = run_serve(*options); });

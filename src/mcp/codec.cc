@@ -150,7 +150,9 @@ Message classify(Json value) {
     return invalid(id, ErrorCode::invalid_request, "the member \"jsonrpc\" must be \"2.0\"");
   const Json* method = find(value, "method");
   if (!method) {
-    if (find(value, "result") || find(value, "error")) return Response{};
+    if (const Json* result = find(value, "result"))
+      return Response{.id = std::move(id), .result = *result};
+    if (find(value, "error")) return Response{.id = std::move(id), .error = true};
     return invalid(id, ErrorCode::invalid_request, "the member \"method\" is missing");
   }
   if (!method->is_string())
@@ -262,6 +264,11 @@ std::string encode_error(const std::optional<RequestId>& id, const RpcError& err
   if (!error.data.is_null()) body["data"] = error.data;
   return encode(
       {{"jsonrpc", "2.0"}, {"id", id ? to_json(*id) : nullptr}, {"error", std::move(body)}});
+}
+
+std::string encode_request(const RequestId& id, std::string_view method,
+                           const OrderedJson& params) {
+  return encode({{"jsonrpc", "2.0"}, {"id", to_json(id)}, {"method", method}, {"params", params}});
 }
 
 std::string encode_notification(std::string_view method, const OrderedJson& params) {

@@ -69,6 +69,8 @@ class Decoder {
 [[nodiscard]] std::string encode(const OrderedJson& value);
 [[nodiscard]] std::string encode_result(const RequestId& id, std::string_view result_text);
 [[nodiscard]] std::string encode_error(const std::optional<RequestId>& id, const RpcError& error);
+[[nodiscard]] std::string encode_request(const RequestId& id, std::string_view method,
+                                         const OrderedJson& params);
 [[nodiscard]] std::string encode_notification(std::string_view method, const OrderedJson& params);
 
 }  // namespace assay::mcp

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mcp/codec.h"
+#include "mcp/place.h"
 #include "mcp/utf8.h"
 
 namespace assay::mcp {
@@ -14,10 +15,24 @@ namespace {
 constexpr std::size_t kRequestOverheadBytes = 4096;
 constexpr std::size_t kMaxEchoBytes = 100;
 
+constexpr const char* kLogLevelKey = "io.modelcontextprotocol/logLevel";
+
 struct MetaParams {
   std::optional<ProgressToken> progress_token{};
-  void read(Reader& reader) { reader.optional("progressToken", progress_token); }
+  std::optional<std::string> log_level{};
+  void read(Reader& reader) {
+    reader.optional("progressToken", progress_token);
+    reader.optional(kLogLevelKey, log_level);
+  }
 };
+
+// What an earlier round of this call asked for; of another shape, it was not answered.
+void take_round(Json& params, Call& call) {
+  if (const auto found = params.find("inputResponses"); found != params.end() && found->is_object())
+    call.input_responses = std::move(*found);
+  if (const auto found = params.find("requestState"); found != params.end() && found->is_string())
+    call.request_state = found->get<std::string>();
+}
 
 RpcError unknown_method(const std::string& name) {
   return {.code = ErrorCode::method_not_found,
@@ -31,7 +46,8 @@ Dispatcher::Dispatcher(ServerConfig config, EventLoop& loop)
                 .title = std::move(config.title),
                 .version = std::move(config.version),
                 .instructions = std::move(config.instructions),
-                .offers = LibraryCalls::offers_of(config.resources, config.prompts)},
+                .offers =
+                    LibraryCalls::offers_of(config.resources, config.prompts, config.client_log)},
       catalogue_(std::move(config.tools)),
       limits_(config.limits),
       log_(std::move(config.log)),
@@ -91,7 +107,17 @@ std::variant<Call, RpcError> Dispatcher::admit(Request& request, const Method*& 
     read.read(reader);
     if (!reader.faults().empty()) return invalid_params(reader.faults());
     call.progress_token = std::move(read.progress_token);
+    if (era == Era::modern && read.log_level) {
+      call.log_level = log_level_from(*read.log_level);
+      if (!call.log_level)
+        return invalid_params({{.pointer = "/params/_meta/" + pointer_segment(kLogLevelKey),
+                                .keyword = "enum",
+                                .message = "not a log level"}});
+    }
   }
+  if (era == Era::legacy) call.log_level = peer.session().log_level;
+  if (!identity_.offers.logging) call.log_level.reset();
+  if (era == Era::modern) take_round(request.params, call);
   return call;
 }
 
@@ -103,8 +129,8 @@ void Dispatcher::on(Notification notification, const Incoming& incoming) {
   std::get<NotificationHandler>(method->handler)(*incoming.peer, std::move(notification.params));
 }
 
-void Dispatcher::on(const Response&, const Incoming&) {
-  log(Level::debug, "ignored a response: this server sends no requests");
+void Dispatcher::on(const Response& response, const Incoming& incoming) {
+  calls_.answered(incoming.peer->session(), response);
 }
 
 void Dispatcher::on(const Invalid& invalid, const Incoming& incoming) {

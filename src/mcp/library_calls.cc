@@ -100,8 +100,12 @@ LibraryCalls::LibraryCalls(Resources resources, std::vector<Prompt> prompts,
                            const Identity& identity)
     : resources_(std::move(resources)), prompts_(std::move(prompts)), identity_(identity) {}
 
-Offers LibraryCalls::offers_of(const Resources& resources, const std::vector<Prompt>& prompts) {
-  Offers offers{.resources = resources.offered(), .prompts = !prompts.empty()};
+Offers LibraryCalls::offers_of(const Resources& resources, const std::vector<Prompt>& prompts,
+                               bool logging) {
+  Offers offers{.resources = resources.offered(),
+                .prompts = !prompts.empty(),
+                .logging = logging,
+                .subscriptions = resources.offered() && resources.subscriptions};
   for (const ResourceTemplate& family : resources.templates)
     offers.completions |= static_cast<bool>(family.complete);
   for (const Prompt& prompt : prompts)
@@ -171,8 +175,12 @@ void LibraryCalls::get_prompt(const Call& call, const PromptParams& params, Repl
       call, std::move(reply), "prompts/get",
       [this, prompt, given = std::move(std::get<PromptArguments>(arguments))](
           const CallContext& context) -> ToolCalls::Ending {
+        PromptResult prompted = prompt->get(given, context);
+        if (!prompted.input_requests.is_null())
+          return encode(input_required_result(prompted.input_requests, prompted.request_state,
+                                              identity_, context.client.revision));
         OrderedJson messages = OrderedJson::array();
-        for (PromptMessage& message : prompt->get(given, context))
+        for (PromptMessage& message : prompted.messages)
           messages.push_back({{"role", message.role}, {"content", std::move(message.content)}});
         OrderedJson result = OrderedJson::object();
         put(result, "description", prompt->description);

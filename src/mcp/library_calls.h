@@ -51,7 +51,7 @@ class LibraryCalls {
   void complete(const Call& call, const CompleteParams& params, Reply reply, ToolCalls& pool) const;
 
   [[nodiscard]] static Offers offers_of(const Resources& resources,
-                                        const std::vector<Prompt>& prompts);
+                                        const std::vector<Prompt>& prompts, bool logging);
 
  private:
   using Suggest = std::function<std::vector<std::string>(const CallContext&)>;

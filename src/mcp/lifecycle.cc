@@ -40,9 +40,11 @@ OrderedJson server_info(const Identity& identity, Revision revision) {
   return info;
 }
 
-OrderedJson capabilities(const Offers& offers) {
+OrderedJson capabilities(const Offers& offers, Era era) {
   OrderedJson all = {{"tools", {{"listChanged", false}}}};
+  if (offers.logging) all["logging"] = OrderedJson::object();
   if (offers.resources) all["resources"] = OrderedJson::object();
+  if (offers.subscriptions && era == Era::legacy) all["resources"]["subscribe"] = true;
   if (offers.prompts) all["prompts"] = OrderedJson::object();
   if (offers.completions) all["completions"] = OrderedJson::object();
   return all;
@@ -171,6 +173,25 @@ OrderedJson complete_result(OrderedJson result, const Identity& identity, Revisi
   return result;
 }
 
+OrderedJson input_required_result(const OrderedJson& requests, const std::string& state,
+                                  const Identity& identity, Revision revision) {
+  OrderedJson result = {{"inputRequests", requests}};
+  if (!state.empty()) result["requestState"] = state;
+  result = complete_result(std::move(result), identity, revision);
+  result["resultType"] = "input_required";
+  return result;
+}
+
+std::optional<RpcError> missing_capability(const OrderedJson& needs, const Client& client) {
+  if (needs.is_null() || era_of(client.revision) == Era::legacy) return std::nullopt;
+  for (const auto& [name, value] : needs.items())
+    if (!client.capabilities.contains(name))
+      return RpcError{.code = ErrorCode::missing_client_capability,
+                      .message = "this call needs the client capability \"" + name + '"',
+                      .data = {{"requiredCapabilities", {{name, value}}}}};
+  return std::nullopt;
+}
+
 OrderedJson cacheable_result(OrderedJson result, const Identity& identity, Revision revision,
                              Freshness freshness) {
   if (era_of(revision) == Era::legacy) return result;
@@ -181,7 +202,7 @@ OrderedJson cacheable_result(OrderedJson result, const Identity& identity, Revis
 
 OrderedJson initialize_result(const Identity& identity, Revision revision) {
   OrderedJson result = {{"protocolVersion", text(revision)},
-                        {"capabilities", capabilities(identity.offers)},
+                        {"capabilities", capabilities(identity.offers, Era::legacy)},
                         {"serverInfo", server_info(identity, revision)}};
   if (!identity.instructions.empty()) result["instructions"] = identity.instructions;
   return result;
@@ -190,7 +211,7 @@ OrderedJson initialize_result(const Identity& identity, Revision revision) {
 OrderedJson discover_result(const Identity& identity) {
   constexpr Revision kRevision = Revision::v2026_07_28;
   OrderedJson result = {{"supportedVersions", modern_revisions()},
-                        {"capabilities", capabilities(identity.offers)}};
+                        {"capabilities", capabilities(identity.offers, Era::modern)}};
   if (!identity.instructions.empty()) result["instructions"] = identity.instructions;
   return cacheable_result(std::move(result), identity, kRevision, kFixed);
 }
@@ -202,6 +223,8 @@ OrderedJson tools_result(const Identity& identity, const Catalogue& catalogue, R
 }
 
 OrderedJson call_result(const Identity& identity, const ToolResult& result, Revision revision) {
+  if (!result.input_requests.is_null() && era_of(revision) == Era::modern)
+    return input_required_result(result.input_requests, result.request_state, identity, revision);
   OrderedJson member = {{"content", content_of(result, revision)}};
   const bool presentable = era_of(revision) == Era::modern || result.structured.is_object();
   if (revision >= Revision::v2025_06_18 && !result.structured.is_null() && presentable)

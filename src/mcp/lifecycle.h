@@ -20,6 +20,8 @@ struct Offers {
   bool resources = false;
   bool prompts = false;
   bool completions = false;
+  bool logging = false;
+  bool subscriptions = false;  // legacy: to the contents of a resource
 };
 
 // Who this server says it is.
@@ -60,6 +62,13 @@ using ProgressToken = RequestId;
                                           Revision revision);
 [[nodiscard]] OrderedJson cacheable_result(OrderedJson result, const Identity& identity,
                                            Revision revision, Freshness freshness);
+// The client has to answer something first. A legacy client cannot be told.
+[[nodiscard]] OrderedJson input_required_result(const OrderedJson& requests,
+                                                const std::string& state, const Identity& identity,
+                                                Revision revision);
+// The first of `needs` that the client has not declared, as the error that says so.
+[[nodiscard]] std::optional<RpcError> missing_capability(const OrderedJson& needs,
+                                                         const Client& client);
 [[nodiscard]] OrderedJson initialize_result(const Identity& identity, Revision revision);
 [[nodiscard]] OrderedJson discover_result(const Identity& identity);
 [[nodiscard]] OrderedJson tools_result(const Identity& identity, const Catalogue& catalogue,

@@ -55,8 +55,12 @@ struct Notification {
   Json params = Json::object();
 };
 
-// An answer from the client. This server asks nothing, so it is only worth a log line.
-struct Response {};
+// An answer from the client to something we asked.
+struct Response {
+  std::optional<RequestId> id{};
+  Json result = nullptr;
+  bool error = false;
+};
 
 // What is no message. It is answered with `error` under `id`, or under id null if none was
 // readable.

@@ -25,6 +25,11 @@ struct ListParams {
   void read(Reader& reader) { reader.optional("cursor", cursor); }
 };
 
+struct LevelParams {
+  std::string level{};
+  void read(Reader& reader) { reader.required("level", level); }
+};
+
 struct CancelledParams {
   RequestId request_id{};
   void read(Reader& reader) { reader.required("requestId", request_id); }
@@ -49,13 +54,13 @@ void Dispatcher::add_library_methods(MethodTable& methods) {
   if (identity_.offers.resources) {
     methods.push_back(
         {"resources/list", Eras::both, true,
-         bind_request<ListParams>([this](const Call& call, ListParams params, Reply reply) {
+         bind_request<ListParams>([this](const Call& call, const ListParams& params, Reply reply) {
            if (params.cursor) return reply.error(bad_cursor());
            library_.list_resources(call, std::move(reply), calls_);
          })});
     methods.push_back(
         {"resources/templates/list", Eras::both, true,
-         bind_request<ListParams>([this](const Call& call, ListParams params, Reply reply) {
+         bind_request<ListParams>([this](const Call& call, const ListParams& params, Reply reply) {
            if (params.cursor) return reply.error(bad_cursor());
            library_.list_templates(call, std::move(reply));
          })});
@@ -65,10 +70,27 @@ void Dispatcher::add_library_methods(MethodTable& methods) {
            library_.read(call, std::move(params), std::move(reply), calls_);
          })});
   }
+  if (identity_.offers.subscriptions)
+    for (const char* name : {"resources/subscribe", "resources/unsubscribe"})
+      methods.push_back({name, Eras::legacy, true,
+                         bind_request<ReadParams>([](const Call&, const ReadParams&, Reply reply) {
+                           reply.result("{}");
+                         })});
+  if (identity_.offers.logging)
+    methods.push_back(
+        {"logging/setLevel", Eras::legacy, true,
+         bind_request<LevelParams>([](const Call& call, const LevelParams& params, Reply reply) {
+           const auto level = log_level_from(params.level);
+           if (!level)
+             return reply.error(invalid_params(
+                 {{.pointer = "/params/level", .keyword = "enum", .message = "not a log level"}}));
+           call.peer->session().log_level = *level;
+           reply.result("{}");
+         })});
   if (identity_.offers.prompts) {
     methods.push_back(
         {"prompts/list", Eras::both, true,
-         bind_request<ListParams>([this](const Call& call, ListParams params, Reply reply) {
+         bind_request<ListParams>([this](const Call& call, const ListParams& params, Reply reply) {
            if (params.cursor) return reply.error(bad_cursor());
            library_.list_prompts(call, std::move(reply));
          })});
@@ -102,7 +124,7 @@ MethodTable Dispatcher::core_methods() {
       // back.
       {"initialize", Eras::legacy, false,
        bind_request<InitializeParams>(
-           [this](const Call& call, InitializeParams params, Reply reply) {
+           [this](const Call& call, const InitializeParams& params, Reply reply) {
              Client client =
                  negotiate(params.protocol_version, params.capabilities, params.client_info);
              const Revision revision = client.revision;
@@ -115,7 +137,7 @@ MethodTable Dispatcher::core_methods() {
       {"ping", Eras::legacy, false,
        bind_request<NoParams>([](const Call&, NoParams, Reply reply) { reply.result("{}"); })},
       {"tools/list", Eras::both, true,
-       bind_request<ListParams>([this](const Call& call, ListParams params, Reply reply) {
+       bind_request<ListParams>([this](const Call& call, const ListParams& params, Reply reply) {
          if (params.cursor) return reply.error(bad_cursor());
          reply.result(tools_listing(call.client.revision));
        })},
@@ -125,7 +147,7 @@ MethodTable Dispatcher::core_methods() {
        })},
       {"notifications/cancelled", Eras::both, false,
        bind_notification<CancelledParams>(
-           [this](Peer& peer, CancelledParams params) { cancel(peer, params.request_id); })},
+           [this](Peer& peer, const CancelledParams& params) { cancel(peer, params.request_id); })},
   };
 }
 

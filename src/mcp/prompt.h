@@ -26,6 +26,13 @@ struct PromptMessage {
   OrderedJson content = nullptr;  // one content block
 };
 
+struct PromptResult {
+  std::vector<PromptMessage> messages{};
+  // As of a tool's result.
+  OrderedJson input_requests = nullptr;
+  std::string request_state{};
+};
+
 using PromptArguments = std::map<std::string, std::string>;
 
 struct Prompt {
@@ -34,9 +41,7 @@ struct Prompt {
   std::string description{};
   std::vector<PromptArgument> arguments{};
   // `arguments` holds every required one and nothing that was not declared.
-  std::function<std::vector<PromptMessage>(const PromptArguments& arguments,
-                                           const CallContext& context)>
-      get{};
+  std::function<PromptResult(const PromptArguments& arguments, const CallContext& context)> get{};
 };
 
 [[nodiscard]] OrderedJson text_content(std::string text);

@@ -49,6 +49,9 @@ struct Resources {
   std::function<std::optional<ResourceContents>(const std::string& uri, const CallContext& context)>
       read{};
 
+  // Legacy clients may subscribe to changes; nothing here changes, so nothing is sent.
+  bool subscriptions = false;
+
   [[nodiscard]] bool offered() const { return static_cast<bool>(read); }
 };
 

@@ -50,6 +50,8 @@ void ToolCalls::start(const Call& call, CallParams params, Reply reply) {
                         .message = "unknown tool \"" + shortened(params.name, kMaxEchoBytes) + '"' +
                                    (near.empty() ? "" : "; did you mean \"" + near + "\"?")});
   }
+  if (const auto missing = missing_capability(tool.entry->tool.needs, call.client))
+    return reply.error(*missing);
   if (!make_object(params.arguments))
     return reply.error(invalid_params(
         {{.pointer = "/params/arguments", .keyword = "type", .message = "expected an object"}}));
@@ -66,8 +68,7 @@ void ToolCalls::start(const Call& call, CallParams params, Reply reply) {
 void ToolCalls::defer(const Call& call, Reply reply, std::string what,
                       std::function<Ending(CallContext&)> work) {
   const std::uint64_t serial = ++last_serial_;
-  auto context = std::make_shared<CallContext>(CallContext{
-      .stop = call.stop, .principal = call.peer->session().principal, .client = call.client});
+  const std::shared_ptr<CallContext> context = open_context(serial, call);
   std::shared_ptr<ProgressGate> gate;
   if (call.progress_token) {
     gate = open_gate(serial, *call.progress_token, call.client.revision);
@@ -83,6 +84,38 @@ void ToolCalls::defer(const Call& call, Reply reply, std::string what,
     finish(serial, RpcError{.code = ErrorCode::internal_error,
                             .message = std::string("no thread for this call: ") + error.what()});
   }
+}
+
+std::shared_ptr<CallContext> ToolCalls::open_context(std::uint64_t serial, const Call& call) {
+  auto context =
+      std::make_shared<CallContext>(CallContext{.stop = call.stop,
+                                                .principal = call.peer->session().principal,
+                                                .client = call.client,
+                                                .input_responses = call.input_responses,
+                                                .request_state = call.request_state});
+  // On the event thread, and only while the call has not been answered.
+  const auto notify = [this, serial](std::string message) {
+    const auto running = running_.find(serial);
+    if (running == running_.end()) return false;
+    running->second.reply.notify(std::move(message));
+    return true;
+  };
+  if (call.log_level)
+    context->log_sink = [this, notify, least = *call.log_level](LogLevel level,
+                                                                const OrderedJson& data) {
+      if (level < least) return;
+      const OrderedJson params = {{"level", text(level)}, {"data", data}};
+      loop_.post([notify, message = encode_notification("notifications/message", params)] {
+        notify(message);
+      });
+    };
+  // The session only tells whose answers these are.
+  if (era_of(call.client.revision) == Era::legacy)
+    context->ask = [this, notify, session = &call.peer->session(), stop = call.stop](
+                       const std::string& method, const OrderedJson& params) {
+      return questions_.ask(session, method, params, stop, limits_.answer_time, notify);
+    };
+  return context;
 }
 
 std::shared_ptr<ProgressGate> ToolCalls::open_gate(std::uint64_t serial, const ProgressToken& token,
@@ -109,6 +142,8 @@ ToolCalls::Ending ToolCalls::guarded(const std::string& what,
     // Cancelled while it waited for a thread: nobody will read the answer.
     if (context.stop.stop_requested()) return std::string();
     return work(context);
+  } catch (const BadRequest& request) {
+    return RpcError{.code = ErrorCode::invalid_params, .message = request.what()};
   } catch (const std::exception& exception) {
     return fault(exception.what());
   } catch (...) {

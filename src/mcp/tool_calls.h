@@ -16,6 +16,7 @@
 #include "mcp/lifecycle.h"
 #include "mcp/method_table.h"
 #include "mcp/progress_gate.h"
+#include "mcp/questions.h"
 #include "mcp/server.h"
 #include "mcp/tool_pool.h"
 
@@ -45,6 +46,10 @@ class ToolCalls {
   // `what` names it in that answer.
   void defer(const Call& call, Reply reply, std::string what,
              std::function<Ending(CallContext&)> work);
+  // The client answered something that a call asked.
+  void answered(const Session& session, const Response& response) {
+    questions_.answered(session, response);
+  }
   // Waits for the tools; returns how many would not end within the grace. Those keep `owner` alive.
   [[nodiscard]] std::size_t drain(std::shared_ptr<void> owner) {
     return pool_.drain(limits_.stop_grace, std::move(owner));
@@ -59,6 +64,7 @@ class ToolCalls {
   [[nodiscard]] std::shared_ptr<ProgressGate> open_gate(std::uint64_t serial,
                                                         const ProgressToken& token,
                                                         Revision revision);
+  [[nodiscard]] std::shared_ptr<CallContext> open_context(std::uint64_t serial, const Call& call);
   [[nodiscard]] Ending guarded(const std::string& what,
                                const std::function<Ending(CallContext&)>& work,
                                CallContext& context) const;
@@ -74,6 +80,7 @@ class ToolCalls {
   const Log log_;
   std::uint64_t last_serial_ = 0;
   std::map<std::uint64_t, Running> running_{};
+  Questions questions_{loop_};
   ToolPool pool_;  // last: its threads use everything above
 };
 

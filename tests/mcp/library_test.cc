@@ -46,8 +46,8 @@ ServerConfig config() {
                                         }},
                                    {.name = "mood"}},
                      .get = [](const PromptArguments& arguments, const CallContext&) {
-                       return std::vector<PromptMessage>{
-                           {.content = text_content("hello " + arguments.at("name"))}};
+                       return PromptResult{.messages = {{.content = text_content(
+                                                             "hello " + arguments.at("name"))}}};
                      }}};
   return config;
 }

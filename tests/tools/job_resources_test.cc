@@ -150,7 +150,7 @@ TEST_CASE("every prompt names tools that exist and the job it is about", "[promp
     mcp::PromptArguments arguments;
     for (const auto& argument : prompt.arguments)
       if (argument.required) arguments[argument.name] = id;
-    const auto messages = prompt.get(arguments, world.anna);
+    const auto messages = prompt.get(arguments, world.anna).messages;
     REQUIRE(messages.size() == 1);
     CHECK(messages[0].content["text"].get<std::string>().find(id) != std::string::npos);
   }
