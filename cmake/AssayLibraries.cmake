@@ -18,6 +18,12 @@ find_path(CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
 add_library(assay_cli11 INTERFACE)
 target_include_directories(assay_cli11 SYSTEM INTERFACE ${CLI11_INCLUDE})
 
+# Boost.Asio and Beast, header-only too. What of Asio would need Boost's own libraries is not used.
+find_path(BOOST_INCLUDE boost/beast/http.hpp REQUIRED)
+add_library(assay_beast INTERFACE)
+target_include_directories(assay_beast SYSTEM INTERFACE ${BOOST_INCLUDE})
+target_compile_definitions(assay_beast INTERFACE BOOST_ASIO_NO_DEPRECATED)
+
 function(assay_static_library target archive header)
   find_library(LIB_${target} NAMES lib${archive}.a ${archive} REQUIRED)
   find_path(INC_${target} ${header} REQUIRED)

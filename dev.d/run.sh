@@ -43,9 +43,10 @@ command_bench() {
 
 help_conformance() {
   cat <<'TEXT'
-usage: ./dev conformance [ARGUMENT…]
+usage: ./dev conformance [SCENARIO…]
 
-Builds release, then runs the official MCP conformance suite against the server (tests/conformance/run).
+Builds release, then runs the official MCP conformance suite against the server (tests/conformance/run):
+every scored scenario of both revisions, or only those that are named. Fetches the suite with npm.
 TEXT
 }
 

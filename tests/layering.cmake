@@ -39,6 +39,7 @@ room(src/cli                 ROOMS mcp plans tools ${engine_vocabulary} engine/f
 
 # One file each: what a library is good for stays behind our own interface.
 set(only_simdjson "src/mcp/codec.cc")
+set(only_boost "src/mcp/http/")
 set(max_files_seccomp 1)
 
 function(library_of header out)
@@ -85,6 +86,8 @@ macro(check_include file room_path line)
     if(NOT "${file}" STREQUAL only_simdjson)
       breach(${file} "includes <${header}>, which belongs to ${only_simdjson}")
     endif()
+  elseif(library STREQUAL "boost" AND own STREQUAL "mcp" AND NOT "${file}" MATCHES "^${only_boost}")
+    breach(${file} "includes <${header}>, which belongs to ${only_boost}")
   elseif(library AND NOT library IN_LIST libraries_of_${room_path})
     breach(${file} "includes <${header}>, but ${own} may use only: ${libraries_of_${room_path}}")
   elseif(own STREQUAL "engine/emulator" AND bracket STREQUAL "<" AND header MATCHES "[./]" AND NOT header STREQUAL "immintrin.h")

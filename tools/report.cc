@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "tools/job_resources.h"
 #include "tools/statistics.h"
 
 namespace assay::tools {
@@ -119,6 +120,7 @@ OrderedJson artifacts(const JobRecord& record) {
   OrderedJson list = OrderedJson::array();
   for (const auto& link : record.artifacts) {
     list.push_back({{"name", link.name},
+                    {"uri", artifact_uri(record.id, link.name)},
                     {"media_type", link.media_type},
                     {"bytes", link.bytes},
                     {"id", link.id}});

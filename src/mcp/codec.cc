@@ -150,7 +150,9 @@ Single classify(Json value) {
     return invalid(id, ErrorCode::invalid_request, "the member \"jsonrpc\" must be \"2.0\"");
   const Json* method = find(value, "method");
   if (!method) {
-    if (find(value, "result") || find(value, "error")) return Response{};
+    if (const Json* result = find(value, "result"))
+      return Response{.id = std::move(id), .result = *result};
+    if (find(value, "error")) return Response{.id = std::move(id), .error = true};
     return invalid(id, ErrorCode::invalid_request, "the member \"method\" is missing");
   }
   if (!method->is_string())
@@ -182,6 +184,14 @@ Batch classify_batch(Json::array_t& values) {
 
 Message widened(Single single) {
   return std::visit([](auto& value) -> Message { return std::move(value); }, single);
+}
+
+Message message_of(Decoded decoded) {
+  if (!decoded.fault) return widened(classify(std::move(decoded.value)));
+  const bool malformed = decoded.fault->kind == JsonFault::Kind::malformed;
+  return invalid(readable_id(decoded.value),
+                 malformed ? ErrorCode::parse_error : ErrorCode::invalid_request,
+                 std::move(decoded.fault->message));
 }
 
 }  // namespace
@@ -225,11 +235,26 @@ Message Decoder::decode(std::string_view line) {
   Decoded decoded = impl_->parse(line);
   if (!decoded.fault && decoded.value.is_array())
     return classify_batch(decoded.value.get_ref<Json::array_t&>());
-  if (!decoded.fault) return widened(classify(std::move(decoded.value)));
-  const bool malformed = decoded.fault->kind == JsonFault::Kind::malformed;
-  return invalid(readable_id(decoded.value),
-                 malformed ? ErrorCode::parse_error : ErrorCode::invalid_request,
-                 std::move(decoded.fault->message));
+  return message_of(std::move(decoded));
+}
+
+Body Decoder::decode_body(std::string_view text, std::size_t max_batch) {
+  Decoded decoded = impl_->parse(text);
+  Body body{.batch = !decoded.fault && decoded.value.is_array()};
+  if (!body.batch) {
+    body.messages.push_back(message_of(std::move(decoded)));
+    return body;
+  }
+  const std::size_t count = decoded.value.size();
+  if (count == 0 || count > max_batch) {
+    body.messages.emplace_back(
+        invalid({}, ErrorCode::invalid_request,
+                count == 0 ? "an empty batch"
+                           : "a batch of more than " + std::to_string(max_batch) + " messages"));
+    return body;
+  }
+  for (Json& value : decoded.value) body.messages.push_back(widened(classify(std::move(value))));
+  return body;
 }
 
 std::variant<Json, JsonFault> Decoder::decode_json(std::string_view text) {
@@ -254,6 +279,11 @@ std::string encode_error(const std::optional<RequestId>& id, const RpcError& err
   if (!error.data.is_null()) body["data"] = error.data;
   return encode(
       {{"jsonrpc", "2.0"}, {"id", id ? to_json(*id) : nullptr}, {"error", std::move(body)}});
+}
+
+std::string encode_request(const RequestId& id, std::string_view method,
+                           const OrderedJson& params) {
+  return encode({{"jsonrpc", "2.0"}, {"id", to_json(id)}, {"method", method}, {"params", params}});
 }
 
 std::string encode_notification(std::string_view method, const OrderedJson& params) {

@@ -22,6 +22,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "mcp/message.h"
 
@@ -38,6 +39,12 @@ struct JsonFault {
   std::string message{};
 };
 
+// What one HTTP body holds: one message, or those of a batch (one revision has batches).
+struct Body {
+  bool batch = false;
+  std::vector<Message> messages{};  // at least one
+};
+
 class Decoder {
  public:
   explicit Decoder(JsonLimits limits = {});
@@ -46,6 +53,9 @@ class Decoder {
   Decoder& operator=(Decoder&&) noexcept;
 
   [[nodiscard]] Message decode(std::string_view line);
+  // Like decode(), but a batch is one. A batch that is empty, or longer than `max_batch`, is one
+  // Invalid.
+  [[nodiscard]] Body decode_body(std::string_view text, std::size_t max_batch);
   // Any JSON text, under the same limits. Of a repeated member the value keeps the first
   // occurrence.
   [[nodiscard]] std::variant<Json, JsonFault> decode_json(std::string_view text);
@@ -60,6 +70,8 @@ class Decoder {
 [[nodiscard]] std::string encode(const OrderedJson& value);
 [[nodiscard]] std::string encode_result(const RequestId& id, std::string_view result_text);
 [[nodiscard]] std::string encode_error(const std::optional<RequestId>& id, const RpcError& error);
+[[nodiscard]] std::string encode_request(const RequestId& id, std::string_view method,
+                                         const OrderedJson& params);
 [[nodiscard]] std::string encode_notification(std::string_view method, const OrderedJson& params);
 
 }  // namespace assay::mcp

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mcp/codec.h"
+#include "mcp/place.h"
 #include "mcp/utf8.h"
 
 namespace assay::mcp {
@@ -16,10 +17,24 @@ constexpr std::size_t kMaxEchoBytes = 100;
 // Each member may be owed an answer before the next look at what is owed.
 constexpr std::size_t kMaxBatch = 1000;
 
+constexpr const char* kLogLevelKey = "io.modelcontextprotocol/logLevel";
+
 struct MetaParams {
   std::optional<ProgressToken> progress_token{};
-  void read(Reader& reader) { reader.optional("progressToken", progress_token); }
+  std::optional<std::string> log_level{};
+  void read(Reader& reader) {
+    reader.optional("progressToken", progress_token);
+    reader.optional(kLogLevelKey, log_level);
+  }
 };
+
+// What an earlier round of this call asked for; of another shape, it was not answered.
+void take_round(Json& params, Call& call) {
+  if (const auto found = params.find("inputResponses"); found != params.end() && found->is_object())
+    call.input_responses = std::move(*found);
+  if (const auto found = params.find("requestState"); found != params.end() && found->is_string())
+    call.request_state = found->get<std::string>();
+}
 
 RpcError unknown_method(const std::string& name) {
   return {.code = ErrorCode::method_not_found,
@@ -32,11 +47,14 @@ Dispatcher::Dispatcher(ServerConfig config, EventLoop& loop)
     : identity_{.name = std::move(config.name),
                 .title = std::move(config.title),
                 .version = std::move(config.version),
-                .instructions = std::move(config.instructions)},
+                .instructions = std::move(config.instructions),
+                .offers =
+                    LibraryCalls::offers_of(config.resources, config.prompts, config.client_log)},
       catalogue_(std::move(config.tools)),
       limits_(config.limits),
       log_(std::move(config.log)),
       methods_(make_methods()),
+      library_(std::move(config.resources), std::move(config.prompts), identity_),
       calls_(catalogue_, identity_, limits_, config.check_results, loop, log_) {}
 
 void Dispatcher::receive(Incoming incoming) {
@@ -91,7 +109,17 @@ std::variant<Call, RpcError> Dispatcher::admit(Request& request, const Method*& 
     read.read(reader);
     if (!reader.faults().empty()) return invalid_params(reader.faults());
     call.progress_token = std::move(read.progress_token);
+    if (era == Era::modern && read.log_level) {
+      call.log_level = log_level_from(*read.log_level);
+      if (!call.log_level)
+        return invalid_params({{.pointer = "/params/_meta/" + pointer_segment(kLogLevelKey),
+                                .keyword = "enum",
+                                .message = "not a log level"}});
+    }
   }
+  if (era == Era::legacy) call.log_level = peer.session().log_level;
+  if (!identity_.offers.logging) call.log_level.reset();
+  if (era == Era::modern) take_round(request.params, call);
   return call;
 }
 
@@ -103,8 +131,8 @@ void Dispatcher::on(Notification notification, const Incoming& incoming) {
   std::get<NotificationHandler>(method->handler)(*incoming.peer, std::move(notification.params));
 }
 
-void Dispatcher::on(const Response&, const Incoming&) {
-  log(Level::debug, "ignored a response: this server sends no requests");
+void Dispatcher::on(const Response& response, const Incoming& incoming) {
+  calls_.answered(incoming.peer->session(), response);
 }
 
 void Dispatcher::on(const Invalid& invalid, const Incoming& incoming) {
@@ -139,11 +167,22 @@ void Dispatcher::on(Batch batch, const Incoming& incoming) {
 void Dispatcher::cancel(Peer& peer, const RequestId& id) {
   const auto found = in_flight_.find({&peer.session(), id});
   if (found == in_flight_.end()) return;  // unknown or answered already: the race is the client's
+  withdraw(found);
+}
+
+void Dispatcher::withdraw(std::map<Key, InFlight>::iterator found) {
   InFlight entry = std::move(in_flight_.extract(found).mapped());
   pending_bytes_ -= entry.bytes;
   entry.exchange->open = false;
   entry.exchange->peer->leave_unanswered();
   entry.stop.request_stop();
+}
+
+void Dispatcher::session_ended(const Session& session) {
+  for (auto it = in_flight_.begin(); it != in_flight_.end();) {
+    const auto entry = it++;
+    if (entry->first.first == &session) withdraw(entry);
+  }
 }
 
 void Dispatcher::forget(const Key& key) {

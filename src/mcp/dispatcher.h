@@ -12,6 +12,7 @@
 
 #include "mcp/catalogue.h"
 #include "mcp/event_loop.h"
+#include "mcp/library_calls.h"
 #include "mcp/lifecycle.h"
 #include "mcp/method_table.h"
 #include "mcp/peer.h"
@@ -31,6 +32,8 @@ class Dispatcher {
 
   // The client can no longer be reached: stops its requests, answers nothing.
   void peer_gone(const Peer& peer);
+  // The client ended its session: stops the session's requests, answers none of them.
+  void session_ended(const Session& session);
   // Stops every request and answers it with an error.
   void stop_all();
 
@@ -63,9 +66,13 @@ class Dispatcher {
                                                    Peer& peer);
   void cancel(Peer& peer, const RequestId& id);
   void forget(const Key& key);
+  // Takes the entry out; the request will not be answered and its tool is asked to stop.
+  void withdraw(std::map<Key, InFlight>::iterator entry);
   const std::string& tools_listing(Revision revision);
 
   [[nodiscard]] MethodTable make_methods();
+  [[nodiscard]] MethodTable core_methods();
+  void add_library_methods(MethodTable& methods);
   [[nodiscard]] const Method* find_method(std::string_view name) const;
   void log(Level level, const std::string& text) const;
 
@@ -77,6 +84,7 @@ class Dispatcher {
   std::map<Key, InFlight> in_flight_{};
   std::size_t pending_bytes_ = 0;
   const MethodTable methods_;
+  LibraryCalls library_;
   ToolCalls calls_;  // last: its threads use everything above
 };
 

@@ -15,7 +15,7 @@ constexpr const char* kClientInfoKey = "io.modelcontextprotocol/clientInfo";
 constexpr const char* kServerInfoKey = "io.modelcontextprotocol/serverInfo";
 
 // The tools are fixed while the process lives, and the same for everybody.
-constexpr int kListTtlMs = 3'600'000;
+constexpr Freshness kFixed{.ttl_ms = 3'600'000, .scope = "public"};
 
 const Json* find(const Json& object, const char* key) {
   if (!object.is_object()) return nullptr;
@@ -40,19 +40,14 @@ OrderedJson server_info(const Identity& identity, Revision revision) {
   return info;
 }
 
-OrderedJson capabilities() { return {{"tools", {{"listChanged", false}}}}; }
-
-// The members every modern result carries.
-void complete(OrderedJson& result, const Identity& identity, Revision revision) {
-  if (era_of(revision) == Era::legacy) return;
-  result["resultType"] = "complete";
-  result["_meta"] = {{kServerInfoKey, server_info(identity, revision)}};
-}
-
-void make_cacheable(OrderedJson& result, Revision revision) {
-  if (era_of(revision) == Era::legacy) return;
-  result["ttlMs"] = kListTtlMs;
-  result["cacheScope"] = "public";
+OrderedJson capabilities(const Offers& offers, Era era) {
+  OrderedJson all = {{"tools", {{"listChanged", false}}}};
+  if (offers.logging) all["logging"] = OrderedJson::object();
+  if (offers.resources) all["resources"] = OrderedJson::object();
+  if (offers.subscriptions && era == Era::legacy) all["resources"]["subscribe"] = true;
+  if (offers.prompts) all["prompts"] = OrderedJson::object();
+  if (offers.completions) all["completions"] = OrderedJson::object();
+  return all;
 }
 
 OrderedJson annotations_of(const Tool& tool) {
@@ -172,9 +167,43 @@ RpcError not_initialized() {
           kVersionKey + "\"]"};
 }
 
+OrderedJson complete_result(OrderedJson result, const Identity& identity, Revision revision) {
+  if (era_of(revision) == Era::legacy) return result;
+  result["resultType"] = "complete";
+  result["_meta"] = {{kServerInfoKey, server_info(identity, revision)}};
+  return result;
+}
+
+OrderedJson input_required_result(const OrderedJson& requests, const std::string& state,
+                                  const Identity& identity, Revision revision) {
+  OrderedJson result = {{"inputRequests", requests}};
+  if (!state.empty()) result["requestState"] = state;
+  result = complete_result(std::move(result), identity, revision);
+  result["resultType"] = "input_required";
+  return result;
+}
+
+std::optional<RpcError> missing_capability(const OrderedJson& needs, const Client& client) {
+  if (needs.is_null() || era_of(client.revision) == Era::legacy) return std::nullopt;
+  for (const auto& [name, value] : needs.items())
+    if (!client.capabilities.contains(name))
+      return RpcError{.code = ErrorCode::missing_client_capability,
+                      .message = "this call needs the client capability \"" + name + '"',
+                      .data = {{"requiredCapabilities", {{name, value}}}}};
+  return std::nullopt;
+}
+
+OrderedJson cacheable_result(OrderedJson result, const Identity& identity, Revision revision,
+                             Freshness freshness) {
+  if (era_of(revision) == Era::legacy) return result;
+  result["ttlMs"] = freshness.ttl_ms;
+  result["cacheScope"] = freshness.scope;
+  return complete_result(std::move(result), identity, revision);
+}
+
 OrderedJson initialize_result(const Identity& identity, Revision revision) {
   OrderedJson result = {{"protocolVersion", text(revision)},
-                        {"capabilities", capabilities()},
+                        {"capabilities", capabilities(identity.offers, Era::legacy)},
                         {"serverInfo", server_info(identity, revision)}};
   if (!identity.instructions.empty()) result["instructions"] = identity.instructions;
   return result;
@@ -183,30 +212,26 @@ OrderedJson initialize_result(const Identity& identity, Revision revision) {
 OrderedJson discover_result(const Identity& identity) {
   constexpr Revision kRevision = Revision::v2026_07_28;
   OrderedJson result = {{"supportedVersions", modern_revisions()},
-                        {"capabilities", capabilities()}};
+                        {"capabilities", capabilities(identity.offers, Era::modern)}};
   if (!identity.instructions.empty()) result["instructions"] = identity.instructions;
-  make_cacheable(result, kRevision);
-  complete(result, identity, kRevision);
-  return result;
+  return cacheable_result(std::move(result), identity, kRevision, kFixed);
 }
 
 OrderedJson tools_result(const Identity& identity, const Catalogue& catalogue, Revision revision) {
   OrderedJson tools = OrderedJson::array();
   for (const auto& entry : catalogue.entries()) tools.push_back(listed(*entry, revision));
-  OrderedJson result = {{"tools", std::move(tools)}};
-  make_cacheable(result, revision);
-  complete(result, identity, revision);
-  return result;
+  return cacheable_result({{"tools", std::move(tools)}}, identity, revision, kFixed);
 }
 
 OrderedJson call_result(const Identity& identity, const ToolResult& result, Revision revision) {
+  if (!result.input_requests.is_null() && era_of(revision) == Era::modern)
+    return input_required_result(result.input_requests, result.request_state, identity, revision);
   OrderedJson member = {{"content", content_of(result, revision)}};
   const bool presentable = era_of(revision) == Era::modern || result.structured.is_object();
   if (revision >= Revision::v2025_06_18 && !result.structured.is_null() && presentable)
     member["structuredContent"] = result.structured;
   member["isError"] = result.is_error;
-  complete(member, identity, revision);
-  return member;
+  return complete_result(std::move(member), identity, revision);
 }
 
 OrderedJson progress_params(const ProgressToken& token, const Progress& progress,

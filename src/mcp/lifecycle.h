@@ -15,12 +15,28 @@
 
 namespace assay::mcp {
 
+// What a server has besides tools.
+struct Offers {
+  bool resources = false;
+  bool prompts = false;
+  bool completions = false;
+  bool logging = false;
+  bool subscriptions = false;  // legacy: to the contents of a resource
+};
+
 // Who this server says it is.
 struct Identity {
   std::string name{};
   std::string title{};
   std::string version{};
   std::string instructions{};
+  Offers offers{};
+};
+
+// How long a client may keep a result, and whether for everybody.
+struct Freshness {
+  int ttl_ms = 0;
+  const char* scope = "private";
 };
 
 [[nodiscard]] Era era_of(const Json& params);
@@ -41,6 +57,18 @@ struct Identity {
 using ProgressToken = RequestId;
 
 // Results. Each is the complete `result` member for a client that speaks `revision`.
+// With the members that this revision adds to every result, and to every one that may be kept.
+[[nodiscard]] OrderedJson complete_result(OrderedJson result, const Identity& identity,
+                                          Revision revision);
+[[nodiscard]] OrderedJson cacheable_result(OrderedJson result, const Identity& identity,
+                                           Revision revision, Freshness freshness);
+// The client has to answer something first. A legacy client cannot be told.
+[[nodiscard]] OrderedJson input_required_result(const OrderedJson& requests,
+                                                const std::string& state, const Identity& identity,
+                                                Revision revision);
+// The first of `needs` that the client has not declared, as the error that says so.
+[[nodiscard]] std::optional<RpcError> missing_capability(const OrderedJson& needs,
+                                                         const Client& client);
 [[nodiscard]] OrderedJson initialize_result(const Identity& identity, Revision revision);
 [[nodiscard]] OrderedJson discover_result(const Identity& identity);
 [[nodiscard]] OrderedJson tools_result(const Identity& identity, const Catalogue& catalogue,

@@ -29,7 +29,14 @@ enum class ErrorCode {
   method_not_found = -32601,
   invalid_params = -32602,
   internal_error = -32603,
+  header_mismatch = -32020,
+  missing_client_capability = -32021,
   unsupported_protocol_version = -32022,
+  // Of the transport, where a revision names none: the older SDKs' codes.
+  refused_by_transport = -32000,
+  session_not_found = -32001,
+  // Up to 2025-11-25; later a bad parameter like any other.
+  resource_not_found = -32002,
 };
 
 struct RpcError {
@@ -49,8 +56,12 @@ struct Notification {
   Json params = Json::object();
 };
 
-// An answer from the client. This server asks nothing, so it is only worth a log line.
-struct Response {};
+// An answer from the client to something we asked.
+struct Response {
+  std::optional<RequestId> id{};
+  Json result = nullptr;
+  bool error = false;
+};
 
 // What is no message. It is answered with `error` under `id`, or under id null if none was
 // readable.

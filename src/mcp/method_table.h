@@ -26,6 +26,11 @@ struct Call {
   Peer* peer = nullptr;
   std::optional<ProgressToken> progress_token{};
   std::stop_token stop{};
+  // The least severe log message the client wants; nothing: none.
+  std::optional<LogLevel> log_level{};
+  // A later round of a call that needed something.
+  Json input_responses = Json::object();
+  std::string request_state{};
 };
 
 using RequestHandler = std::function<void(const Call& call, Json params, Reply reply)>;

@@ -25,10 +25,21 @@ struct ListParams {
   void read(Reader& reader) { reader.optional("cursor", cursor); }
 };
 
+struct LevelParams {
+  std::string level{};
+  void read(Reader& reader) { reader.required("level", level); }
+};
+
 struct CancelledParams {
   RequestId request_id{};
   void read(Reader& reader) { reader.required("requestId", request_id); }
 };
+
+RpcError bad_cursor() {
+  return invalid_params({{.pointer = "/params/cursor",
+                          .keyword = "cursor",
+                          .message = "not a cursor of this server: the list has one page"}});
+}
 
 }  // namespace
 
@@ -38,7 +49,72 @@ const std::string& Dispatcher::tools_listing(Revision revision) {
   return listing;
 }
 
+// What a server does not offer, it does not know: the method is unknown then.
+void Dispatcher::add_library_methods(MethodTable& methods) {
+  if (identity_.offers.resources) {
+    methods.push_back(
+        {"resources/list", Eras::both, true,
+         bind_request<ListParams>([this](const Call& call, const ListParams& params, Reply reply) {
+           if (params.cursor) return reply.error(bad_cursor());
+           library_.list_resources(call, std::move(reply), calls_);
+         })});
+    methods.push_back(
+        {"resources/templates/list", Eras::both, true,
+         bind_request<ListParams>([this](const Call& call, const ListParams& params, Reply reply) {
+           if (params.cursor) return reply.error(bad_cursor());
+           library_.list_templates(call, std::move(reply));
+         })});
+    methods.push_back(
+        {"resources/read", Eras::both, true,
+         bind_request<ReadParams>([this](const Call& call, ReadParams params, Reply reply) {
+           library_.read(call, std::move(params), std::move(reply), calls_);
+         })});
+  }
+  if (identity_.offers.subscriptions)
+    for (const char* name : {"resources/subscribe", "resources/unsubscribe"})
+      methods.push_back({name, Eras::legacy, true,
+                         bind_request<ReadParams>([](const Call&, const ReadParams&, Reply reply) {
+                           reply.result("{}");
+                         })});
+  if (identity_.offers.logging)
+    methods.push_back(
+        {"logging/setLevel", Eras::legacy, true,
+         bind_request<LevelParams>([](const Call& call, const LevelParams& params, Reply reply) {
+           const auto level = log_level_from(params.level);
+           if (!level)
+             return reply.error(invalid_params(
+                 {{.pointer = "/params/level", .keyword = "enum", .message = "not a log level"}}));
+           call.peer->session().log_level = *level;
+           reply.result("{}");
+         })});
+  if (identity_.offers.prompts) {
+    methods.push_back(
+        {"prompts/list", Eras::both, true,
+         bind_request<ListParams>([this](const Call& call, const ListParams& params, Reply reply) {
+           if (params.cursor) return reply.error(bad_cursor());
+           library_.list_prompts(call, std::move(reply));
+         })});
+    methods.push_back({"prompts/get", Eras::both, true,
+                       bind_request<PromptParams>(
+                           [this](const Call& call, const PromptParams& params, Reply reply) {
+                             library_.get_prompt(call, params, std::move(reply), calls_);
+                           })});
+  }
+  if (identity_.offers.completions)
+    methods.push_back({"completion/complete", Eras::both, true,
+                       bind_request<CompleteParams>(
+                           [this](const Call& call, const CompleteParams& params, Reply reply) {
+                             library_.complete(call, params, std::move(reply), calls_);
+                           })});
+}
+
 MethodTable Dispatcher::make_methods() {
+  MethodTable methods = core_methods();
+  add_library_methods(methods);
+  return methods;
+}
+
+MethodTable Dispatcher::core_methods() {
   return {
       {"server/discover", Eras::modern, false,
        bind_request<NoParams>([this](const Call&, NoParams, Reply reply) {
@@ -62,11 +138,7 @@ MethodTable Dispatcher::make_methods() {
        bind_request<NoParams>([](const Call&, NoParams, Reply reply) { reply.result("{}"); })},
       {"tools/list", Eras::both, true,
        bind_request<ListParams>([this](const Call& call, const ListParams& params, Reply reply) {
-         if (params.cursor)
-           return reply.error(
-               invalid_params({{.pointer = "/params/cursor",
-                                .keyword = "cursor",
-                                .message = "not a cursor of this server: the list has one page"}}));
+         if (params.cursor) return reply.error(bad_cursor());
          reply.result(tools_listing(call.client.revision));
        })},
       {"tools/call", Eras::both, true,

@@ -17,6 +17,8 @@ struct Session {
   std::string principal = "local";
   // Set by `initialize`, possibly more than once. Modern requests neither read nor write it.
   std::optional<Client> legacy_client{};
+  // The least severe message a legacy client wants to hear.
+  LogLevel log_level = LogLevel::info;
 };
 
 class Peer {

@@ -19,6 +19,8 @@
 
 #include "mcp/log.h"
 #include "mcp/owned_fd.h"
+#include "mcp/prompt.h"
+#include "mcp/resource.h"
 #include "mcp/tool.h"
 
 namespace assay::mcp {
@@ -34,6 +36,8 @@ struct Limits {
   // Progress per call: a burst at once, then one message per interval.
   int progress_burst = 16;
   std::chrono::milliseconds progress_interval{100};
+  // How long a client may take to answer what a call asks it.
+  std::chrono::milliseconds answer_time{60'000};
   // After a stop request: how long running tools may take to return.
   std::chrono::milliseconds stop_grace{5'000};
 };
@@ -44,6 +48,10 @@ struct ServerConfig {
   std::string version{};
   std::string instructions{};
   std::vector<Tool> tools{};  // listed in this order
+  Resources resources{};
+  std::vector<Prompt> prompts{};  // listed in this order
+  // Tools send log messages to clients that want them.
+  bool client_log = false;
   Log log{};
   Limits limits{};
   // Also checks every structured result against the tool's output schema and logs what it violates.

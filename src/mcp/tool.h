@@ -18,12 +18,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "mcp/json.h"
+#include "mcp/log_level.h"
 #include "mcp/revision.h"
 
 namespace assay::mcp {
@@ -45,6 +47,11 @@ struct ToolResult {
   // True: the call could not be judged (refused arguments, no device). A bad verdict is no error.
   bool is_error = false;
   std::vector<ResourceLink> links{};
+  // What the call needs from the client before it can go on: the client calls again with the
+  // answers and `request_state` as they are here. Only what it has declared may be asked; only the
+  // modern era knows it. Null: the result is complete.
+  OrderedJson input_requests = nullptr;
+  std::string request_state{};
   // Further content blocks, sent as they are (image, audio, embedded resource).
   std::vector<OrderedJson> more_content{};
 };
@@ -55,6 +62,11 @@ struct Client {
   Json capabilities = Json::object();
   std::string name{};
   std::string version{};
+};
+
+// Thrown by a tool or a prompt: the request itself is at fault, beyond what its schema can say.
+struct BadRequest : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 struct Progress {
@@ -71,6 +83,19 @@ struct CallContext {
   Client client{};
   // Empty when the request carried no progress token. May be called from any thread of the tool.
   std::function<void(Progress)> progress_sink{};
+
+  // What the client answered to the `input_requests` of an earlier round, and the state that came
+  // with them: nothing a client could not make up.
+  Json input_responses = Json::object();
+  std::string request_state{};
+  // Asks a legacy client and waits. Empty in the modern era. Nothing: refused, or no answer.
+  std::function<std::optional<Json>(const std::string& method, const OrderedJson& params)> ask{};
+  // Empty when the client wants no log.
+  std::function<void(LogLevel level, const OrderedJson& data)> log_sink{};
+
+  void log(LogLevel level, const OrderedJson& data) const {
+    if (log_sink) log_sink(level, data);
+  }
 
   // Tells the client how far the call is. `done` must grow from call to call: what does not grow is
   // dropped, and more than the client can use is thinned out (the newest one wins).
@@ -107,6 +132,8 @@ struct Tool {
   // Null: the tool promises no shape. Otherwise the root is of type object.
   OrderedJson output_schema = nullptr;
   std::function<ToolResult(const Json& arguments, CallContext& context)> run{};
+  // Client capabilities without which a modern call is refused; null: none.
+  OrderedJson needs = nullptr;
   std::vector<Alias> aliases{};
   // The listing's `_meta` member, sent as it is; null for none.
   OrderedJson meta = nullptr;

@@ -51,28 +51,72 @@ void ToolCalls::start(const Call& call, CallParams params, Reply reply) {
                         .message = "unknown tool \"" + shortened(params.name, kMaxEchoBytes) + '"' +
                                    (near.empty() ? "" : "; did you mean \"" + near + "\"?")});
   }
+  if (const auto missing = missing_capability(tool.entry->tool.needs, call.client))
+    return reply.error(*missing);
   if (!make_object(params.arguments))
     return reply.error(invalid_params(
         {{.pointer = "/params/arguments", .keyword = "type", .message = "expected an object"}}));
+  auto arguments = std::make_shared<Json>(std::move(params.arguments));
+  const std::string what = "tool " + tool.entry->tool.name;
+  defer(call, std::move(reply), what, [this, tool, arguments](CallContext& context) -> Ending {
+    ToolResult result = judge(tool, std::move(*arguments), context);
+    if (context.stop.stop_requested()) return std::string();
+    keep_promise(*tool.entry, result);
+    return encode(call_result(identity_, result, context.client.revision));
+  });
+}
+
+void ToolCalls::defer(const Call& call, Reply reply, std::string what,
+                      std::function<Ending(CallContext&)> work) {
   const std::uint64_t serial = ++last_serial_;
-  auto context = std::make_shared<CallContext>(CallContext{
-      .stop = call.stop, .principal = call.peer->session().principal, .client = call.client});
+  const std::shared_ptr<CallContext> context = open_context(serial, call);
   std::shared_ptr<ProgressGate> gate;
   if (call.progress_token) {
     gate = open_gate(serial, *call.progress_token, call.client.revision);
     context->progress_sink = [gate](Progress progress) { gate->tell(std::move(progress)); };
   }
   running_.emplace(serial, Running{.reply = std::move(reply), .gate = gate});
-  auto arguments = std::make_shared<Json>(std::move(params.arguments));
   try {
-    pool_.submit([this, serial, tool, arguments, context] {
-      auto ending = std::make_shared<Ending>(execute(tool, std::move(*arguments), *context));
+    pool_.submit([this, serial, context, what = std::move(what), work = std::move(work)] {
+      auto ending = std::make_shared<Ending>(guarded(what, work, *context));
       loop_.post([this, serial, ending] { finish(serial, *ending); });
     });
   } catch (const std::system_error& error) {
     finish(serial, RpcError{.code = ErrorCode::internal_error,
                             .message = std::string("no thread for this call: ") + error.what()});
   }
+}
+
+std::shared_ptr<CallContext> ToolCalls::open_context(std::uint64_t serial, const Call& call) {
+  auto context =
+      std::make_shared<CallContext>(CallContext{.stop = call.stop,
+                                                .principal = call.peer->session().principal,
+                                                .client = call.client,
+                                                .input_responses = call.input_responses,
+                                                .request_state = call.request_state});
+  // On the event thread, and only while the call has not been answered.
+  const auto notify = [this, serial](std::string message) {
+    const auto running = running_.find(serial);
+    if (running == running_.end()) return false;
+    running->second.reply.notify(std::move(message));
+    return true;
+  };
+  if (call.log_level)
+    context->log_sink = [this, notify, least = *call.log_level](LogLevel level,
+                                                                const OrderedJson& data) {
+      if (level < least) return;
+      const OrderedJson params = {{"level", text(level)}, {"data", data}};
+      loop_.post([notify, message = encode_notification("notifications/message", params)] {
+        notify(message);
+      });
+    };
+  // The session only tells whose answers these are.
+  if (era_of(call.client.revision) == Era::legacy)
+    context->ask = [this, notify, session = &call.peer->session(), stop = call.stop](
+                       const std::string& method, const OrderedJson& params) {
+      return questions_.ask(session, method, params, stop, limits_.answer_time, notify);
+    };
+  return context;
 }
 
 std::shared_ptr<ProgressGate> ToolCalls::open_gate(std::uint64_t serial, const ProgressToken& token,
@@ -87,21 +131,20 @@ std::shared_ptr<ProgressGate> ToolCalls::open_gate(std::uint64_t serial, const P
       });
 }
 
-ToolCalls::Ending ToolCalls::execute(const Lookup& tool, Json arguments,
+ToolCalls::Ending ToolCalls::guarded(const std::string& what,
+                                     const std::function<Ending(CallContext&)>& work,
                                      CallContext& context) const {
-  const std::string& name = tool.entry->tool.name;
-  const auto fault = [this, &name](const std::string& what) {
-    if (log_) log_(Level::error, "tool " + name + " threw: " + what);
+  const auto fault = [this, &what](const std::string& why) {
+    if (log_) log_(Level::error, what + " threw: " + why);
     return RpcError{.code = ErrorCode::internal_error,
-                    .message = "internal error in tool " + name + ": " + shortened(what, 200)};
+                    .message = "internal error in " + what + ": " + shortened(why, 200)};
   };
   try {
     // Cancelled while it waited for a thread: nobody will read the answer.
     if (context.stop.stop_requested()) return std::string();
-    ToolResult result = judge(tool, std::move(arguments), context);
-    if (context.stop.stop_requested()) return std::string();
-    keep_promise(*tool.entry, result);
-    return encode(call_result(identity_, result, context.client.revision));
+    return work(context);
+  } catch (const BadRequest& request) {
+    return RpcError{.code = ErrorCode::invalid_params, .message = request.what()};
   } catch (const std::exception& exception) {
     return fault(exception.what());
   } catch (...) {

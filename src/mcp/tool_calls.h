@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@
 #include "mcp/lifecycle.h"
 #include "mcp/method_table.h"
 #include "mcp/progress_gate.h"
+#include "mcp/questions.h"
 #include "mcp/server.h"
 #include "mcp/tool_pool.h"
 
@@ -35,15 +37,25 @@ class ToolCalls {
   ToolCalls(const Catalogue& catalogue, const Identity& identity, const Limits& limits,
             bool check_results, EventLoop& loop, Log log);
 
+  // The encoded result member, or why there is none.
+  using Ending = std::variant<std::string, RpcError>;
+
   void start(const Call& call, CallParams params, Reply reply);
+  // The rest of any request that may block: `work` runs on a pool thread; what it throws is our
+  // fault and answered as such.
+  // `what` names it in that answer.
+  void defer(const Call& call, Reply reply, std::string what,
+             std::function<Ending(CallContext&)> work);
+  // The client answered something that a call asked.
+  void answered(const Session& session, const Response& response) {
+    questions_.answered(session, response);
+  }
   // Waits for the tools; returns how many would not end within the grace. Those keep `owner` alive.
   [[nodiscard]] std::size_t drain(std::shared_ptr<void> owner) {
     return pool_.drain(limits_.stop_grace, std::move(owner));
   }
 
  private:
-  // The encoded result member, or why there is none.
-  using Ending = std::variant<std::string, RpcError>;
   struct Running {
     Reply reply;
     std::shared_ptr<ProgressGate> gate{};
@@ -52,7 +64,10 @@ class ToolCalls {
   [[nodiscard]] std::shared_ptr<ProgressGate> open_gate(std::uint64_t serial,
                                                         const ProgressToken& token,
                                                         Revision revision);
-  [[nodiscard]] Ending execute(const Lookup& tool, Json arguments, CallContext& context) const;
+  [[nodiscard]] std::shared_ptr<CallContext> open_context(std::uint64_t serial, const Call& call);
+  [[nodiscard]] Ending guarded(const std::string& what,
+                               const std::function<Ending(CallContext&)>& work,
+                               CallContext& context) const;
   [[nodiscard]] ToolResult judge(const Lookup& tool, Json arguments, CallContext& context) const;
   void keep_promise(const Entry& entry, ToolResult& result) const;
   void finish(std::uint64_t serial, const Ending& ending);
@@ -65,6 +80,7 @@ class ToolCalls {
   const Log log_;
   std::uint64_t last_serial_ = 0;
   std::map<std::uint64_t, Running> running_{};
+  Questions questions_{loop_};
   ToolPool pool_;  // last: its threads use everything above
 };
 

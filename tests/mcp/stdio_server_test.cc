@@ -21,13 +21,13 @@
 #include "mcp/server.h"
 #include "tests/catch.h"
 #include "tests/mcp/fake_tools.h"
-#include "tests/transcripts/endpoint.h"
+#include "tests/transcripts/pipe_endpoint.h"
 #include "tests/transcripts/replay.h"
 
 namespace {
 
 using namespace assay::mcp;
-using assay::transcripts::Endpoint;
+using assay::transcripts::PipeEndpoint;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
@@ -343,7 +343,7 @@ TEST_CASE("a broken promise about a result is logged when results are checked", 
 }
 
 TEST_CASE("nothing but the protocol reaches the standard output of a process", "[stdio]") {
-  Endpoint server(std::vector<std::string>{FAKE_MCP_SERVER});
+  PipeEndpoint server(std::vector<std::string>{FAKE_MCP_SERVER});
   const auto transcript =
       assay::transcripts::read_transcript("tests/transcripts/protocol/both_eras.transcript");
   CHECK(assay::transcripts::replay(transcript, server) == "");
@@ -351,7 +351,7 @@ TEST_CASE("nothing but the protocol reaches the standard output of a process", "
 
 TEST_CASE("the standard input of a process stays the protocol's", "[stdio]") {
   // The child that the server starts reads its stdin: it must find nothing there.
-  Endpoint server(std::vector<std::string>{FAKE_MCP_SERVER});
+  PipeEndpoint server(std::vector<std::string>{FAKE_MCP_SERVER});
   server.send(kPing);
   CHECK(server.receive(kPatience) == kPong.substr(0, kPong.size() - 1));
   CHECK(server.finish(kPatience) == "");
@@ -361,7 +361,7 @@ TEST_CASE("the time of a tools/list", "[.latency]") {
   const std::string list =
       R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})"
       "\n";
-  const auto measure = [&](const char* what, Endpoint& server, const std::string& request) {
+  const auto measure = [&](const char* what, PipeEndpoint& server, const std::string& request) {
     std::vector<double> us;
     for (int i = 0; i < 5'000; ++i) {
       const auto start = steady_clock::now();
@@ -374,10 +374,10 @@ TEST_CASE("the time of a tools/list", "[.latency]") {
               << " us, p99 " << us[us.size() * 99 / 100] << " us");
   };
   const std::string echo = call("1", "echo", R"({"word":"hello"})");
-  Endpoint inside(ServerConfig{.version = "1", .tools = fake_tools()});
+  PipeEndpoint inside(ServerConfig{.version = "1", .tools = fake_tools()});
   measure("tools/list, same process, pipes", inside, list);
   measure("tools/call, same process, pipes", inside, echo);
-  Endpoint outside(std::vector<std::string>{FAKE_MCP_SERVER});
+  PipeEndpoint outside(std::vector<std::string>{FAKE_MCP_SERVER});
   measure("tools/list, another process, pipes", outside, list);
   measure("tools/call, another process, pipes", outside, echo);
 }

@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
 #include "tests/catch.h"
 #include "tests/mcp/fake_tools.h"
+#include "tests/transcripts/http_endpoint.h"
+#include "tests/transcripts/pipe_endpoint.h"
 #include "tests/transcripts/replay.h"
 
 namespace {
@@ -24,7 +27,7 @@ std::vector<std::filesystem::path> protocol_transcripts() {
 }
 
 std::string replayed(const std::string& text) {
-  transcripts::Endpoint server(config());
+  transcripts::PipeEndpoint server(config());
   return transcripts::replay(transcripts::parse_transcript(text), server);
 }
 
@@ -35,9 +38,24 @@ TEST_CASE("the server says what the transcripts say", "[transcripts]") {
   REQUIRE(files.size() >= 14);
   for (const auto& file : files) {
     INFO(file.string());
-    transcripts::Endpoint server(config());
+    transcripts::PipeEndpoint server(config());
     CHECK(transcripts::replay(transcripts::read_transcript(file), server) == "");
   }
+}
+
+TEST_CASE("over HTTP it says the same", "[transcripts][http]") {
+  // What these pin is the pipe's: lines, the end of input, requests before there is a session.
+  const std::set<std::string> of_the_pipe = {"before_initialize", "end_of_input",
+                                             "end_with_cancelled", "lines"};
+  std::size_t replayed_files = 0;
+  for (const auto& file : protocol_transcripts()) {
+    if (of_the_pipe.contains(file.stem().string())) continue;
+    INFO(file.string());
+    transcripts::HttpEndpoint server(config());
+    CHECK(transcripts::replay(transcripts::read_transcript(file), server) == "");
+    ++replayed_files;
+  }
+  CHECK(replayed_files >= 12);
 }
 
 TEST_CASE("a replay notices every way in which a server may differ", "[transcripts]") {
@@ -60,7 +78,7 @@ TEST_CASE("a rewritten transcript holds", "[transcripts]") {
   const std::string stale =
       "# A stale answer.\n> {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n< "
       "{\"jsonrpc\":\"1.0\"}\n";
-  transcripts::Endpoint first(config());
+  transcripts::PipeEndpoint first(config());
   const std::string fresh = transcripts::rewrite(transcripts::parse_transcript(stale), first);
   CHECK(fresh ==
         "# A stale answer.\n> {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"

@@ -1,51 +1,27 @@
-// A server to talk to over two descriptors: one in this process with a made-up tool set, or any
-// command. Used by one thread.
+// A server to talk to in lines, whatever carries them. Used by one thread.
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <string>
-#include <thread>
-#include <vector>
-
-#include "mcp/owned_fd.h"
-#include "mcp/server.h"
+#include <string_view>
 
 namespace assay::transcripts {
 
 class Endpoint {
  public:
-  // A server in this process that serves `config` on a thread.
-  explicit Endpoint(mcp::ServerConfig config);
-  // A command (looked up in PATH), its stdin and stdout connected, its stderr inherited.
-  explicit Endpoint(const std::vector<std::string>& command);
-  ~Endpoint();
+  Endpoint() = default;
+  virtual ~Endpoint() = default;
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  // Everything, whatever is received meanwhile. A server that has gone swallows it.
-  void send(std::string_view bytes);
-  void close_input() { to_server_.reset(); }
-  // The next line; nothing if none comes within `patience` or the server has closed its output.
-  [[nodiscard]] std::optional<std::string> receive(std::chrono::milliseconds patience);
-  // Closes both directions and waits for the server. Empty: it ended well.
-  [[nodiscard]] std::string finish(std::chrono::milliseconds patience);
-  [[nodiscard]] bool output_closed() const { return output_closed_ && received_.empty(); }
-
- private:
-  // Reads what is there; false after `patience` or at the end.
-  bool read_more(std::chrono::milliseconds patience);
-
-  mcp::OwnedFd to_server_{};
-  mcp::OwnedFd from_server_{};
-  std::string received_{};
-  bool output_closed_ = false;
-  pid_t child_ = -1;
-  std::stop_source stop_{};
-  std::thread thread_{};
+  // One message and a line feed, or several. A server that has gone swallows it.
+  virtual void send(std::string_view bytes) = 0;
+  virtual void close_input() = 0;
+  // The next message; nothing if none comes within `patience` or the server has gone.
+  [[nodiscard]] virtual std::optional<std::string> receive(std::chrono::milliseconds patience) = 0;
+  // Says goodbye and waits for the server. Empty: it ended well.
+  [[nodiscard]] virtual std::string finish(std::chrono::milliseconds patience) = 0;
 };
 
 }  // namespace assay::transcripts

@@ -1,8 +1,9 @@
-// transcripts [--update] FILE… [-- COMMAND ARG…]
+// transcripts [--update] [--http] FILE… [-- COMMAND ARG…]
 //
 // Replays transcripts against COMMAND, one process per file, or without one against a server in
 // this process that has the made-up tools of tests/mcp. Prints one line per file; exit status 1 if
-// one failed. With --update the files are rewritten to say what the server says.
+// one failed. With --http each line is a POST; COMMAND says on stderr where it listens. With
+// --update the files are rewritten to say what the server says.
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "tests/mcp/fake_tools.h"
+#include "tests/transcripts/http_endpoint.h"
+#include "tests/transcripts/pipe_endpoint.h"
 #include "tests/transcripts/replay.h"
 
 namespace {
@@ -18,6 +21,7 @@ using namespace assay;
 
 struct Options {
   bool update = false;
+  bool http = false;
   std::vector<std::string> files{};
   std::vector<std::string> command{};
 };
@@ -32,16 +36,24 @@ Options parse_options(int argc, char** argv) {
     }
     if (word == "--update")
       options.update = true;
+    else if (word == "--http")
+      options.http = true;
     else
       options.files.push_back(word);
   }
   return options;
 }
 
-std::unique_ptr<transcripts::Endpoint> connect(const Options& options) {
-  if (!options.command.empty()) return std::make_unique<transcripts::Endpoint>(options.command);
-  return std::make_unique<transcripts::Endpoint>(mcp::ServerConfig{
+template <class Endpoint>
+std::unique_ptr<transcripts::Endpoint> connect(const std::vector<std::string>& command) {
+  if (!command.empty()) return std::make_unique<Endpoint>(command);
+  return std::make_unique<Endpoint>(mcp::ServerConfig{
       .version = "1.2.3", .instructions = "Try echo first.", .tools = mcp::fake_tools()});
+}
+
+std::unique_ptr<transcripts::Endpoint> connect(const Options& options) {
+  return options.http ? connect<transcripts::HttpEndpoint>(options.command)
+                      : connect<transcripts::PipeEndpoint>(options.command);
 }
 
 bool play(const std::string& file, const Options& options) {
@@ -64,7 +76,7 @@ bool play(const std::string& file, const Options& options) {
 int main(int argc, char** argv) {
   const Options options = parse_options(argc, argv);
   if (options.files.empty()) {
-    std::cerr << "usage: transcripts [--update] FILE… [-- COMMAND ARG…]\n";
+    std::cerr << "usage: transcripts [--update] [--http] FILE… [-- COMMAND ARG…]\n";
     return 2;
   }
   bool all_well = true;

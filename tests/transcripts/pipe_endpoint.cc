@@ -1,4 +1,4 @@
-#include "tests/transcripts/endpoint.h"
+#include "tests/transcripts/pipe_endpoint.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -50,7 +50,7 @@ pid_t spawn(const std::vector<std::string>& command, int in, int out) {
 
 }  // namespace
 
-Endpoint::Endpoint(mcp::ServerConfig config) {
+PipeEndpoint::PipeEndpoint(mcp::ServerConfig config) {
   Pipe in = make_pipe();
   Pipe out = make_pipe();
   to_server_ = std::move(in.write);
@@ -64,7 +64,7 @@ Endpoint::Endpoint(mcp::ServerConfig config) {
   });
 }
 
-Endpoint::Endpoint(const std::vector<std::string>& command) {
+PipeEndpoint::PipeEndpoint(const std::vector<std::string>& command) {
   std::signal(SIGPIPE, SIG_IGN);
   Pipe in = make_pipe();
   Pipe out = make_pipe();
@@ -74,7 +74,7 @@ Endpoint::Endpoint(const std::vector<std::string>& command) {
   make_nonblocking(to_server_);
 }
 
-Endpoint::~Endpoint() {
+PipeEndpoint::~PipeEndpoint() {
   stop_.request_stop();
   if (child_ > 0) {
     ::kill(child_, SIGKILL);
@@ -85,7 +85,7 @@ Endpoint::~Endpoint() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Endpoint::send(std::string_view bytes) {
+void PipeEndpoint::send(std::string_view bytes) {
   while (!bytes.empty() && to_server_) {
     const ssize_t count = ::write(to_server_.get(), bytes.data(), bytes.size());
     if (count > 0) {
@@ -100,7 +100,7 @@ void Endpoint::send(std::string_view bytes) {
   }
 }
 
-bool Endpoint::read_more(std::chrono::milliseconds patience) {
+bool PipeEndpoint::read_more(std::chrono::milliseconds patience) {
   pollfd ready{from_server_.get(), POLLIN, 0};
   if (output_closed_ || ::poll(&ready, 1, static_cast<int>(patience.count())) <= 0) return false;
   std::array<char, 65536> buffer{};
@@ -112,7 +112,7 @@ bool Endpoint::read_more(std::chrono::milliseconds patience) {
   return count > 0;
 }
 
-std::optional<std::string> Endpoint::receive(std::chrono::milliseconds patience) {
+std::optional<std::string> PipeEndpoint::receive(std::chrono::milliseconds patience) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   std::size_t searched = 0;
   while (true) {
@@ -129,7 +129,7 @@ std::optional<std::string> Endpoint::receive(std::chrono::milliseconds patience)
   }
 }
 
-std::string Endpoint::finish(std::chrono::milliseconds patience) {
+std::string PipeEndpoint::finish(std::chrono::milliseconds patience) {
   close_input();
   if (const auto line = receive(patience)) return "more than was expected: " + *line;
   if (!output_closed_) return "the server did not end after its input had";

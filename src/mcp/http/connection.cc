@@ -1,0 +1,298 @@
+#include "mcp/http/connection.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/field.hpp>
+#include <cstdio>
+#include <ctime>
+#include <utility>
+
+#include "mcp/http/refusal.h"
+
+namespace assay::mcp::http {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+using boost::system::error_code;
+
+constexpr std::size_t kReadBytes = std::size_t{16} << 10;
+// While an answer is pending, what arrives early is kept up to here; beyond it nothing is read.
+constexpr std::size_t kMaxEarlyBytes = std::size_t{64} << 10;
+constexpr std::chrono::milliseconds kLinger{2'000};
+constexpr Clock::duration kNoDeadline = std::chrono::hours(24 * 365);
+
+// What a request that cannot be read is answered.
+int status_of_fault(const error_code& fault) {
+  namespace http = beast::http;
+  if (fault == http::error::header_limit) return 431;
+  if (fault == http::error::body_limit) return 413;
+  if (fault == http::error::bad_version) return 505;
+  return 400;
+}
+
+std::string date_now() {
+  std::array<char, 40> text{};
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  const std::size_t size =
+      std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  return {text.data(), size};
+}
+
+// "http://host/path" is as good as "/path"; what is no path is left to be not found.
+std::string_view origin_form(std::string_view target) {
+  const std::size_t scheme = target.find("://");
+  if (target.starts_with('/') || scheme == std::string_view::npos) return target;
+  const std::size_t path = target.find('/', scheme + 3);
+  return path == std::string_view::npos ? "/" : target.substr(path);
+}
+
+}  // namespace
+
+// One request's answer. It outlives the connection if somebody still holds it, and says nothing
+// then.
+class Connection::Turn final : public Responder {
+ public:
+  Turn(std::shared_ptr<Connection> connection, bool chunked, bool head_only, bool keep)
+      : connection_(std::move(connection)), chunked_(chunked), head_only_(head_only), keep_(keep) {}
+
+  void answer(HttpAnswer answer) override {
+    Fields fields = common_fields();
+    if (!answer.content_type.empty()) fields.push_back({"Content-Type", answer.content_type});
+    if (answer.status != 204)
+      fields.push_back({"Content-Length", std::to_string(answer.body.size())});
+    for (Field& field : answer.fields) fields.push_back(std::move(field));
+    std::string bytes = head_of(answer.status, fields);
+    if (!head_only_) bytes += answer.body;
+    send(std::move(bytes));
+    complete();
+  }
+
+  void open_stream(Fields fields) override {
+    Fields all = common_fields();
+    for (Field& field : fields) all.push_back(std::move(field));
+    if (chunked_) all.push_back({"Transfer-Encoding", "chunked"});
+    send(head_of(200, all));
+  }
+
+  void write(std::string bytes) override {
+    if (!chunked_) return send(std::move(bytes));
+    std::array<char, 20> size{};
+    const int digits = std::snprintf(size.data(), size.size(), "%zx\r\n", bytes.size());
+    bytes.insert(0, size.data(), static_cast<std::size_t>(digits));
+    send(bytes.append("\r\n"));
+  }
+
+  void finish() override {
+    if (chunked_) send("0\r\n\r\n");
+    complete();
+  }
+
+  void lose_client() {
+    connection_.reset();
+    client_is_gone();
+  }
+
+ private:
+  [[nodiscard]] Fields common_fields() const {
+    Fields fields{{"Date", date_now()}};
+    if (!keep_) fields.push_back({"Connection", "close"});
+    for (const Field& field : always()) fields.push_back(field);
+    return fields;
+  }
+  void send(std::string bytes) {
+    // A copy: sending may find out that the client has gone, and take the member away.
+    if (const auto connection = connection_) connection->send(std::move(bytes));
+  }
+  void complete() {
+    forget_watcher();
+    if (const auto connection = std::exchange(connection_, {})) connection->turn_over();
+  }
+
+  std::shared_ptr<Connection> connection_;
+  const bool chunked_;
+  const bool head_only_;
+  const bool keep_;
+};
+
+Connection::Connection(Socket socket, const HttpLimits& limits, ConnectionOwner& owner)
+    : socket_(std::move(socket)), limits_(limits), owner_(owner) {}
+
+void Connection::start() {
+  error_code ignored;
+  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+  enter(State::idle, limits_.header_time);
+  read();
+}
+
+void Connection::enter(State state, Clock::duration time) {
+  state_ = state;
+  deadline_ = Clock::now() + time;
+}
+
+void Connection::read() {
+  if (reading_ || input_ended_ || state_ == State::closed) return;
+  if (state_ == State::answering && buffer_.size() >= kMaxEarlyBytes) return;
+  reading_ = true;
+  socket_.async_read_some(buffer_.prepare(kReadBytes),
+                          [self = shared_from_this()](const error_code& fault, std::size_t count) {
+                            self->reading_ = false;
+                            self->buffer_.commit(count);
+                            self->on_read(static_cast<bool>(fault));
+                          });
+}
+
+void Connection::on_read(bool ended) {
+  if (state_ == State::closed) return;
+  if (!ended) return advance();
+  input_ended_ = true;
+  // An answer that is complete is still sent: the client may only have closed its half.
+  const bool answered = state_ == State::answering && !turn_;
+  if (!answered) close();
+}
+
+void Connection::advance() {
+  while (state_ == State::idle || state_ == State::head || state_ == State::body) {
+    if (buffer_.size() == 0 || !parse()) break;
+  }
+  if (state_ == State::lingering) buffer_.consume(buffer_.size());
+  read();
+}
+
+bool Connection::parse() {
+  if (state_ == State::idle) start_parser();
+  error_code fault;
+  const std::size_t taken = parser_->put(buffer_.cdata(), fault);
+  buffer_.consume(taken);
+  if (fault && fault != beast::http::error::need_more) {
+    refuse(status_of_fault(fault));
+    return false;
+  }
+  if (state_ == State::head && parser_->is_header_done()) expect_body();
+  if (parser_->is_done()) {
+    take_turn();
+    return true;
+  }
+  return taken > 0 && fault != beast::http::error::need_more;
+}
+
+void Connection::start_parser() {
+  parser_.emplace();
+  parser_->eager(true);
+  parser_->header_limit(static_cast<std::uint32_t>(limits_.max_header_bytes));
+  parser_->body_limit(limits_.max_body_bytes);
+  enter(State::head, limits_.header_time);
+}
+
+void Connection::expect_body() {
+  enter(State::body, limits_.body_time);
+  const auto expected = parser_->get()[beast::http::field::expect];
+  if (!parser_->is_done() && beast::iequals(expected, "100-continue"))
+    send("HTTP/1.1 100 Continue\r\n\r\n");
+}
+
+void Connection::take_turn() {
+  enter(State::answering, kNoDeadline);
+  auto message = parser_->release();
+  parser_.reset();
+  keep_ = message.keep_alive();
+  const std::string_view target = origin_form({message.target().data(), message.target().size()});
+  const std::size_t mark = std::min(target.find('?'), target.size());
+  HttpRequest request{.method = std::string(message.method_string()),
+                      .path = std::string(target.substr(0, mark)),
+                      .query = std::string(target.substr(std::min(mark + 1, target.size())))};
+  for (const auto& field : message)
+    request.fields.push_back(
+        {.name = std::string(field.name_string()), .value = std::string(field.value())});
+  request.body = std::move(message.body());
+  // A client older than chunks learns from the end of the connection where a stream ends.
+  const bool chunked = message.version() >= 11;
+  if (!chunked) keep_ = false;
+  turn_ = std::make_shared<Turn>(shared_from_this(), chunked, request.method == "HEAD", keep_);
+  owner_.received(std::move(request), turn_);
+}
+
+void Connection::refuse(int status) {
+  parser_.reset();
+  keep_ = false;
+  enter(State::answering, kNoDeadline);
+  const HttpAnswer answer = answer_of({.status = status,
+                                       .error = {.code = ErrorCode::refused_by_transport,
+                                                 .message = std::string(reason_of(status))}});
+  Fields fields{{"Date", date_now()},
+                {"Connection", "close"},
+                {"Content-Type", answer.content_type},
+                {"Content-Length", std::to_string(answer.body.size())}};
+  send(head_of(status, fields) + answer.body);
+}
+
+void Connection::send(std::string bytes) {
+  if (state_ == State::closed) return;
+  unsent_bytes_ += bytes.size();
+  unsent_.push_back(std::move(bytes));
+  if (unsent_bytes_ > limits_.max_unsent_bytes) return close();
+  if (!writing_) write_next();
+}
+
+void Connection::write_next() {
+  writing_ = true;
+  write_deadline_ = Clock::now() + limits_.unread_time;
+  // In pieces, so that a slow client's progress is seen.
+  socket_.async_write_some(asio::buffer(unsent_.front()),
+                           [self = shared_from_this()](const error_code& fault, std::size_t count) {
+                             self->writing_ = false;
+                             self->unsent_bytes_ -= count;
+                             if (count == self->unsent_.front().size())
+                               self->unsent_.pop_front();
+                             else
+                               self->unsent_.front().erase(0, count);
+                             self->on_written(static_cast<bool>(fault));
+                           });
+}
+
+void Connection::on_written(bool failed) {
+  if (state_ == State::closed) return;
+  if (failed) return close();
+  if (!unsent_.empty()) return write_next();
+  if (state_ == State::answering && !turn_) after_answer();
+}
+
+void Connection::turn_over() {
+  turn_.reset();
+  if (unsent_.empty() && state_ == State::answering) after_answer();
+}
+
+void Connection::after_answer() {
+  if (keep_ && !input_ended_) {
+    enter(State::idle, limits_.idle_time);
+    return advance();
+  }
+  // Closing with unread input would destroy the answer on its way.
+  error_code ignored;
+  socket_.shutdown(Socket::shutdown_send, ignored);
+  if (input_ended_) return close();
+  enter(State::lingering, kLinger);
+  advance();
+}
+
+void Connection::tick(Clock::time_point now) {
+  if (writing_ && now >= write_deadline_) return close();
+  if (now < deadline_) return;
+  if (state_ == State::head || state_ == State::body) return refuse(408);
+  if (state_ != State::answering) close();
+}
+
+void Connection::close() {
+  if (std::exchange(state_, State::closed) == State::closed) return;
+  error_code ignored;
+  socket_.close(ignored);
+  const auto self = shared_from_this();
+  if (const auto turn = std::exchange(turn_, {})) turn->lose_client();
+  owner_.closed(this);
+}
+
+}  // namespace assay::mcp::http

@@ -1,0 +1,92 @@
+// One TCP connection: reads requests one after the other, hands each to the server and sends what
+// it is answered. Requests that arrive early (pipelined) wait their turn. It always reads while an
+// answer is pending, because that is how it learns that the client has gone.
+//
+// Every wait has an end, looked at by tick(): a header or a body that does not come, an answer that
+// is not read, a connection without requests. Owned by the handlers it has pending; event thread
+// only.
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "mcp/event_loop.h"
+#include "mcp/http/http_config.h"
+#include "mcp/http/responder.h"
+
+namespace assay::mcp::http {
+
+// What a connection needs of the server that accepted it.
+class ConnectionOwner {
+ public:
+  virtual ~ConnectionOwner() = default;
+  virtual void received(HttpRequest request, const std::shared_ptr<Responder>& responder) = 0;
+  virtual void closed(const void* connection) = 0;
+};
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  using Socket = boost::asio::ip::tcp::socket;
+
+  // `owner` and `limits` must outlive the connection or its close().
+  Connection(Socket socket, const HttpLimits& limits, ConnectionOwner& owner);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void start();
+  void tick(Clock::time_point now);
+  // At once, whatever is pending.
+  void close();
+  [[nodiscard]] bool has_unsent() const { return !unsent_.empty(); }
+
+ private:
+  class Turn;
+  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+  // idle: nothing of the next request is here. answering: a request is complete. lingering: the
+  // last answer is sent, and the client is given time to read it.
+  enum class State { idle, head, body, answering, lingering, closed };
+
+  void enter(State state, Clock::duration time);
+  void read();
+  void on_read(bool ended);
+  void advance();
+  // False: more bytes are needed.
+  [[nodiscard]] bool parse();
+  void start_parser();
+  void expect_body();
+  void take_turn();
+  // An answer of our own to what is no request; the connection ends with it.
+  void refuse(int status);
+
+  void send(std::string bytes);
+  void write_next();
+  void on_written(bool failed);
+  // The turn has said everything.
+  void turn_over();
+  void after_answer();
+
+  Socket socket_;
+  const HttpLimits& limits_;
+  ConnectionOwner& owner_;
+  State state_ = State::idle;
+  Clock::time_point deadline_{};
+  boost::beast::flat_buffer buffer_{};
+  bool reading_ = false;
+  bool input_ended_ = false;
+  std::optional<Parser> parser_{};
+  std::shared_ptr<Turn> turn_{};
+  bool keep_ = false;  // another request may follow on this connection
+  std::deque<std::string> unsent_{};
+  std::size_t unsent_bytes_ = 0;
+  bool writing_ = false;
+  Clock::time_point write_deadline_{};
+};
+
+}  // namespace assay::mcp::http

@@ -1,0 +1,202 @@
+#include "mcp/http/http_server.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/system/system_error.hpp>
+#include <map>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "mcp/dispatcher.h"
+#include "mcp/http/access.h"
+#include "mcp/http/connection.h"
+#include "mcp/http/mcp_endpoint.h"
+#include "mcp/http/sse_endpoint.h"
+
+namespace assay::mcp::http {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+// After a stop: how long the clients may take to read the last answers.
+constexpr std::chrono::milliseconds kFarewell{500};
+// When no descriptor is left for another connection.
+constexpr std::chrono::milliseconds kAcceptPause{100};
+
+// Tasks and timers of the dispatcher on the thread that runs the connections.
+class IoLoop final : public EventLoop {
+ public:
+  explicit IoLoop(asio::io_context& io) : io_(io) {}
+  void post(Task task) override { asio::post(io_, std::move(task)); }
+  void post_at(Clock::time_point when, Task task) override {
+    asio::post(io_, [this, when, task = std::move(task)]() mutable {
+      auto timer = std::make_shared<asio::steady_timer>(io_, when);
+      timer->async_wait([timer, task = std::move(task)](const error_code& fault) {
+        if (!fault) task();
+      });
+    });
+  }
+
+ private:
+  asio::io_context& io_;
+};
+
+tcp::acceptor listening(asio::io_context& io, const HttpConfig& http) {
+  const std::string name = http.address + ':' + std::to_string(http.port);
+  try {
+    return {io, tcp::endpoint(asio::ip::make_address(http.address), http.port)};
+  } catch (const boost::system::system_error& fault) {
+    throw std::system_error(fault.code(), "cannot listen on " + name);
+  }
+}
+
+HttpAnswer not_found() {
+  return answer_of(
+      {.status = 404, .error = {.code = ErrorCode::refused_by_transport, .message = "Not found"}});
+}
+
+}  // namespace
+
+class HttpServer::Impl final : public ConnectionOwner,
+                               public std::enable_shared_from_this<HttpServer::Impl> {
+ public:
+  Impl(ServerConfig config, HttpConfig http)
+      : limits_(http.limits),
+        log_(config.log),
+        max_pending_bytes_(config.limits.max_pending_bytes),
+        access_(std::move(http.access)),
+        acceptor_(listening(io_, http)),
+        dispatcher_(std::move(config), loop_),
+        mcp_(dispatcher_, limits_, max_pending_bytes_),
+        sse_(dispatcher_, limits_) {}
+
+  [[nodiscard]] std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+
+  Outcome run(const std::stop_token& stop) {
+    accept();
+    schedule_tick();
+    {
+      const std::stop_callback end(stop, [this] { io_.stop(); });
+      io_.run();
+    }
+    say_farewell();
+    Outcome outcome{.ended = Ended::stop_requested};
+    outcome.abandoned_calls = dispatcher_.drain(shared_from_this());
+    return outcome;
+  }
+
+  void received(HttpRequest request, const std::shared_ptr<Responder>& responder) override {
+    responder->always_send(access_.cross_origin_fields(request));
+    auto admitted = access_.admit(request);
+    if (auto* refusal = std::get_if<HttpAnswer>(&admitted))
+      return responder->answer(std::move(*refusal));
+    const auto& principal = std::get<std::string>(admitted);
+    if (request.path == "/mcp" || request.path == "/mcp/")
+      return mcp_.handle(std::move(request), principal, responder);
+    if (request.path == "/sse") return sse_.open(request, principal, responder);
+    if (request.path == "/messages") return sse_.post(request, principal, *responder);
+    responder->answer(not_found());
+  }
+
+  void closed(const void* connection) override { connections_.erase(connection); }
+
+ private:
+  void accept() {
+    acceptor_.async_accept([this](const error_code& fault, tcp::socket socket) {
+      if (fault == asio::error::operation_aborted) return;
+      if (fault) return accept_later(fault);
+      welcome(std::move(socket));
+      accept();
+    });
+  }
+
+  void accept_later(const error_code& fault) {
+    if (log_) log_(Level::warning, "cannot accept a connection: " + fault.message());
+    loop_.post_at(Clock::now() + kAcceptPause, [this] { accept(); });
+  }
+
+  void welcome(tcp::socket socket) {
+    if (connections_.size() >= limits_.max_connections) {
+      error_code ignored;
+      socket.non_blocking(true, ignored);
+      const std::string full = head_of(503, {{"Connection", "close"}, {"Content-Length", "0"}});
+      socket.write_some(asio::buffer(full), ignored);
+      return;
+    }
+    auto connection = std::make_shared<Connection>(std::move(socket), limits_, *this);
+    connections_.emplace(connection.get(), connection);
+    connection->start();
+  }
+
+  void schedule_tick() {
+    ticks_.expires_after(limits_.tick);
+    ticks_.async_wait([this](const error_code& fault) {
+      if (fault) return;
+      const auto now = Clock::now();
+      for (const auto& connection : open_connections()) connection->tick(now);
+      mcp_.tick(now);
+      sse_.tick(now);
+      schedule_tick();
+    });
+  }
+
+  // A copy: what is done with one may close it, or another.
+  [[nodiscard]] std::vector<std::shared_ptr<Connection>> open_connections() const {
+    std::vector<std::shared_ptr<Connection>> open;
+    open.reserve(connections_.size());
+    for (const auto& [key, connection] : connections_)
+      if (auto alive = connection.lock()) open.push_back(std::move(alive));
+    return open;
+  }
+
+  void say_farewell() {
+    io_.restart();
+    error_code ignored;
+    acceptor_.close(ignored);
+    ticks_.cancel();
+    dispatcher_.stop_all();
+    mcp_.stop();
+    sse_.stop();
+    const auto deadline = Clock::now() + kFarewell;
+    while (anything_unsent() && Clock::now() < deadline)
+      io_.run_one_for(std::chrono::milliseconds(20));
+    for (const auto& connection : open_connections()) connection->close();
+    io_.poll();
+  }
+
+  [[nodiscard]] bool anything_unsent() const {
+    for (const auto& connection : open_connections())
+      if (connection->has_unsent()) return true;
+    return false;
+  }
+
+  const HttpLimits limits_;
+  const Log log_;
+  const std::size_t max_pending_bytes_;
+  const Access access_;
+  asio::io_context io_{1};
+  IoLoop loop_{io_};
+  tcp::acceptor acceptor_;
+  asio::steady_timer ticks_{io_};
+  // A connection is owned by the operations it has pending.
+  std::map<const void*, std::weak_ptr<Connection>> connections_{};
+  Dispatcher dispatcher_;  // after everything that tool threads use
+  McpEndpoint mcp_;
+  SseEndpoint sse_;
+};
+
+HttpServer::HttpServer(ServerConfig config, HttpConfig http)
+    : impl_(std::make_shared<Impl>(std::move(config), std::move(http))) {}
+
+HttpServer::~HttpServer() = default;
+
+std::uint16_t HttpServer::port() const { return impl_->port(); }
+
+Outcome HttpServer::run(const std::stop_token& stop) { return impl_->run(stop); }
+
+}  // namespace assay::mcp::http

@@ -1,0 +1,62 @@
+// The sessions of legacy clients: an unguessable id, what `initialize` negotiated, the stream that
+// its GET opened. A session belongs to the principal that made it; to anybody else it does not
+// exist. Event thread only.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "mcp/event_loop.h"
+#include "mcp/http/http_config.h"
+#include "mcp/http/responder.h"
+#include "mcp/peer.h"
+
+namespace assay::mcp::http {
+
+// 128 random bits in the form of a UUID. Throws std::system_error if the system has none.
+[[nodiscard]] std::string random_id();
+
+struct HttpSession {
+  std::string id{};
+  std::shared_ptr<Session> state = std::make_shared<Session>();
+  // The stream of its GET, if one is open.
+  std::shared_ptr<Responder> stream{};
+  Clock::time_point last_said = Clock::now();
+  Clock::time_point last_used = Clock::now();
+  // Exchanges under way; a session that has some does not expire.
+  std::size_t exchanges = 0;
+};
+
+class Sessions {
+ public:
+  // `ended` is told of every session that ends, whatever ended it.
+  Sessions(HttpLimits limits, std::function<void(HttpSession&)> ended);
+
+  // Makes room first: the session that has been idle longest ends. Null: all are busy.
+  [[nodiscard]] std::shared_ptr<HttpSession> add(const std::string& principal);
+  // Null: there is none, or it is somebody else's. Otherwise it has just been used.
+  [[nodiscard]] std::shared_ptr<HttpSession> find(std::string_view id,
+                                                  const std::string& principal);
+  void end(const std::string& id);
+  void end_all();
+  // Called every now and then: ends what nobody uses, keeps silent streams alive.
+  void tick(Clock::time_point now);
+
+  [[nodiscard]] std::size_t size() const { return sessions_.size(); }
+
+ private:
+  [[nodiscard]] static bool idle(const HttpSession& session) {
+    return session.exchanges == 0 && !session.stream;
+  }
+  [[nodiscard]] bool make_room();
+
+  const HttpLimits limits_;
+  std::function<void(HttpSession&)> ended_;
+  std::map<std::string, std::shared_ptr<HttpSession>, std::less<>> sessions_{};
+};
+
+}  // namespace assay::mcp::http

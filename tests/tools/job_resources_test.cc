@@ -1,0 +1,161 @@
+// Jobs as resources: on a fake engine, a real journal and a real artifact store.
+#include "tools/job_resources.h"
+
+#include <filesystem>
+
+#include "engine/job/kind.h"
+#include "tests/catch.h"
+#include "tools/prompts.h"
+
+using namespace assay;
+using mcp::CallContext;
+using mcp::Json;
+
+namespace {
+
+// One stage with two artifacts, then a verdict.
+class LeavingEngine final : public node::Engine {
+ public:
+  node::Conclusion run(const node::Order&,
+                       const std::function<void(const node::StageEvent&)>& on_stage,
+                       const std::stop_token&) override {
+    on_stage(
+        {.record = {.name = "compiled"},
+         .artifacts = {{"ptx", "text/plain", ptx}, {"cubin", "application/octet-stream", cubin}}});
+    return {.verdict = job::Verdict::wrong_output, .body = {{"summary", "half of it is wrong"}}};
+  }
+  Json capabilities() override { return Json::object(); }
+
+  std::string ptx =
+      "a\xC3\xBC"
+      "b: .version 8.0";
+  std::string cubin{
+      "\x7f"
+      "ELF\0\1\2",
+      7};
+};
+
+struct World {
+  std::filesystem::path folder = std::filesystem::temp_directory_path() / job::new_job_id();
+  journal::Journal journal{folder, {.kinds = {job::kernel_kind()}}};
+  journal::ArtifactStore artifacts{folder / "artifacts", 1 << 20, {}};
+  LeavingEngine engine{};
+  tools::Jobs jobs{journal, artifacts, engine, [](const std::string&) {}};
+  mcp::Resources resources = tools::job_resources(jobs);
+  CallContext anna{.principal = "anna"};
+  CallContext bert{.principal = "bert"};
+
+  ~World() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  }
+  std::string finished_job() {
+    const std::string id = jobs.submit(job::kernel_kind(), Json::object(), "anna");
+    const auto record =
+        jobs.wait(id, "anna", std::chrono::steady_clock::now() + std::chrono::seconds(20), {},
+                  [](const job::JobRecord&) {});
+    REQUIRE(record);
+    REQUIRE(record->verdict);
+    return id;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a job's report and artifacts are read by their URIs", "[resources]") {
+  World world;
+  const std::string id = world.finished_job();
+  for (const char* part : {"", "/report"}) {
+    const auto report = world.resources.read("assay://jobs/" + id + part, world.anna);
+    REQUIRE(report);
+    CHECK(report->mime_type == "application/json");
+    const Json json = Json::parse(report->bytes);
+    CHECK(json["job_id"] == id);
+    CHECK(json["verdict"] == "wrong_output");
+    REQUIRE(json["artifacts"].size() == 2);
+    for (const Json& artifact : json["artifacts"])
+      CHECK(world.resources.read(artifact["uri"].get<std::string>(), world.anna));
+  }
+  const auto ptx = world.resources.read("assay://jobs/" + id + "/ptx", world.anna);
+  REQUIRE(ptx);
+  CHECK(ptx->bytes == world.engine.ptx);
+  CHECK_FALSE(ptx->binary);
+  const auto cubin = world.resources.read("assay://jobs/" + id + "/cubin", world.anna);
+  REQUIRE(cubin);
+  CHECK(cubin->bytes == world.engine.cubin);
+  CHECK(cubin->binary);
+}
+
+TEST_CASE("what is not there, or somebody else's, does not exist", "[resources]") {
+  World world;
+  const std::string id = world.finished_job();
+  for (const std::string& uri : std::vector<std::string>{
+           "assay://jobs/", "assay://jobs", "assay://jobs/" + job::new_job_id(),
+           "assay://jobs/" + id + "/sass", "assay://jobs/" + id + "/ptx/x",
+           "assay://jobs/" + id + "/../ptx", "assay://jobs/" + id + "/ptx?offset=x",
+           "assay://jobs/" + id + "/ptx?offset=-1", "assay://jobs/" + id + "/ptx?length=",
+           "assay://jobs/" + id + "/ptx?lines=3", "file:///etc/passwd", ""}) {
+    INFO(uri);
+    CHECK_FALSE(world.resources.read(uri, world.anna));
+  }
+  CHECK_FALSE(world.resources.read("assay://jobs/" + id, world.bert));
+  CHECK_FALSE(world.resources.read("assay://jobs/" + id + "/ptx", world.bert));
+  CHECK(world.resources.list(world.anna).size() == 3);
+  CHECK(world.resources.list(world.bert).empty());
+}
+
+TEST_CASE("consecutive ranges make up the whole text, wherever they are cut", "[resources]") {
+  World world;
+  const std::string id = world.finished_job();
+  for (std::size_t step = 1; step <= world.engine.ptx.size() + 1; ++step) {
+    std::string whole;
+    for (std::size_t at = 0; at <= world.engine.ptx.size(); at += step) {
+      const auto part =
+          world.resources.read("assay://jobs/" + id + "/ptx?offset=" + std::to_string(at) +
+                                   "&length=" + std::to_string(step),
+                               world.anna);
+      REQUIRE(part);
+      CHECK((part->bytes.empty() || (static_cast<unsigned char>(part->bytes[0]) & 0xC0U) != 0x80U));
+      whole += part->bytes;
+    }
+    CHECK(whole == world.engine.ptx);
+  }
+  const auto past = world.resources.read("assay://jobs/" + id + "/ptx?offset=99999999", world.anna);
+  REQUIRE(past);
+  CHECK(past->bytes.empty());
+  const auto middle =
+      world.resources.read("assay://jobs/" + id + "/cubin?offset=1&length=3", world.anna);
+  REQUIRE(middle);
+  CHECK(middle->bytes == "ELF");
+}
+
+TEST_CASE("ids and names are suggested to whom they belong", "[resources]") {
+  World world;
+  const std::string id = world.finished_job();
+  const auto& complete = world.resources.templates.back().complete;
+  CHECK(complete("job_id", id.substr(0, 4), world.anna) == std::vector<std::string>{id});
+  CHECK(complete("job_id", "no such", world.anna).empty());
+  CHECK(complete("job_id", "", world.bert).empty());
+  CHECK(complete("artifact", "p", world.anna) == std::vector<std::string>{"ptx"});
+  CHECK(complete("offset", "", world.anna).empty());
+}
+
+TEST_CASE("every prompt names tools that exist and the job it is about", "[prompts]") {
+  World world;
+  const std::string id = world.finished_job();
+  const auto prompts = tools::prompts(world.jobs);
+  REQUIRE(prompts.size() == 3);
+  for (const auto& prompt : prompts) {
+    INFO(prompt.name);
+    mcp::PromptArguments arguments;
+    for (const auto& argument : prompt.arguments)
+      if (argument.required) arguments[argument.name] = id;
+    const auto messages = prompt.get(arguments, world.anna).messages;
+    REQUIRE(messages.size() == 1);
+    CHECK(messages[0].content["text"].get<std::string>().find(id) != std::string::npos);
+  }
+  CHECK(prompts[0].arguments[1].complete("t", world.anna) ==
+        std::vector<std::string>{"triton", "torch_cuda", "torch"});
+  CHECK(prompts[2].arguments[0].complete("", world.anna) == std::vector<std::string>{id});
+  CHECK(prompts[2].arguments[0].complete("", world.bert).empty());
+}

@@ -1,0 +1,191 @@
+#include "tools/job_resources.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "tools/report.h"
+
+namespace assay::tools {
+namespace {
+
+using job::JobRecord;
+using mcp::CallContext;
+using mcp::ResourceContents;
+
+constexpr std::string_view kScheme = "assay://jobs/";
+constexpr std::size_t kListedJobs = 20;
+constexpr std::size_t kSuggestedJobs = 100;
+
+// Where in its text a resource begins and ends.
+struct Range {
+  std::size_t offset = 0;
+  std::size_t length = std::string::npos;
+};
+
+struct Address {
+  std::string job_id{};
+  std::string part{};  // empty: the job itself
+  Range range{};
+};
+
+std::optional<std::size_t> number(std::string_view text) {
+  std::size_t value = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || fault != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
+// "offset=10&length=20", each at most once.
+std::optional<Range> range_of(std::string_view query) {
+  Range range;
+  while (!query.empty()) {
+    const std::size_t end = std::min(query.find('&'), query.size());
+    const std::string_view pair = query.substr(0, end);
+    query.remove_prefix(std::min(end + 1, query.size()));
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    const auto value = number(pair.substr(std::min(equals + 1, pair.size())));
+    if (!value) return {};
+    if (pair.substr(0, equals) == "offset")
+      range.offset = *value;
+    else if (pair.substr(0, equals) == "length")
+      range.length = *value;
+    else
+      return {};
+  }
+  return range;
+}
+
+std::optional<Address> address_of(std::string_view uri) {
+  if (!uri.starts_with(kScheme)) return {};
+  uri.remove_prefix(kScheme.size());
+  const std::size_t mark = std::min(uri.find('?'), uri.size());
+  const auto range = range_of(uri.substr(std::min(mark + 1, uri.size())));
+  if (!range) return {};
+  const std::string_view path = uri.substr(0, mark);
+  const std::size_t slash = std::min(path.find('/'), path.size());
+  return Address{.job_id = std::string(path.substr(0, slash)),
+                 .part = std::string(path.substr(std::min(slash + 1, path.size()))),
+                 .range = *range};
+}
+
+// The part that was asked for. Of a text, whole characters only: a cut one is left to its
+// neighbour's part.
+std::string cut(const std::string& bytes, Range range, bool is_text) {
+  const auto boundary = [&](std::size_t at) {
+    while (is_text && at < bytes.size() && (static_cast<unsigned char>(bytes[at]) & 0xC0U) == 0x80U)
+      ++at;
+    return at;
+  };
+  const std::size_t begin = boundary(std::min(range.offset, bytes.size()));
+  const std::size_t length =
+      std::min(range.length, bytes.size() - std::min(range.offset, bytes.size()));
+  const std::size_t end = boundary(std::min(range.offset, bytes.size()) + length);
+  return bytes.substr(begin, end - begin);
+}
+
+bool is_text(const std::string& media_type) {
+  return media_type.starts_with("text/") || media_type == "application/json" ||
+         media_type == "image/svg+xml";
+}
+
+std::optional<ResourceContents> read(Jobs& jobs, const std::string& uri,
+                                     const CallContext& context) {
+  const auto address = address_of(uri);
+  if (!address) return {};
+  const auto record = jobs.find(address->job_id, context.principal);
+  if (!record) return {};
+  if (address->part.empty() || address->part == "report")
+    return ResourceContents{
+        .mime_type = "application/json",
+        .bytes = cut(report(*record, Detail::full)
+                         .dump(1, ' ', false, mcp::OrderedJson::error_handler_t::replace),
+                     address->range, true)};
+  // A name may occur in several stages; the last one is what the report speaks of.
+  for (auto link = record->artifacts.rbegin(); link != record->artifacts.rend(); ++link) {
+    if (link->name != address->part) continue;
+    const auto bytes = jobs.artifact(*link);
+    if (!bytes) return {};
+    const bool text = is_text(link->media_type);
+    return ResourceContents{
+        .mime_type = link->media_type, .bytes = cut(*bytes, address->range, text), .binary = !text};
+  }
+  return {};
+}
+
+// With their artifacts, which the journal's list leaves out.
+std::vector<JobRecord> recent_jobs(Jobs& jobs, std::size_t count, const CallContext& context) {
+  std::vector<JobRecord> whole;
+  for (const JobRecord& record : jobs.recent(context.principal, count))
+    if (auto found = jobs.find(record.id, context.principal)) whole.push_back(std::move(*found));
+  return whole;
+}
+
+void list_job(const JobRecord& record, std::vector<mcp::Resource>& into) {
+  const std::string verdict = record.verdict ? std::string(job::name(*record.verdict))
+                                             : std::string(job::name(record.state));
+  into.push_back({.uri = job_uri(record.id),
+                  .name = "report",
+                  .title = "Report of job " + record.id.substr(0, 8) + ": " + verdict,
+                  .description = record.conclusion.value("summary", std::string()),
+                  .mime_type = "application/json"});
+  for (const auto& link : record.artifacts)
+    into.push_back({.uri = artifact_uri(record.id, link.name),
+                    .name = link.name,
+                    .title = link.name + " of job " + record.id.substr(0, 8),
+                    .mime_type = link.media_type,
+                    .size_bytes = static_cast<std::int64_t>(link.bytes)});
+}
+
+std::vector<std::string> suggest(Jobs& jobs, const std::string& variable, const std::string& prefix,
+                                 const CallContext& context) {
+  std::vector<std::string> values;
+  const auto offer = [&](const std::string& value) {
+    if (value.starts_with(prefix) && std::find(values.begin(), values.end(), value) == values.end())
+      values.push_back(value);
+  };
+  if (variable == "job_id")
+    for (const JobRecord& record : jobs.recent(context.principal, kSuggestedJobs)) offer(record.id);
+  if (variable == "artifact")
+    for (const JobRecord& record : recent_jobs(jobs, kListedJobs, context))
+      for (const auto& link : record.artifacts) offer(link.name);
+  return values;
+}
+
+}  // namespace
+
+std::string job_uri(const std::string& job_id) { return std::string(kScheme) + job_id; }
+
+std::string artifact_uri(const std::string& job_id, const std::string& artifact) {
+  return job_uri(job_id) + '/' + artifact;
+}
+
+mcp::Resources job_resources(Jobs& jobs) {
+  const auto complete = [&jobs](const std::string& variable, const std::string& prefix,
+                                const CallContext& context) {
+    return suggest(jobs, variable, prefix, context);
+  };
+  return {
+      .list =
+          [&jobs](const CallContext& context) {
+            std::vector<mcp::Resource> resources;
+            for (const JobRecord& record : recent_jobs(jobs, kListedJobs, context))
+              list_job(record, resources);
+            return resources;
+          },
+      .templates = {{.uri_template = "assay://jobs/{job_id}",
+                     .name = "job",
+                     .title = "A job's report",
+                     .description = "Every stage of a job with its details, partial or final.",
+                     .mime_type = "application/json",
+                     .complete = complete},
+                    {.uri_template = "assay://jobs/{job_id}/{artifact}{?offset,length}",
+                     .name = "artifact",
+                     .title = "What a job left behind",
+                     .description = "The compiler's log, the PTX and whatever else the report's "
+                                    "`artifacts` name; offset and length in bytes.",
+                     .complete = complete}},
+      .read = [&jobs](const std::string& uri,
+                      const CallContext& context) { return read(jobs, uri, context); }};
+}
+
+}  // namespace assay::tools

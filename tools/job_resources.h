@@ -1,0 +1,21 @@
+// A caller's jobs as resources: the whole report of each, and what its stages left behind.
+//
+//   assay://jobs/{job_id}              the report in full, every stage with its body
+//   assay://jobs/{job_id}/report       the same
+//   assay://jobs/{job_id}/{artifact}   "log", "ptx", … as the report's `artifacts` name them
+//
+// The last also with ?offset=…&length=…, in bytes, for texts that are too long to read whole.
+#pragma once
+
+#include "mcp/resource.h"
+#include "tools/jobs.h"
+
+namespace assay::tools {
+
+// `jobs` must outlive the resources.
+[[nodiscard]] mcp::Resources job_resources(Jobs& jobs);
+
+[[nodiscard]] std::string job_uri(const std::string& job_id);
+[[nodiscard]] std::string artifact_uri(const std::string& job_id, const std::string& artifact);
+
+}  // namespace assay::tools
