@@ -89,6 +89,10 @@ void SseEndpoint::post(const HttpRequest& request, const std::string& principal,
   Message message = decoder_.decode(request.body);
   if (const auto* invalid = std::get_if<Invalid>(&message))
     return responder.answer(answer_of({.status = 400, .id = invalid->id, .error = invalid->error}));
+  if (std::holds_alternative<Batch>(message)) {
+    return responder.answer(
+        refused(400, "this revision has no batches", ErrorCode::invalid_request));
+  }
   responder.answer({.status = 202, .content_type = "text/plain", .body = "Accepted"});
   const std::shared_ptr<StreamPeer> peer = found->second;
   dispatcher_.receive({.message = std::move(message), .bytes = request.body.size(), .peer = peer});
