@@ -100,15 +100,26 @@ class Finder {
     return list;
   }
 
+  static bool ends_head(const Token& token) {
+    return token.is(";") || token.is("{") || token.is("}") || token.is("=") ||
+           token.is("__global__");
+  }
+
+  // Whether the '(' behind a word opens the parameters; an attribute's does not.
+  bool opens_parameters(std::size_t word, std::size_t open, Head& head) const {
+    if (is_attribute(tokens_[word].text)) return false;
+    head.name = word;
+    head.open = open;
+    head.found = !is_type_word(tokens_[word].text);
+    return true;
+  }
+
   [[nodiscard]] Head read_head() const {
     Head head;
     std::size_t last_word = tokens_.size();
     for (std::size_t i = at_ + 1; i < tokens_.size() && i < at_ + kMaxHeadTokens; ++i) {
       const Token& token = tokens_[i];
-      if (token.is(";") || token.is("{") || token.is("}") || token.is("=") ||
-          token.is("__global__")) {
-        return head;
-      }
+      if (ends_head(token)) return head;
       if (token.kind == TokenKind::identifier) {
         last_word = i;
         head.arguments.clear();
@@ -123,12 +134,7 @@ class Finder {
       } else if (token.is("(")) {
         const std::size_t close = partners_[i];
         if (close == tokens_.size() || last_word == tokens_.size()) return head;
-        if (!is_attribute(tokens_[last_word].text)) {
-          head.name = last_word;
-          head.open = i;
-          head.found = !is_type_word(tokens_[last_word].text);
-          return head;
-        }
+        if (opens_parameters(last_word, i, head)) return head;
         if (tokens_[last_word].is("__launch_bounds__")) head.launch_bounds = texts(i, close);
         i = close;
       }
