@@ -114,6 +114,19 @@ class Finder {
     return true;
   }
 
+  // Over what stands in brackets behind the last word; the end of the tokens if it does not close.
+  std::size_t skip_brackets(std::size_t open, std::size_t word, Head& head) const {
+    if (tokens_[open].is("<")) {
+      const std::size_t close = closing_angle(tokens_, open, tokens_.size());
+      if (close < tokens_.size()) head.arguments = texts(open, close);
+      return close;
+    }
+    const std::size_t close = partners_[open];
+    const bool is_bounds = tokens_[open].is("(") && tokens_[word].is("__launch_bounds__");
+    if (is_bounds && close < tokens_.size()) head.launch_bounds = texts(open, close);
+    return close;
+  }
+
   [[nodiscard]] Head read_head() const {
     Head head;
     std::size_t last_word = tokens_.size();
@@ -123,21 +136,16 @@ class Finder {
       if (token.kind == TokenKind::identifier) {
         last_word = i;
         head.arguments.clear();
-      } else if (token.is("<") && last_word + 1 == i) {
-        const std::size_t close = closing_angle(tokens_, i, tokens_.size());
-        if (close == tokens_.size()) return head;
-        head.arguments = texts(i, close);
-        i = close;
-      } else if (token.is("[")) {
-        i = partners_[i];
-        if (i == tokens_.size()) return head;
-      } else if (token.is("(")) {
-        const std::size_t close = partners_[i];
-        if (close == tokens_.size() || last_word == tokens_.size()) return head;
-        if (opens_parameters(last_word, i, head)) return head;
-        if (tokens_[last_word].is("__launch_bounds__")) head.launch_bounds = texts(i, close);
-        i = close;
+        continue;
       }
+      const bool is_bracket =
+          token.is("(") || token.is("[") || (token.is("<") && last_word + 1 == i);
+      if (!is_bracket) continue;
+      const bool is_lost =
+          token.is("(") && (last_word == tokens_.size() || partners_[i] == tokens_.size());
+      if (is_lost || (token.is("(") && opens_parameters(last_word, i, head))) return head;
+      i = skip_brackets(i, last_word, head);
+      if (i == tokens_.size()) return head;
     }
     return head;
   }
