@@ -74,7 +74,7 @@ class Inference {
       std::string name = parameter.name.empty() ? "arg_" + std::to_string(i) : parameter.name;
       const auto reason = parameter.is_pointer() ? tensor(parameter, name, usage_.parameters[i])
                                                  : scalar(parameter, name);
-      if (!reason.empty()) return NotInferred{reason};
+      if (!reason.empty()) return NotInferred{reason, signature_.qualified_name};
     }
     launch();
     out_.kernel_name = signature_.qualified_name;
