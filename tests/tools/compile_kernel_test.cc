@@ -209,4 +209,10 @@ TEST_CASE("what the source gives away of a contract goes with the order, host co
   CHECK(none.at("io").is_null());
   CHECK(none.at("guesses")[0].get<std::string>().find("'p'") == 0);
   CHECK(draft_of("int main() {}").is_null());
+  const Json functor = draft_of(
+      "struct Twice { __device__ float operator()(float v) const { return 2 * v; } };\n"
+      "template <class F> __global__ void map(float* x, F f) { x[0] = f(x[0]); }\n"
+      "void run(float* x) { map<<<1, 1>>>(x, Twice{}); }\n");
+  CHECK(functor.at("io").is_null());
+  CHECK(functor.at("guesses")[0].get<std::string>().find("'f' is passed as F, by value") == 0);
 }
