@@ -1,5 +1,6 @@
 // compare: a reference and a candidate, the same inputs, separate processes, the reference first.
 #include "tools/kernel_request.h"
+#include "tools/old_arguments.h"
 #include "tools/schemas.h"
 #include "tools/tools.h"
 
@@ -29,7 +30,7 @@ mcp::Tool compare(Jobs& jobs, const Library* library) {
             const KernelRoles roles{.judged = "custom_kernel"};
             return judge(jobs, library, roles, arguments, context);
           },
-      .aliases = {{.name = "compare_kernels"}}};
+      .aliases = {{.name = "compare_kernels", .adapt = from_old_compare}}};
 }
 
 }  // namespace assay::tools

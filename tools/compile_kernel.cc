@@ -74,11 +74,16 @@ std::string wanted_kernel(const KernelArgument& kernel) {
   return name;
 }
 
-// What the source itself gives away of a contract; null if nothing, or nothing that would hold.
+// What the source itself gives away of a contract, `io` null with the reason where no contract can
+// hold its parameters; null if nothing is seen, or nothing that would hold.
 Json inferred_draft(const KernelArgument& kernel) {
   auto inferred = infer_contract(source::cuda_text(kernel.given), wanted_kernel(kernel), {});
   auto* good = std::get_if<InferredContract>(&inferred);
-  if (good == nullptr) return nullptr;
+  if (good == nullptr) {
+    const auto& none = std::get<NotInferred>(inferred);
+    if (none.kernel_name.empty()) return nullptr;
+    return {{"kernel", none.kernel_name}, {"io", nullptr}, {"guesses", {none.reason}}};
+  }
   const auto parsed = contract::parse(good->document);
   const auto* holds = std::get_if<contract::Parsed>(&parsed);
   if (holds == nullptr ||

@@ -1,5 +1,6 @@
 // evaluate: compile, validate (against a reference if one is given), time, profile.
 #include "tools/kernel_request.h"
+#include "tools/old_arguments.h"
 #include "tools/schemas.h"
 #include "tools/tools.h"
 
@@ -23,10 +24,13 @@ mcp::Tool evaluate(Jobs& jobs, const Library* library) {
                           .open_world = false},
           .input_schema = schema("evaluate.input.json"),
           .output_schema = schema("report.json"),
-          .run = [&jobs, library](const Json& arguments, CallContext& context) {
-            const KernelRoles roles{};
-            return judge(jobs, library, roles, arguments, context);
-          }};
+          .run =
+              [&jobs, library](const Json& arguments, CallContext& context) {
+                const KernelRoles roles{};
+                return judge(jobs, library, roles, arguments, context);
+              },
+          .aliases = {{.name = "evaluate_kernel", .adapt = from_old_evaluate},
+                      {.name = "validate_kernel", .adapt = from_old_validate}}};
 }
 
 }  // namespace assay::tools

@@ -74,7 +74,7 @@ class Inference {
       std::string name = parameter.name.empty() ? "arg_" + std::to_string(i) : parameter.name;
       const auto reason = parameter.is_pointer() ? tensor(parameter, name, usage_.parameters[i])
                                                  : scalar(parameter, name);
-      if (!reason.empty()) return NotInferred{reason};
+      if (!reason.empty()) return NotInferred{reason, signature_.qualified_name};
     }
     launch();
     out_.kernel_name = signature_.qualified_name;
@@ -88,6 +88,7 @@ class Inference {
   // What each template parameter stands for: as asked for, from a launch, from an instance, from
   // its default, else float and 16.
   void read_template_arguments(const std::vector<source::Instance>& instances) {
+    const bool is_asked = !wanted_.empty();
     std::vector<std::string> arguments = std::move(wanted_);
     if (arguments.empty() && launch_) arguments = launch_->template_arguments;
     for (const auto& instance : instances) {
@@ -98,7 +99,9 @@ class Inference {
     for (std::size_t i = 0; i < signature_.template_parameters.size(); ++i) {
       const auto& parameter = signature_.template_parameters[i];
       std::string value = i < arguments.size() ? arguments[i] : parameter.default_value;
-      const bool is_dispatched = parameter.is_type() && !value.empty() && !element_of(value);
+      // A host template's own name, or a dispatch macro's scalar_t, is no type here.
+      const bool is_dispatched =
+          !is_asked && parameter.is_type() && !value.empty() && !element_of(value);
       if (value.empty() || is_dispatched) {
         value = parameter.is_type() ? "float" : "16";
         assume("template parameter " + parameter.name + " is taken as " + value);

@@ -25,6 +25,7 @@ struct InferredContract {
 
 struct NotInferred {
   std::string reason{};
+  std::string kernel_name{};  // whose parameters no contract can hold; "" if there is no kernel
 };
 
 // `kernel_name` "": the first kernel; "scale<double>": that instance of a template. `sizes`: values

@@ -1,5 +1,6 @@
 """compare: the reference first, a mismatch explained, what the reference completed kept; baselines."""
 
+import json
 import unittest
 
 from assay_client import ADD, Server, contract, kernel, tensor
@@ -41,8 +42,21 @@ class Compare(unittest.TestCase):
         self.assertIsNone(report["speedup"])
         self.assertIn("not a GPU time", report["timing"]["note"])
 
-    def test_the_old_name_is_accepted(self):
+    def test_the_old_names_and_spellings_are_accepted(self):
         self.assertEqual(self.compare(ADD, ADD, tool="compare_kernels")["verdict"], "passed")
+        io = contract()
+        flat = {"kernel_source": ADD, "kernel_type": "cuda", "io_contract": io, "num_trials": 1}
+        for tool, arguments in (
+                ("evaluate_kernel", flat), ("validate_kernel", flat), ("evaluate_kernel", {"request": {"kernel": kernel(ADD)}}),
+                ("evaluate_kernel", {"request": json.dumps({"kernel": kernel(ADD)})}),
+                ("evaluate_kernel", {**flat, "reference_kernel_source": ADD, "reference_kernel_type": "cuda"}),
+                ("compare_kernels", {"ref_kernel_source": ADD, "ref_kernel_type": "cuda", "custom_kernel_source": ADD,
+                                     "custom_kernel_type": "cuda", "custom_kernel_io": io})):
+            with self.subTest(tool=tool, arguments=sorted(arguments)):
+                result = self.server.call(tool, arguments)
+                self.assertEqual(result["structuredContent"].get("verdict"), "passed", result["content"])
+        listed = self.server.answer(self.server.send("tools/list"))["result"]["tools"]
+        self.assertFalse({"evaluate_kernel", "validate_kernel", "compare_kernels"} & {tool["name"] for tool in listed})
 
     def test_a_missing_tail_is_named(self):
         report = self.compare(ADD, self.add("if (i < n / 256 * 256) out[i] = a[i] + b[i];"))

@@ -222,7 +222,9 @@ class Drafts(unittest.TestCase):
             for one in kernels:
                 given = source(one.source, **(one.metadata or {}))
                 draft = server.call("compile_kernel", {"kernel": given})["structuredContent"]["contract"]
-                self.assertIsNotNone(draft["io"], one.name)
+                if draft["io"] is None:
+                    self.assertIn("by value", draft["guesses"][0], one.name)
+                    continue
                 given.update(io=draft["io"], metadata={**(one.metadata or {}), **draft.get("metadata", {})})
                 report = server.call("evaluate", {"kernel": given, "num_trials": 1, "validation_trials": 1, "timeout": 5,
                                                   "wait_s": 100})["structuredContent"]

@@ -77,6 +77,9 @@ TEST_CASE("what was inferred from the source counts, unless the compiler saw oth
   CHECK(guess(kernels, inferred) == R"(["mine"])");
   // A template that nothing instantiates is not among the compiled ones.
   CHECK(guess(json::array(), inferred) == R"(["mine"])");
+  const json none = {{"kernel", "a"}, {"io", nullptr}, {"guesses", {"why"}}};
+  CHECK(node::contract_draft(kernels, "", none).at("io").is_null());
+  CHECK(guess(kernels, none) == R"(["why"])");
   const std::string compiled = node::contract_skeleton(kernels, "").at("guesses").dump();
   CHECK(guess(kernels, nullptr) == compiled);
   inferred["io"]["args"] = json::array();

@@ -204,6 +204,15 @@ TEST_CASE("what the source gives away of a contract goes with the order, host co
   CHECK(instance.at("kernel") == "scale<double, 4>");
   CHECK(instance.at("io").at("args")[0].at("tensor_spec").at("dtype") == "float64");
   CHECK(instance.at("metadata").at("name_expressions")[0] == "scale<double, 4>");
-  CHECK(draft_of("__global__ void k(float** p) { p[0][0] = 1; }").is_null());
+  const Json none = draft_of("__global__ void k(float** p) { p[0][0] = 1; }");
+  CHECK(none.at("kernel") == Json("k"));
+  CHECK(none.at("io").is_null());
+  CHECK(none.at("guesses")[0].get<std::string>().find("'p'") == 0);
   CHECK(draft_of("int main() {}").is_null());
+  const Json functor = draft_of(
+      "struct Twice { __device__ float operator()(float v) const { return 2 * v; } };\n"
+      "template <class F> __global__ void map(float* x, F f) { x[0] = f(x[0]); }\n"
+      "void run(float* x) { map<<<1, 1>>>(x, Twice{}); }\n");
+  CHECK(functor.at("io").is_null());
+  CHECK(functor.at("guesses")[0].get<std::string>().find("'f' is passed as F, by value") == 0);
 }

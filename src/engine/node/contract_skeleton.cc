@@ -147,7 +147,7 @@ json contract_draft(const json& kernels, const std::string& wanted, const json& 
   if (!inferred.is_object()) return contract_skeleton(kernels, wanted);
   // Of a template that nothing instantiates the compiler knows nothing to set against it.
   const json* compiled = choose(kernels, inferred.at("kernel").get<std::string>());
-  const bool agrees = compiled == nullptr ||
+  const bool agrees = inferred.at("io").is_null() || compiled == nullptr ||
                       compiled->at("arguments").size() == inferred.at("io").at("args").size();
   return agrees ? inferred : contract_skeleton(kernels, wanted);
 }

@@ -15,7 +15,8 @@ namespace assay::node {
 [[nodiscard]] nlohmann::json contract_skeleton(const nlohmann::json& kernels,
                                                const std::string& wanted);
 
-// The one place that decides. `inferred`: {kernel, io, guesses, metadata?}, null if there is none.
+// The one place that decides. `inferred`: {kernel, io, guesses, metadata?}, `io` null where the
+// server knows that there can be none; null if it inferred nothing.
 [[nodiscard]] nlohmann::json contract_draft(const nlohmann::json& kernels,
                                             const std::string& wanted,
                                             const nlohmann::json& inferred);

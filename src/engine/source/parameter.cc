@@ -67,41 +67,40 @@ void take_qualifier(const Token& token, Parameter& out) {
   if (token.is("const") && out.pointer_depth == 0) out.is_const = true;
 }
 
-void take(const Tokens& tokens, std::size_t first, std::size_t last, Tokens& into) {
-  for (std::size_t k = first; k <= last; ++k) into.push_back(tokens[k]);
-}
-
-// (…), […] and <…>: the index of the closing one, or `end`.
-std::size_t take_group(const Tokens& tokens, std::size_t i, std::size_t end, Pieces& pieces,
-                       Parameter& out) {
-  if (tokens[i].is("<")) {
-    const std::size_t close = std::min(closing_angle(tokens, i, end), end - 1);
-    take(tokens, i, close, pieces.type);
-    take(tokens, i, close, pieces.spelled);
+// What stands in brackets from `open`; gives the last token of it, or `end` if they do not close.
+std::size_t take_bracketed(const Tokens& tokens, std::size_t open, std::size_t end, Pieces& pieces,
+                           Parameter& out) {
+  if (tokens[open].is("(")) {
+    const std::size_t close = closing(tokens, open, end);
+    if (close == end) return end;
+    if (open + 1 < close && (tokens[open + 1].is("*") || tokens[open + 1].is("&")))
+      take_nested_declarator(tokens, open, close, pieces, out);
     return close;
   }
-  const std::size_t close = closing(tokens, i, end);
-  if (tokens[i].is("[")) {
-    if (out.pointer_depth == 0 && !out.is_reference) ++out.pointer_depth;
-    take(tokens, i, std::min(close, end - 1), pieces.spelled);
-  } else if (close != end && i + 1 < close && (tokens[i + 1].is("*") || tokens[i + 1].is("&"))) {
-    take_nested_declarator(tokens, i, close, pieces, out);
+  const bool is_array = tokens[open].is("[");
+  const std::size_t close =
+      is_array ? closing(tokens, open, end) : closing_angle(tokens, open, end);
+  if (is_array && out.pointer_depth == 0 && !out.is_reference) ++out.pointer_depth;
+  for (std::size_t k = open; k <= std::min(close, end - 1); ++k) {
+    if (!is_array) pieces.type.push_back(tokens[k]);
+    pieces.spelled.push_back(tokens[k]);
   }
   return close;
 }
 
-void take_token(const Token& token, Pieces& pieces, Parameter& out) {
+void take_plain(const Token& token, Pieces& pieces, Parameter& out) {
+  const bool is_word = token.kind == TokenKind::identifier;
   if (token.is("*")) {
     ++out.pointer_depth;
   } else if (token.is("&") || token.is("&&")) {
     out.is_reference = true;
   } else if (token.is("...")) {
     out.is_pack = true;
-  } else if (token.kind == TokenKind::identifier && is_qualifier(token.text)) {
+  } else if (is_word && is_qualifier(token.text)) {
     take_qualifier(token, out);
     if (token.is("__grid_constant__")) return;
   } else {
-    if (token.kind == TokenKind::identifier) pieces.words.push_back(pieces.type.size());
+    if (is_word) pieces.words.push_back(pieces.type.size());
     pieces.type.push_back(token);
   }
   pieces.spelled.push_back(token);
@@ -115,11 +114,12 @@ Pieces collect(const Tokens& tokens, std::size_t begin, std::size_t end, Paramet
       continue;
     }
     const Token& token = tokens[i];
-    const bool opens = token.is("(") || token.is("[") || (token.is("<") && !pieces.type.empty());
-    if (opens) {
-      i = take_group(tokens, i, end, pieces, out);
+    const bool is_bracketed =
+        token.is("(") || token.is("[") || (token.is("<") && !pieces.type.empty());
+    if (is_bracketed) {
+      i = take_bracketed(tokens, i, end, pieces, out);
     } else {
-      take_token(token, pieces, out);
+      take_plain(token, pieces, out);
     }
   }
   return pieces;

@@ -105,18 +105,26 @@ class Finder {
            token.is("__global__");
   }
 
-  // Parentheses behind the kernel's name complete its head; those of an attribute belong to it.
-  bool is_complete_at(std::size_t open, std::size_t last_word, Head& head) const {
-    if (last_word == tokens_.size()) return true;
-    const Token& word = tokens_[last_word];
-    if (is_attribute(word.text)) {
-      if (word.is("__launch_bounds__")) head.launch_bounds = texts(open, partners_[open]);
-      return false;
-    }
-    head.name = last_word;
+  // Whether the '(' behind a word opens the parameters; an attribute's does not.
+  bool opens_parameters(std::size_t word, std::size_t open, Head& head) const {
+    if (is_attribute(tokens_[word].text)) return false;
+    head.name = word;
     head.open = open;
-    head.found = !is_type_word(word.text);
+    head.found = !is_type_word(tokens_[word].text);
     return true;
+  }
+
+  // Over what stands in brackets behind the last word; the end of the tokens if it does not close.
+  std::size_t skip_brackets(std::size_t open, std::size_t word, Head& head) const {
+    if (tokens_[open].is("<")) {
+      const std::size_t close = closing_angle(tokens_, open, tokens_.size());
+      if (close < tokens_.size()) head.arguments = texts(open, close);
+      return close;
+    }
+    const std::size_t close = partners_[open];
+    const bool is_bounds = tokens_[open].is("(") && tokens_[word].is("__launch_bounds__");
+    if (is_bounds && close < tokens_.size()) head.launch_bounds = texts(open, close);
+    return close;
   }
 
   [[nodiscard]] Head read_head() const {
@@ -128,17 +136,16 @@ class Finder {
       if (token.kind == TokenKind::identifier) {
         last_word = i;
         head.arguments.clear();
-      } else if (token.is("<") && last_word + 1 == i) {
-        const std::size_t close = closing_angle(tokens_, i, tokens_.size());
-        if (close == tokens_.size()) return head;
-        head.arguments = texts(i, close);
-        i = close;
-      } else if (token.is("[") || token.is("(")) {
-        const std::size_t close = partners_[i];
-        if (close == tokens_.size()) return head;
-        if (token.is("(") && is_complete_at(i, last_word, head)) return head;
-        i = close;
+        continue;
       }
+      const bool is_bracket =
+          token.is("(") || token.is("[") || (token.is("<") && last_word + 1 == i);
+      if (!is_bracket) continue;
+      const bool is_lost =
+          token.is("(") && (last_word == tokens_.size() || partners_[i] == tokens_.size());
+      if (is_lost || (token.is("(") && opens_parameters(last_word, i, head))) return head;
+      i = skip_brackets(i, last_word, head);
+      if (i == tokens_.size()) return head;
     }
     return head;
   }

@@ -133,6 +133,17 @@ class Reader {
     return before.kind != TokenKind::identifier || before.is("return") || before.is("else");
   }
 
+  [[nodiscard]] bool is_condition(std::size_t open) const {
+    if (open == 0) return false;
+    const Token& word = tokens_[open - 1];
+    return word.is("if") || word.is("while") || word.is("for") || word.is("switch");
+  }
+
+  static bool ends_expression(const Token& token) {
+    return token.is(";") || token.is("{") || token.is("}") || token.is("=") ||
+           is_one_of(token.text, kAssigning);
+  }
+
   // The '(' around [begin, end) with nothing but an offset (p + i) beside it.
   std::optional<std::size_t> enclosing_paren(std::size_t begin, std::size_t end,
                                              bool& first_argument) {
@@ -146,28 +157,15 @@ class Reader {
       if (token.is(")") || token.is("]")) ++depth;
       if (token.is("(") || token.is("[")) {
         if (depth == 0) {
-          const bool is_it = token.is("(") && !is_condition(at) && end <= kernel_.body.end;
-          return is_it ? std::optional(at) : std::nullopt;
+          const bool is_wrong = !token.is("(") || is_condition(at) || end > kernel_.body.end;
+          return is_wrong ? std::nullopt : std::optional(at);
         }
         --depth;
       }
-      if (depth != 0) continue;
-      if (token.is(",")) first_argument = false;
-      if (separates_statements(token)) return std::nullopt;
+      if (depth == 0 && token.is(",")) first_argument = false;
+      if (depth == 0 && ends_expression(token)) return std::nullopt;
     }
     return std::nullopt;
-  }
-
-  // if (…), while (…)
-  [[nodiscard]] bool is_condition(std::size_t open) const {
-    if (open == 0) return false;
-    const Token& before = tokens_[open - 1];
-    return before.is("if") || before.is("while") || before.is("for") || before.is("switch");
-  }
-
-  static bool separates_statements(const Token& token) {
-    return token.is(";") || token.is("{") || token.is("}") || token.is("=") ||
-           is_one_of(token.text, kAssigning);
   }
 
   // "atomicAdd" of atomicAdd( … ), "reinterpret_cast" of reinterpret_cast<float4*>( … ), "" of ( …
