@@ -120,7 +120,8 @@ ToolResult run(Jobs& jobs, const Library* library, const Json& arguments, CallCo
         std::string("The job could not be recorded, so it was not run: ") + error.what(), true);
   }
   ToolResult result = answer_for_new_job(jobs, job_id, arguments, kernel.warnings, context);
-  if (arguments.value("include_ptx", false)) include_ptx(jobs, job_id, context, result);
+  if (!result.task && arguments.value("include_ptx", false))
+    include_ptx(jobs, job_id, context, result);
   return result;
 }
 

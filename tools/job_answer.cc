@@ -16,6 +16,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kStages = 7;  // received … concluded
 constexpr double kDefaultWaitS = 45;
+// What ends within this time is answered at once, also to a client that could hold a task.
+constexpr std::chrono::milliseconds kTaskAfter{1'000};
 
 Clock::time_point deadline(const Json& arguments, double default_s) {
   const double wait_s = arguments.value("wait_s", default_s);
@@ -63,13 +65,18 @@ ToolResult answer_for_new_job(Jobs& jobs, const std::string& job_id, const Json&
                               const std::vector<contract::Violation>& warnings,
                               CallContext& context) {
   // Told at once, so that a client which loses the answer can still ask for the job.
-  const auto record = jobs.wait(job_id, context.principal, deadline(arguments, kDefaultWaitS),
-                                context.stop, [&](const JobRecord& seen) { tell(seen, context); });
+  const auto end = deadline(arguments, kDefaultWaitS);
+  const auto record =
+      jobs.wait(job_id, context.principal,
+                context.may_become_task ? std::min(end, Clock::now() + kTaskAfter) : end,
+                context.stop, [&](const JobRecord& seen) { tell(seen, context); });
   if (context.stop.stop_requested()) {
     [[maybe_unused]] const auto cancelled = jobs.cancel(job_id, context.principal);
     return {.structured = {{"job_id", job_id}, {"status", "success"}, {"state", "cancelled"}}};
   }
   if (!record) return server_fault("The job has vanished from the journal.", true);
+  if (context.may_become_task && !job::is_final(record->state))
+    return {.task = task_handle(*record)};
   ToolResult result = answer(*record, detail_of(arguments), jobs, context);
   for (const auto& warning : warnings) {
     result.structured["warnings"].push_back(
@@ -77,6 +84,39 @@ ToolResult answer_for_new_job(Jobs& jobs, const std::string& job_id, const Json&
   }
   if (!warnings.empty()) result.text = report_text(result.structured);
   return result;
+}
+
+mcp::TaskHandle task_handle(const JobRecord& record) {
+  mcp::TaskHandle handle{.id = record.id,
+                         .created_at = iso_time(record.created_ns),
+                         .updated_at = iso_time(record.updated_ns),
+                         .message = std::string(job::name(record.state))};
+  if (record.state == job::State::cancelled)
+    handle.status = mcp::TaskStatus::cancelled;
+  else if (job::is_final(record.state))
+    handle.status = mcp::TaskStatus::completed;
+  return handle;
+}
+
+mcp::Tasks job_tasks(Jobs& jobs) {
+  return {.get = [&jobs](const std::string& id,
+                         const CallContext& context) -> std::optional<mcp::TaskState> {
+            const auto record = jobs.find(id, context.principal);
+            if (!record) return {};
+            mcp::TaskState task{.handle = task_handle(*record)};
+            if (job::is_final(record->state))
+              task.result = answer(*record, Detail::brief, jobs, context);
+            return task;
+          },
+          .cancel =
+              [&jobs](const std::string& id, const CallContext& context) {
+                return jobs.cancel(id, context.principal) != Jobs::Cancelled::not_found;
+              },
+          // A job asks its client nothing, so there is nothing that an answer could change.
+          .update =
+              [&jobs](const std::string& id, const Json&, const CallContext& context) {
+                return jobs.find(id, context.principal).has_value();
+              }};
 }
 
 ToolResult answer_for_job(Jobs& jobs, const std::string& job_id, const Json& arguments,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/contract/contract.h"
+#include "mcp/task.h"
 #include "mcp/tool.h"
 #include "tools/jobs.h"
 
@@ -13,6 +14,11 @@ namespace assay::tools {
                                                  const mcp::Json& arguments,
                                                  const std::vector<contract::Violation>& warnings,
                                                  mcp::CallContext& context);
+
+// A job is a task to a client that can hold one: the task's id is the job's.
+[[nodiscard]] mcp::TaskHandle task_handle(const job::JobRecord& record);
+// `jobs` must outlive the tasks.
+[[nodiscard]] mcp::Tasks job_tasks(Jobs& jobs);
 
 // For any later question. `arguments` may hold wait_s and detail.
 [[nodiscard]] mcp::ToolResult answer_for_job(Jobs& jobs, const std::string& job_id,

@@ -107,15 +107,6 @@ OrderedJson stages(const JobRecord& record, Detail detail) {
 // The manual's envelope: success whenever there is a report, whatever the verdict.
 const char* status(const JobRecord& record) { return is_error(record) ? "error" : "success"; }
 
-std::string iso_time(std::int64_t ns) {
-  const std::time_t seconds = static_cast<std::time_t>(ns / 1'000'000'000);
-  std::tm utc{};
-  ::gmtime_r(&seconds, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
 OrderedJson artifacts(const JobRecord& record) {
   OrderedJson list = OrderedJson::array();
   for (const auto& link : record.artifacts) {
@@ -278,6 +269,15 @@ std::string report_text(const OrderedJson& report) {
     text += "warning: " + warning.at("message").get<std::string>() + "\n";
   }
   text += "job_id: " + report.at("job_id").get<std::string>();
+  return text;
+}
+
+std::string iso_time(std::int64_t unix_ns) {
+  const std::time_t seconds = static_cast<std::time_t>(unix_ns / 1'000'000'000);
+  std::tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
   return text;
 }
 

@@ -18,6 +18,9 @@ enum class Detail { brief, full };  // brief: what a model acts on; full: every 
 // The call could not judge: an engine fault, or a job that its server or engine left behind.
 [[nodiscard]] bool is_error(const job::JobRecord& record);
 
+// Whole seconds, UTC: "2026-01-31T12:00:00Z".
+[[nodiscard]] std::string iso_time(std::int64_t unix_ns);
+
 // One line of the list of recent jobs.
 [[nodiscard]] mcp::OrderedJson job_line(const job::JobRecord& record);
 

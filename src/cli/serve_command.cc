@@ -22,6 +22,7 @@
 #include "mcp/conformance/fixtures.h"
 #include "mcp/http/http_server.h"
 #include "mcp/server.h"
+#include "tools/job_answer.h"
 #include "tools/job_resources.h"
 #include "tools/prompts.h"
 #include "tools/tools.h"
@@ -56,6 +57,7 @@ mcp::ServerConfig server_config(Assembly& assembly, bool conformance_fixtures) {
                            .tools = tools::all(assembly.jobs(), &assembly.library()),
                            .resources = tools::job_resources(assembly.jobs()),
                            .prompts = tools::prompts(assembly.jobs()),
+                           .tasks = tools::job_tasks(assembly.jobs()),
                            .log = log_mcp};
   if (conformance_fixtures) mcp::conformance::add_fixtures(config);
   return config;

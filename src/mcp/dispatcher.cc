@@ -28,6 +28,12 @@ struct MetaParams {
   }
 };
 
+Offers offers_of(const ServerConfig& config) {
+  Offers offers = LibraryCalls::offers_of(config.resources, config.prompts, config.client_log);
+  offers.tasks = config.tasks.offered();
+  return offers;
+}
+
 // What an earlier round of this call asked for; of another shape, it was not answered.
 void take_round(Json& params, Call& call) {
   if (const auto found = params.find("inputResponses"); found != params.end() && found->is_object())
@@ -48,13 +54,13 @@ Dispatcher::Dispatcher(ServerConfig config, EventLoop& loop)
                 .title = std::move(config.title),
                 .version = std::move(config.version),
                 .instructions = std::move(config.instructions),
-                .offers =
-                    LibraryCalls::offers_of(config.resources, config.prompts, config.client_log)},
+                .offers = offers_of(config)},
       catalogue_(std::move(config.tools)),
       limits_(config.limits),
       log_(std::move(config.log)),
       methods_(make_methods()),
       library_(std::move(config.resources), std::move(config.prompts), identity_),
+      tasks_(std::move(config.tasks), identity_),
       calls_(catalogue_, identity_, limits_, config.check_results, loop, log_) {}
 
 void Dispatcher::receive(Incoming incoming) {

@@ -17,6 +17,7 @@
 #include "mcp/method_table.h"
 #include "mcp/peer.h"
 #include "mcp/server.h"
+#include "mcp/task_calls.h"
 #include "mcp/tool_calls.h"
 
 namespace assay::mcp {
@@ -73,6 +74,7 @@ class Dispatcher {
   [[nodiscard]] MethodTable make_methods();
   [[nodiscard]] MethodTable core_methods();
   void add_library_methods(MethodTable& methods);
+  void add_task_methods(MethodTable& methods);
   [[nodiscard]] const Method* find_method(std::string_view name) const;
   void log(Level level, const std::string& text) const;
 
@@ -85,6 +87,7 @@ class Dispatcher {
   std::size_t pending_bytes_ = 0;
   const MethodTable methods_;
   LibraryCalls library_;
+  TaskCalls tasks_;
   ToolCalls calls_;  // last: its threads use everything above
 };
 

@@ -12,6 +12,7 @@ namespace {
 constexpr const char* kVersionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr const char* kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 constexpr const char* kClientInfoKey = "io.modelcontextprotocol/clientInfo";
+constexpr const char* kTasksExtension = "io.modelcontextprotocol/tasks";
 constexpr const char* kServerInfoKey = "io.modelcontextprotocol/serverInfo";
 
 // The tools are fixed while the process lives, and the same for everybody.
@@ -47,6 +48,8 @@ OrderedJson capabilities(const Offers& offers, Era era) {
   if (offers.subscriptions && era == Era::legacy) all["resources"]["subscribe"] = true;
   if (offers.prompts) all["prompts"] = OrderedJson::object();
   if (offers.completions) all["completions"] = OrderedJson::object();
+  if (offers.tasks && era == Era::modern)
+    all["extensions"] = {{kTasksExtension, OrderedJson::object()}};
   return all;
 }
 
@@ -112,6 +115,34 @@ OrderedJson content_of(const ToolResult& result, Revision revision) {
   else if (!result.links.empty())
     content.push_back(text_block(links_as_text(result.links)));
   return content;
+}
+
+std::string_view text(TaskStatus status) {
+  switch (status) {
+    case TaskStatus::working:
+      return "working";
+    case TaskStatus::input_required:
+      return "input_required";
+    case TaskStatus::completed:
+      return "completed";
+    case TaskStatus::failed:
+      return "failed";
+    case TaskStatus::cancelled:
+      return "cancelled";
+  }
+  return "failed";
+}
+
+OrderedJson handle_members(const TaskHandle& handle) {
+  OrderedJson members = {{"taskId", handle.id},
+                         {"status", text(handle.status)},
+                         {"createdAt", handle.created_at},
+                         {"lastUpdatedAt", handle.updated_at},
+                         {"ttlMs", nullptr},
+                         {"pollIntervalMs", handle.poll_interval_ms}};
+  if (handle.ttl_ms) members["ttlMs"] = *handle.ttl_ms;
+  if (!handle.message.empty()) members["statusMessage"] = handle.message;
+  return members;
 }
 
 }  // namespace
@@ -193,6 +224,27 @@ std::optional<RpcError> missing_capability(const OrderedJson& needs, const Clien
   return std::nullopt;
 }
 
+std::optional<RpcError> missing_tasks(const Client& client) {
+  const Json* extensions = find(client.capabilities, "extensions");
+  if (extensions && find(*extensions, kTasksExtension)) return std::nullopt;
+  return RpcError{.code = ErrorCode::missing_client_capability,
+                  .message = "this needs the client extension io.modelcontextprotocol/tasks",
+                  .data = {{"requiredCapabilities",
+                            {{"extensions", {{kTasksExtension, OrderedJson::object()}}}}}}};
+}
+
+OrderedJson task_result(const Identity& identity, const TaskState& task, Revision revision) {
+  OrderedJson result = handle_members(task.handle);
+  if (task.handle.status == TaskStatus::completed && task.result)
+    result["result"] = call_result(identity, *task.result, revision);
+  if (task.handle.status == TaskStatus::failed)
+    result["error"] = {{"code", static_cast<int>(ErrorCode::internal_error)},
+                       {"message", task.error}};
+  if (task.handle.status == TaskStatus::input_required)
+    result["inputRequests"] = task.input_requests;
+  return complete_result(std::move(result), identity, revision);
+}
+
 OrderedJson cacheable_result(OrderedJson result, const Identity& identity, Revision revision,
                              Freshness freshness) {
   if (era_of(revision) == Era::legacy) return result;
@@ -226,6 +278,11 @@ OrderedJson tools_result(const Identity& identity, const Catalogue& catalogue, R
 OrderedJson call_result(const Identity& identity, const ToolResult& result, Revision revision) {
   if (!result.input_requests.is_null() && era_of(revision) == Era::modern)
     return input_required_result(result.input_requests, result.request_state, identity, revision);
+  if (result.task) {
+    OrderedJson created = complete_result(handle_members(*result.task), identity, revision);
+    created["resultType"] = "task";
+    return created;
+  }
   OrderedJson member = {{"content", content_of(result, revision)}};
   const bool presentable = era_of(revision) == Era::modern || result.structured.is_object();
   if (revision >= Revision::v2025_06_18 && !result.structured.is_null() && presentable)

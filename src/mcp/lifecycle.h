@@ -11,6 +11,7 @@
 #include "mcp/catalogue.h"
 #include "mcp/message.h"
 #include "mcp/peer.h"
+#include "mcp/task.h"
 #include "mcp/tool.h"
 
 namespace assay::mcp {
@@ -21,6 +22,7 @@ struct Offers {
   bool prompts = false;
   bool completions = false;
   bool logging = false;
+  bool tasks = false;
   bool subscriptions = false;  // legacy: to the contents of a resource
 };
 
@@ -69,6 +71,10 @@ using ProgressToken = RequestId;
 // The first of `needs` that the client has not declared, as the error that says so.
 [[nodiscard]] std::optional<RpcError> missing_capability(const OrderedJson& needs,
                                                          const Client& client);
+// The client has declared the tasks extension with this request; else the error that says so.
+[[nodiscard]] std::optional<RpcError> missing_tasks(const Client& client);
+[[nodiscard]] OrderedJson task_result(const Identity& identity, const TaskState& task,
+                                      Revision revision);
 [[nodiscard]] OrderedJson initialize_result(const Identity& identity, Revision revision);
 [[nodiscard]] OrderedJson discover_result(const Identity& identity);
 [[nodiscard]] OrderedJson tools_result(const Identity& identity, const Catalogue& catalogue,

@@ -108,9 +108,26 @@ void Dispatcher::add_library_methods(MethodTable& methods) {
                            })});
 }
 
+void Dispatcher::add_task_methods(MethodTable& methods) {
+  if (!identity_.offers.tasks) return;
+  using Handler = void (TaskCalls::*)(const Call&, const TaskParams&, Reply, ToolCalls&) const;
+  const auto add = [&](const char* name, Handler handler) {
+    methods.push_back(
+        {name, Eras::modern, false,
+         bind_request<TaskParams>(
+             [this, handler](const Call& call, const TaskParams& params, Reply reply) {
+               (tasks_.*handler)(call, params, std::move(reply), calls_);
+             })});
+  };
+  add("tasks/get", &TaskCalls::get);
+  add("tasks/cancel", &TaskCalls::cancel);
+  add("tasks/update", &TaskCalls::update);
+}
+
 MethodTable Dispatcher::make_methods() {
   MethodTable methods = core_methods();
   add_library_methods(methods);
+  add_task_methods(methods);
   return methods;
 }
 

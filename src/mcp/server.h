@@ -21,6 +21,7 @@
 #include "mcp/owned_fd.h"
 #include "mcp/prompt.h"
 #include "mcp/resource.h"
+#include "mcp/task.h"
 #include "mcp/tool.h"
 
 namespace assay::mcp {
@@ -50,6 +51,7 @@ struct ServerConfig {
   std::vector<Tool> tools{};  // listed in this order
   Resources resources{};
   std::vector<Prompt> prompts{};  // listed in this order
+  Tasks tasks{};
   // Tools send log messages to clients that want them.
   bool client_log = false;
   Log log{};

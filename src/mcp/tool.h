@@ -39,6 +39,19 @@ struct ResourceLink {
   std::optional<std::int64_t> size_bytes{};
 };
 
+enum class TaskStatus { working, input_required, completed, failed, cancelled };
+
+// A task as its holder sees it (mcp/task.h).
+struct TaskHandle {
+  std::string id{};
+  TaskStatus status = TaskStatus::working;
+  std::string created_at{};  // ISO 8601
+  std::string updated_at{};
+  std::optional<std::int64_t> ttl_ms{};  // nothing: as long as it is kept
+  std::int64_t poll_interval_ms = 1000;
+  std::string message{};
+};
+
 struct ToolResult {
   // The machine's half (structuredContent): an object, or null for none.
   OrderedJson structured = nullptr;
@@ -52,6 +65,8 @@ struct ToolResult {
   // modern era knows it. Null: the result is complete.
   OrderedJson input_requests = nullptr;
   std::string request_state{};
+  // The call goes on as this task, and everything else here is ignored. Only if the context allows.
+  std::optional<TaskHandle> task{};
   // Further content blocks, sent as they are (image, audio, embedded resource).
   std::vector<OrderedJson> more_content{};
 };
@@ -84,6 +99,8 @@ struct CallContext {
   // Empty when the request carried no progress token. May be called from any thread of the tool.
   std::function<void(Progress)> progress_sink{};
 
+  // The client can hold a task: a call that takes long may answer with one.
+  bool may_become_task = false;
   // What the client answered to the `input_requests` of an earlier round, and the state that came
   // with them: nothing a client could not make up.
   Json input_responses = Json::object();
@@ -134,6 +151,8 @@ struct Tool {
   std::function<ToolResult(const Json& arguments, CallContext& context)> run{};
   // Client capabilities without which a modern call is refused; null: none.
   OrderedJson needs = nullptr;
+  // It cannot answer but with a task: clients that cannot hold one are refused.
+  bool needs_task = false;
   std::vector<Alias> aliases{};
   // The listing's `_meta` member, sent as it is; null for none.
   OrderedJson meta = nullptr;

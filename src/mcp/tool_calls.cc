@@ -53,6 +53,8 @@ void ToolCalls::start(const Call& call, CallParams params, Reply reply) {
   }
   if (const auto missing = missing_capability(tool.entry->tool.needs, call.client))
     return reply.error(*missing);
+  if (tool.entry->tool.needs_task)
+    if (const auto missing = missing_tasks(call.client)) return reply.error(*missing);
   if (!make_object(params.arguments))
     return reply.error(invalid_params(
         {{.pointer = "/params/arguments", .keyword = "type", .message = "expected an object"}}));
@@ -88,12 +90,14 @@ void ToolCalls::defer(const Call& call, Reply reply, std::string what,
 }
 
 std::shared_ptr<CallContext> ToolCalls::open_context(std::uint64_t serial, const Call& call) {
-  auto context =
-      std::make_shared<CallContext>(CallContext{.stop = call.stop,
-                                                .principal = call.peer->session().principal,
-                                                .client = call.client,
-                                                .input_responses = call.input_responses,
-                                                .request_state = call.request_state});
+  auto context = std::make_shared<CallContext>(
+      CallContext{.stop = call.stop,
+                  .principal = call.peer->session().principal,
+                  .client = call.client,
+                  .may_become_task = identity_.offers.tasks && !missing_tasks(call.client) &&
+                                     era_of(call.client.revision) == Era::modern,
+                  .input_responses = call.input_responses,
+                  .request_state = call.request_state});
   // On the event thread, and only while the call has not been answered.
   const auto notify = [this, serial](std::string message) {
     const auto running = running_.find(serial);

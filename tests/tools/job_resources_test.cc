@@ -2,9 +2,11 @@
 #include "tools/job_resources.h"
 
 #include <filesystem>
+#include <thread>
 
 #include "engine/job/kind.h"
 #include "tests/catch.h"
+#include "tools/job_answer.h"
 #include "tools/prompts.h"
 
 using namespace assay;
@@ -18,10 +20,13 @@ class LeavingEngine final : public node::Engine {
  public:
   node::Conclusion run(const node::Order&,
                        const std::function<void(const node::StageEvent&)>& on_stage,
-                       const std::stop_token&) override {
+                       const std::stop_token& stop) override {
     on_stage(
         {.record = {.name = "compiled"},
          .artifacts = {{"ptx", "text/plain", ptx}, {"cubin", "application/octet-stream", cubin}}});
+    while (hangs && !stop.stop_requested())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (stop.stop_requested()) return {.verdict = job::Verdict::cancelled};
     return {.verdict = job::Verdict::wrong_output, .body = {{"summary", "half of it is wrong"}}};
   }
   Json capabilities() override { return Json::object(); }
@@ -158,4 +163,47 @@ TEST_CASE("every prompt names tools that exist and the job it is about", "[promp
         std::vector<std::string>{"triton", "torch_cuda", "torch"});
   CHECK(prompts[2].arguments[0].complete("", world.anna) == std::vector<std::string>{id});
   CHECK(prompts[2].arguments[0].complete("", world.bert).empty());
+}
+
+TEST_CASE("a job that takes long is a task to a client that can hold one", "[tasks]") {
+  World world;
+  world.engine.hangs = true;
+  const mcp::Tasks tasks = tools::job_tasks(world.jobs);
+  CallContext holder{.principal = "anna", .may_become_task = true};
+  const std::string id = world.jobs.submit(job::kernel_kind(), Json::object(), "anna");
+  const auto created = tools::answer_for_new_job(world.jobs, id, Json::object(), {}, holder);
+  REQUIRE(created.task);
+  CHECK(created.task->id == id);
+  CHECK(created.task->status == mcp::TaskStatus::working);
+
+  const auto working = tasks.get(id, world.anna);
+  REQUIRE(working);
+  CHECK(working->handle.status == mcp::TaskStatus::working);
+  CHECK_FALSE(working->result);
+  CHECK_FALSE(tasks.get(id, world.bert));
+  CHECK_FALSE(tasks.cancel(id, world.bert));
+  CHECK(tasks.update(id, Json::object(), world.anna));
+  CHECK_FALSE(tasks.update(id, Json::object(), world.bert));
+
+  CHECK(tasks.cancel(id, world.anna));
+  const auto ended =
+      world.jobs.wait(id, "anna", std::chrono::steady_clock::now() + std::chrono::seconds(20), {},
+                      [](const job::JobRecord&) {});
+  REQUIRE(ended);
+  CHECK(tasks.get(id, world.anna)->handle.status == mcp::TaskStatus::cancelled);
+}
+
+TEST_CASE("a job that is quick is answered at once, and its task is its report", "[tasks]") {
+  World world;
+  const mcp::Tasks tasks = tools::job_tasks(world.jobs);
+  CallContext holder{.principal = "anna", .may_become_task = true};
+  const std::string id = world.jobs.submit(job::kernel_kind(), Json::object(), "anna");
+  const auto answer = tools::answer_for_new_job(world.jobs, id, Json::object(), {}, holder);
+  CHECK_FALSE(answer.task);
+  CHECK(answer.structured["verdict"] == "wrong_output");
+  const auto task = tasks.get(id, world.anna);
+  REQUIRE(task);
+  REQUIRE(task->result);
+  CHECK(task->handle.status == mcp::TaskStatus::completed);
+  CHECK(task->result->structured == answer.structured);
 }

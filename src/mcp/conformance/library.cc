@@ -1,5 +1,6 @@
 // The suite's resources and prompts, and all of it put together.
 #include "mcp/conformance/fixtures.h"
+#include "mcp/conformance/task_tools.h"
 
 namespace assay::mcp::conformance {
 namespace {
@@ -147,6 +148,9 @@ void add_fixtures(ServerConfig& config) {
     for (Tool& tool : part()) config.tools.push_back(std::move(tool));
   for (Prompt& prompt : prompts()) config.prompts.push_back(std::move(prompt));
   add_resources(config.resources);
+  const auto tasks = std::make_shared<FixtureTasks>();
+  for (Tool& tool : task_tools(tasks)) config.tools.push_back(std::move(tool));
+  add_tasks(tasks, config.tasks);
   config.client_log = true;
 }
 

@@ -10,23 +10,39 @@
 
 namespace assay::mcp::conformance {
 
-SealedState::SealedState() {
-  if (::getrandom(key_.data(), key_.size(), 0) != static_cast<ssize_t>(key_.size()))
+namespace {
+
+std::string hex_of(const std::uint8_t* bytes, std::size_t count) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string hex;
+  for (std::size_t i = 0; i < count; ++i) {
+    hex += kDigits[bytes[i] >> 4U];
+    hex += kDigits[bytes[i] & 15U];
+  }
+  return hex;
+}
+
+void fill_at_random(std::uint8_t* bytes, std::size_t count) {
+  if (::getrandom(bytes, count, 0) != static_cast<ssize_t>(count))
     throw std::system_error(errno, std::generic_category(), "getrandom");
 }
+
+}  // namespace
+
+std::string random_token() {
+  std::array<std::uint8_t, 16> bytes{};
+  fill_at_random(bytes.data(), bytes.size());
+  return hex_of(bytes.data(), bytes.size());
+}
+
+SealedState::SealedState() { fill_at_random(key_.data(), key_.size()); }
 
 std::string SealedState::tag(const std::string& text) const {
   std::array<std::uint8_t, 32> digest{};
   unsigned size = 0;
   ::HMAC(EVP_sha256(), key_.data(), static_cast<int>(key_.size()),
          reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data(), &size);
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (const std::uint8_t byte : digest) {
-    hex += kDigits[byte >> 4U];
-    hex += kDigits[byte & 15U];
-  }
-  return hex;
+  return hex_of(digest.data(), digest.size());
 }
 
 std::string SealedState::seal(const std::string& text) const { return text + '.' + tag(text); }

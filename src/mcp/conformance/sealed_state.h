@@ -9,6 +9,9 @@
 
 namespace assay::mcp::conformance {
 
+// 128 random bits in hexadecimal. Throws std::system_error if the system has none.
+[[nodiscard]] std::string random_token();
+
 class SealedState {
  public:
   SealedState();
