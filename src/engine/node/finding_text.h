@@ -1,5 +1,5 @@
-// What the referee found, as the sentences that a report gives people and models to act on. Pure;
-// any thread; json exceptions leave for decode_claim().
+// What the referee found, as the sentences that a report gives people and models to act on. Each
+// REQUIRES the referee's own form (runner/examination.cc). Pure; any thread.
 #pragma once
 
 #include <nlohmann/json.hpp>
