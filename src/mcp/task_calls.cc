@@ -38,10 +38,12 @@ void TaskCalls::cancel(const Call& call, const TaskParams& params, Reply reply,
 void TaskCalls::update(const Call& call, const TaskParams& params, Reply reply,
                        ToolCalls& pool) const {
   if (const auto missing = missing_tasks(call.client)) return reply.error(*missing);
-  pool.defer(call, std::move(reply), "tasks/update", [this, params](const CallContext& context) {
-    const bool known = tasks_.update(params.task_id, params.input_responses, context);
-    return acknowledged(known, params.task_id, context.client.revision);
-  });
+  // The answers have been taken out of the params, as those of any later round.
+  pool.defer(call, std::move(reply), "tasks/update",
+             [this, id = params.task_id](const CallContext& context) {
+               const bool known = tasks_.update(id, context.input_responses, context);
+               return acknowledged(known, id, context.client.revision);
+             });
 }
 
 ToolCalls::Ending TaskCalls::acknowledged(bool known, const std::string& id,

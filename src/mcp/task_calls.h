@@ -12,11 +12,7 @@ namespace assay::mcp {
 
 struct TaskParams {
   std::string task_id{};
-  Json input_responses = Json::object();
-  void read(Reader& reader) {
-    reader.required("taskId", task_id);
-    reader.optional("inputResponses", input_responses);
-  }
+  void read(Reader& reader) { reader.required("taskId", task_id); }
 };
 
 class TaskCalls {

@@ -31,6 +31,7 @@ class LeavingEngine final : public node::Engine {
   }
   Json capabilities() override { return Json::object(); }
 
+  bool hangs = false;
   std::string ptx =
       "a\xC3\xBC"
       "b: .version 8.0";

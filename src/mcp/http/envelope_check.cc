@@ -17,7 +17,8 @@ constexpr std::size_t kMaxEchoBytes = 100;
 const char* name_member(std::string_view method) {
   if (method == "tools/call" || method == "prompts/get") return "name";
   if (method == "resources/read") return "uri";
-  if (method.starts_with("tasks/")) return "taskId";
+  if (method == "tasks/get" || method == "tasks/cancel" || method == "tasks/update")
+    return "taskId";
   return nullptr;
 }
 
