@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import tempfile
-import time
 import unittest
 
 from assay_client import ADD, ASSAY, FOREVER, Server, contract, kernel, tensor
@@ -103,10 +102,8 @@ class OtherProcesses(unittest.TestCase):
                 job = server.answer(id)["result"]["structuredContent"]["job_id"]
                 self.assertNotEqual(other.call("get_job", {"job_id": job})["structuredContent"]["state"], "interrupted")
                 server.kill()
-            begin = time.monotonic()
             report = other.call("get_job", {"job_id": job, "wait_s": 30})["structuredContent"]
             self.assertEqual(report["state"], "interrupted", report)
-            self.assertLess(time.monotonic() - begin, 20)
 
     def call(self, arguments, *options):
         with tempfile.TemporaryDirectory() as state:

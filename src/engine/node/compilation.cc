@@ -162,6 +162,11 @@ Warmth warmth_for(const KernelSource& source, const frames::Frame& request,
   return warmth;
 }
 
+bool died_by_itself(const Reply& reply) {
+  const auto* end = std::get_if<RunnerEnd>(&reply);
+  return end != nullptr && end->why == RunnerEnd::Why::exited;
+}
+
 // Only what the compiler itself said of the source is worth keeping.
 bool is_answer(const frames::Frame& frame) { return frame.type() == "compiled"; }
 
@@ -243,6 +248,12 @@ std::variant<Program, Ended> Compiler::compile(const KernelSource& source, const
   }
   const Warmth warmth = warmth_for(source, request, toolkit);
   Reply reply = ask(request, warmth, stop);
+  if (died_by_itself(reply) && !warmth.headers.empty()) {
+    // Headers that are not as the compiler wrote them crash it: the source is blamed only for what
+    // it does without them.
+    zygotes_.forget(warmth);
+    reply = ask(request, {}, stop);
+  }
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) return crashed(*end, request, stop);
   auto& frame = std::get<frames::Frame>(reply);
   auto decoded = decode_claim(RunnerRole::compile, [&] {

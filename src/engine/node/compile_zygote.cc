@@ -228,6 +228,11 @@ std::optional<CompileZygotes::Forked> CompileZygotes::spawn(const Warmth& wanted
   return std::nullopt;
 }
 
+void CompileZygotes::forget(const Warmth& wanted) {
+  const std::lock_guard lock(mutex_);
+  warm_.erase(wanted);
+}
+
 void CompileZygotes::prepare(const Warmth& wanted) {
   if (folder_.empty() || wanted.headers.empty()) return;
   const std::lock_guard lock(mutex_);

@@ -82,6 +82,8 @@ class CompileZygotes {
                                             const confinement::SpawnRequest& request);
   // Compiling took long because of these headers: have them ready the next time.
   void prepare(const Warmth& wanted);
+  // Ends the zygote of these headers, if there is one, and removes what it had compiled.
+  void forget(const Warmth& wanted);
 
  private:
   struct Held {
