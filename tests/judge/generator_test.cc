@@ -384,3 +384,21 @@ TEST_CASE("a spec is filled by its data, else its init, else randn") {
   contract::TensorSpec empty{.shape = {0}, .dtype = DType::float32};
   judge::generate(empty, {}, std::span<std::byte>{});
 }
+
+TEST_CASE("a tensor made by many threads is the one that a single thread makes") {
+  for (const auto kind :
+       {contract::InitKind::randn, contract::InitKind::uniform, contract::InitKind::arange}) {
+    for (const auto dtype : {contract::DType::float32, contract::DType::float64,
+                             contract::DType::int8, contract::DType::complex64}) {
+      contract::TensorSpec spec;
+      spec.shape = {3, 171'113};  // no slice ends where a block of the generator does
+      spec.dtype = dtype;
+      spec.init = contract::TensorInit{.kind = kind};
+      std::vector<std::byte> together(spec.contiguous_bytes());
+      std::vector<std::byte> alone(spec.contiguous_bytes());
+      judge::generate(spec, {5, 6}, together);
+      judge::generate(*spec.init, dtype, 171'113, {5, 6}, 0, alone);
+      CHECK(together == alone);
+    }
+  }
+}

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 #include <stdexcept>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -345,6 +347,14 @@ void make_booleans(const TensorInit& init, std::uint64_t last_dim, const Stream&
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = reals[i] != 0 ? 1 : 0;
 }
 
+// Small tensors are made by one thread: starting another takes as long as some thousand elements.
+std::size_t elements_per_thread(std::size_t elements) {
+  constexpr std::size_t kWorthAThread = 64 * kChunk;
+  const std::size_t most = std::clamp(std::thread::hardware_concurrency(), 1U, 16U);
+  const std::size_t threads = std::clamp<std::size_t>(elements / kWorthAThread, 1, most);
+  return (elements + threads - 1) / threads;
+}
+
 }  // namespace
 
 void generate(const TensorInit& init, DType dtype, std::uint64_t last_dim, const Stream& stream,
@@ -382,7 +392,23 @@ void generate(const contract::TensorSpec& spec, const Stream& stream, std::span<
     return;
   }
   const auto last_dim = spec.shape.empty() ? 1 : static_cast<std::uint64_t>(spec.shape.back());
-  generate(spec.init.value_or(TensorInit{}), spec.dtype, last_dim, stream, 0, out);
+  const TensorInit init = spec.init.value_or(TensorInit{});
+  const std::size_t size = contract::size_bytes(spec.dtype);
+  const std::size_t slice = elements_per_thread(out.size() / size) * size;
+  std::vector<std::jthread> threads;
+  std::size_t done = 0;
+  // An element depends on its index alone, so slices can be made in any order.
+  for (; out.size() - done > slice; done += slice) {
+    const auto part = out.subspan(done, slice);
+    try {
+      threads.emplace_back([&, part, first = done / size] {
+        generate(init, spec.dtype, last_dim, stream, first, part);
+      });
+    } catch (const std::system_error&) {
+      break;  // no thread to be had: the rest is made here
+    }
+  }
+  generate(init, spec.dtype, last_dim, stream, done / size, out.subspan(done));
 }
 
 }  // namespace assay::judge

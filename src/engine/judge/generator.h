@@ -83,7 +83,7 @@ void generate(const contract::TensorInit& init, contract::DType dtype, std::uint
               const Stream& stream, std::uint64_t first, std::span<std::byte> out);
 
 // Fills the whole contiguous tensor of `spec`: its literal data if it has any, else its init, else
-// randn. REQUIRES out.size() == spec.contiguous_bytes().
+// randn. Large ones on several threads of its own. REQUIRES out.size() == spec.contiguous_bytes().
 void generate(const contract::TensorSpec& spec, const Stream& stream, std::span<std::byte> out);
 
 }  // namespace assay::judge

@@ -41,6 +41,11 @@ std::byte pattern_byte(std::uint32_t word, std::uint64_t offset) {
 
 bool holds_pattern(const std::byte* element, std::size_t size, std::uint64_t offset,
                    std::uint32_t word) {
+  if (size == sizeof word && offset % sizeof word == 0) {
+    std::uint32_t held = 0;
+    std::memcpy(&held, element, sizeof held);
+    return held == word;
+  }
   for (std::size_t i = 0; i < size; ++i) {
     if (element[i] != pattern_byte(word, offset + i)) return false;
   }
