@@ -1,0 +1,111 @@
+"""On a machine with a GPU: what a warm evaluation costs, how alike a kernel is to itself, which known differences are
+found, and how soon the device works again after a fault. Prints a table; benchmarks/RESULTS.md keeps dated ones.
+
+    ASSAY=build/release/bin/assay python3 benchmarks/gpu.py
+"""
+
+import os
+import statistics
+import sys
+import time
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path.insert(0, os.path.join(ROOT, "tests", "end_to_end"))
+os.environ.setdefault("ASSAY", os.path.join(ROOT, "build", "release", "bin", "assay"))
+from assay_client import ADD, Server, contract, kernel  # noqa: E402
+
+MILLION = 1 << 20
+# Work per element: from kernels of some microseconds to some milliseconds.
+LOOP = """__global__ void add(const float* a, const float* b, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float s = 0.0f;
+  for (int k = 0; k < %d; ++k) s = fmaf(s, 0.5f, a[i %% n]);
+  if (i < n) out[i] = a[i] + b[i] + (s == 1234.5f ? 1.0f : 0.0f);
+}
+"""
+
+
+def percentile(values, share):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(share * len(values)))]
+
+
+def evaluate(server, source, n, **more):
+    begin = time.monotonic()
+    report = server.call("evaluate", {"kernel": kernel(source, contract(n=n)), **more})["structuredContent"]
+    return report, (time.monotonic() - begin) * 1e3
+
+
+def compare(server, reference, candidate, n):
+    return server.call("compare", {"ref_kernel": kernel(reference, contract(n=n)),
+                                   "custom_kernel": kernel(candidate, contract(n=n))})["structuredContent"]
+
+
+def warm_evaluations(server):
+    evaluate(server, ADD, MILLION)
+    fresh = [evaluate(server, f"{ADD}\n// {time.time()} {i}", MILLION) for i in range(12)]
+    cached = [evaluate(server, ADD, MILLION) for _ in range(12)]
+    for what, runs in (("new source", fresh), ("cached compile", cached)):
+        assert all(report["verdict"] == "passed" for report, _ in runs)
+        stages = {stage["name"]: round(stage["ms"]) for stage in runs[-1][0]["stages"]}
+        print(f"| warm evaluate, 1 M elements, 100 timed runs, {what} | p50 {statistics.median(ms for _, ms in runs):.0f} ms,"
+              f" p95 {percentile([ms for _, ms in runs], 0.95):.0f} ms; stages {stages} |", flush=True)
+
+
+def alike(server):
+    deviations, verdicts, long = [], [], []
+    for n, loops in ((1 << 14, 10), (1 << 14, 300), (1 << 17, 100), (MILLION, 1), (MILLION, 100), (MILLION, 400),
+                     (MILLION, 1000), (1 << 22, 100), (1 << 22, 400), (1 << 23, 300), (1 << 23, 1000), (1 << 24, 1000)):
+        source = LOOP % loops
+        report = compare(server, source, source + "// again", n)
+        assert report["verdict"] == "passed", report["summary"]
+        speedup = report["speedup"]
+        median_us = report["timing"]["cold"]["median_ns"] / 1e3
+        deviations.append(abs(speedup["ratio"] - 1))
+        verdicts.append(speedup["verdict"])
+        if median_us >= 10:
+            long.append(abs(speedup["ratio"] - 1))
+        print(f"  itself: {median_us:9.2f} us  ratio {speedup['ratio']:.5f}  [{speedup['low']:.5f}, {speedup['high']:.5f}]"
+              f"  {speedup['verdict']} ({speedup['basis']})", flush=True)
+    same = verdicts.count("indistinguishable")
+    print(f"| a kernel against itself, {len(verdicts)} kernels | indistinguishable {same} of {len(verdicts)};"
+          f" deviation p95 {percentile(deviations, 0.95):.4f}, of those above 10 us {percentile(long, 0.95):.4f} |", flush=True)
+
+
+def known_differences(server):
+    for share in (0.01, 0.02, 0.05):
+        found = []
+        for n, loops in ((MILLION, 1000), (1 << 22, 400), (1 << 23, 1000)):
+            report = compare(server, LOOP % loops, LOOP % round(loops * (1 + share)), n)
+            speedup = report["speedup"]
+            found.append(f"{speedup['verdict']} {speedup['ratio']:.4f}")
+        print(f"| {share:.0%} more work in the loop | {'; '.join(found)} |", flush=True)
+
+
+def after_faults(server):
+    wild = ADD.replace("out[i]", "out[i + (1ll << 34)]")
+    times = []
+    for _ in range(5):
+        report, _ = evaluate(server, wild, 1000)
+        assert report["verdict"] == "crashed", report["summary"]
+        good, ms = evaluate(server, ADD, 1000, until="validated")
+        assert good["verdict"] == "passed"
+        times.append(ms)
+    print(f"| next job after an illegal address | p50 {statistics.median(times):.0f} ms, worst {max(times):.0f} ms |", flush=True)
+
+
+def main():
+    with Server() as server:
+        devices = server.call("check_capabilities")["structuredContent"]["devices"]
+        gpu = next((device for device in devices if device["kind"] == "gpu"), None)
+        if gpu is None:
+            print("no GPU here: nothing was measured")
+            return 0
+        print(f"{gpu['model']}, CUDA {gpu['driver']}\n\n| what | figure |\n|---|---|")
+        for part in (warm_evaluations, after_faults, alike, known_differences):
+            part(server)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
