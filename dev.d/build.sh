@@ -2,12 +2,14 @@
 # Configure and compile. Sourced by ./dev.
 
 presets=(dev release asan tsan fuzz)
+product=(assay assay-runner)
 
 help_build() {
   cat <<TEXT
 usage: ./dev build [PRESET] [TARGET…]
 
-PRESET: ${presets[*]} (dev unless told otherwise). The result is in build/PRESET/bin.
+PRESET: ${presets[*]} (dev unless told otherwise). The result is in build/PRESET/bin. Without a
+TARGET the program and its runner are built; \`all\` builds the tests and benchmarks too.
 dev: -O1 with assertions. release: -O2. asan: address and undefined behaviour. tsan: threads.
 TEXT
 }
@@ -19,6 +21,7 @@ command_build() {
     shift
   fi
   need_everything
+  [ $# -gt 0 ] || set -- "${product[@]}"
   build_preset "$preset" "$@"
 }
 

@@ -12,7 +12,7 @@ TEXT
 
 command_demo() {
   need_everything
-  build_preset release
+  build_preset release "${product[@]}"
   [ -f examples/demo.py ] || unsupported "demo: examples/demo.py does not exist"
   [ -x build/release/bin/assay ] || unsupported "demo: the build makes no build/release/bin/assay"
   python3 examples/demo.py build/release/bin/assay "$@"
@@ -53,7 +53,7 @@ TEXT
 command_conformance() {
   [ -x tests/conformance/run ] || unsupported "conformance: tests/conformance/run does not exist"
   need_everything
-  build_preset release
+  build_preset release "${product[@]}"
   tests/conformance/run build/release "$@"
 }
 
