@@ -12,6 +12,7 @@ namespace assay::confinement {
 struct Interview {
   // Not empty: there are no findings, and why.
   std::string failure{};
+  bool is_killed = false;  // and then `failure` is not about the confinement
   Findings findings{};
 };
 

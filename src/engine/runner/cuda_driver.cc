@@ -24,10 +24,10 @@ void* open_library() {
 
 Driver::Driver() {
   void* library = open_library();
-#define ASSAY_RESOLVE(name, symbol, type)                                       \
-  name = reinterpret_cast<type>(::dlsym(library, symbol));                      \
-  if (name == nullptr) {                                                        \
-    throw std::runtime_error("the NVIDIA driver is too old: it lacks " symbol); \
+#define ASSAY_RESOLVE(name, symbol, type)                                                      \
+  this->name = reinterpret_cast<type>(::dlsym(library, symbol));                               \
+  if (this->name == nullptr) {                                                                 \
+    throw std::runtime_error("the NVIDIA driver is too old: it lacks " + std::string(symbol)); \
   }
   ASSAY_CUDA_FUNCTIONS(ASSAY_RESOLVE)
 #undef ASSAY_RESOLVE
