@@ -7,6 +7,7 @@ that has changed.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import functools
 import hashlib
@@ -185,6 +186,20 @@ def checks_for(path: pathlib.Path):
         yield check_words
 
 
+def double_definitions(paths: list) -> str:
+    """Two types of one name in one namespace: no compiler sees both, and the program is corrupt."""
+    places = collections.defaultdict(set)
+    for path in paths:
+        if path.suffix not in (".cc", ".h") or "tests" in path.relative_to(ROOT).parts:
+            continue
+        text = re.sub(r"^namespace \{$.*?^\}  // namespace$", "", content(path).decode(errors="replace"), flags=re.M | re.S)
+        namespace = re.search(r"^namespace ([\w:]+) \{", text, re.M)
+        for name in re.findall(r"^(?:struct|class) (\w+)(?: final)?(?: :[^{;]*)? \{", text, re.M) if namespace else ():
+            places[f"{namespace[1]}::{name}"].add(str(path.relative_to(ROOT)))
+    return "".join(f"-- definitions: {name}: {', '.join(sorted(files))}\n" for name, files in sorted(places.items())
+                   if len(files) > 1)
+
+
 def look_at(job) -> tuple:
     check, path = job
     memory = CACHE / check.__name__ / key_of(check, path)
@@ -221,6 +236,9 @@ def main() -> int:
         return fix(paths)
 
     began, failed, looked = time.monotonic(), 0, 0
+    if complaints := double_definitions(files_to_check([])):
+        failed += 1
+        print(complaints, end="", flush=True)
     # Slow ones first, so that no core is left with one at the end.
     left_out = (check_tidy, check_header) if options.fast else ()
     jobs = sorted(((check, path) for path in paths for check in checks_for(path) if check not in left_out),

@@ -103,8 +103,8 @@ class Caller {
     const bool may_wait = !arguments.contains("wait_s");
     ToolResult result = tool_.run(arguments, context);
     while (may_wait && !stop_.stop_requested() && is_unfinished(result)) {
-      result = report_.run({{"job_id", result.structured.at("job_id")}, {"wait_s", kLongestWaitSeconds}},
-                           context);
+      result = report_.run(
+          {{"job_id", result.structured.at("job_id")}, {"wait_s", kLongestWaitSeconds}}, context);
     }
     if (stop_.stop_requested()) result = ended(std::move(result));
     print(result.structured);

@@ -4,8 +4,8 @@
 #include "tests/catch.h"
 
 using namespace assay;
-using runner::Argument;
 using runner::arguments;
+using runner::DeclaredArgument;
 
 namespace {
 
@@ -16,7 +16,7 @@ emulator::KernelInfo kernel(const std::string& symbol, std::vector<std::string> 
   return info;
 }
 
-std::string names(const std::vector<Argument>& list) {
+std::string names(const std::vector<DeclaredArgument>& list) {
   std::string text;
   for (const auto& one : list) text += (text.empty() ? "" : " ") + one.name;
   return text;

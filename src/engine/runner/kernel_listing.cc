@@ -19,7 +19,7 @@ json describe(const ResourceUsage& usage) {
           {"barriers", usage.barriers}};
 }
 
-json describe(const Argument& argument) {
+json describe(const DeclaredArgument& argument) {
   json out = {{"name", argument.name},
               {"type", argument.type.empty() ? json(nullptr) : json(argument.type)},
               {"ptx_type", argument.ptx_type},
@@ -30,7 +30,8 @@ json describe(const Argument& argument) {
 }
 
 // "add(float const* a, int n)": types as the compiler has them, names as the author has.
-std::string signature(const emulator::KernelInfo& kernel, const std::vector<Argument>& arguments) {
+std::string signature(const emulator::KernelInfo& kernel,
+                      const std::vector<DeclaredArgument>& arguments) {
   std::string text = base_name(kernel.name) + "(";
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto& argument = arguments[i];

@@ -184,19 +184,20 @@ std::vector<std::string> split_list(std::string_view list) {
   return none ? std::vector<std::string>{} : parts;
 }
 
-std::vector<Argument> arguments(const emulator::KernelInfo& kernel, std::string_view source) {
+std::vector<DeclaredArgument> arguments(const emulator::KernelInfo& kernel,
+                                        std::string_view source) {
   const std::size_t count = kernel.parameters.size();
   std::string name = base_name(kernel.name);
   name.resize(std::min(name.find('<'), name.size()));
   if (const auto scope = name.rfind("::"); scope != std::string::npos) name.erase(0, scope + 2);
   const auto declared = find_parameters(code_only(source), name, count);
   const auto types = demangled_types(kernel.name);
-  std::vector<Argument> list;
+  std::vector<DeclaredArgument> list;
   for (std::size_t i = 0; i < count; ++i) {
     const auto& parameter = kernel.parameters[i];
-    Argument argument{.name = declared ? (*declared)[i].name : std::string(),
-                      .ptx_type = parameter.type,
-                      .size_bytes = parameter.size_bytes};
+    DeclaredArgument argument{.name = declared ? (*declared)[i].name : std::string(),
+                              .ptx_type = parameter.type,
+                              .size_bytes = parameter.size_bytes};
     if (argument.name.empty()) argument.name = "arg_" + std::to_string(i);
     if (types && types->size() == count) {
       argument.type = (*types)[i];

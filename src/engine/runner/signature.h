@@ -14,7 +14,7 @@
 
 namespace assay::runner {
 
-struct Argument {
+struct DeclaredArgument {
   std::string name{};
   std::string type{};  // C type: "float const*"; of extern "C" kernels as the source spells it
   std::string ptx_type{};
@@ -23,8 +23,8 @@ struct Argument {
   bool is_read_only = false;  // pointer to const
 };
 
-[[nodiscard]] std::vector<Argument> arguments(const emulator::KernelInfo& kernel,
-                                              std::string_view source);
+[[nodiscard]] std::vector<DeclaredArgument> arguments(const emulator::KernelInfo& kernel,
+                                                      std::string_view source);
 
 // The texts between the commas of `list` that are in no parentheses, brackets or braces, trimmed.
 [[nodiscard]] std::vector<std::string> split_list(std::string_view list);
