@@ -53,10 +53,6 @@ constexpr std::array kOptions{
     "-dopt=",
     "--dopt=",
     "--dopt",
-    "-O0",
-    "-O1",
-    "-O2",
-    "-O3",
 };
 
 void read_contract(const Json& argument, const std::string& pointer, const Contract* fallback,

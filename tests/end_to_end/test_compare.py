@@ -135,10 +135,17 @@ class Compare(unittest.TestCase):
         for source, made, answer in ((ADD, io(kind="zeros"), "zeros"), (ADD, io(kind="ones"), "constant"),
                                      (self.add("if (i < n) out[i] = a[i];"), contract(), "input 'a'")):
             report = self.compare(source, source, made)
-            self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"))
+            self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"))
             warned = [w["message"] for w in report["warnings"] if w["code"] == "weak_oracle"]
             self.assertTrue(any(answer in message for message in warned), (answer, warned))
         self.assertEqual(self.compare(ADD, ADD)["warnings"], [])
+
+    def test_an_output_in_another_layout_than_the_references_is_refused_before_anything_runs(self):
+        made = contract(n=64)
+        made["args"][2]["tensor_spec"]["strides"] = [2]
+        report = self.server.call("compare", {"ref_kernel": kernel(ADD, contract(n=64)), "custom_kernel": kernel(ADD, made)})["structuredContent"]
+        self.assertEqual(report["verdict"], "contract_invalid", report["summary"])
+        self.assertIn("strides", report["summary"])
 
     def test_an_output_of_another_shape_or_dtype_is_refused_before_anything_runs(self):
         reference = contract()
@@ -148,7 +155,7 @@ class Compare(unittest.TestCase):
             arguments = {"ref_kernel": kernel(ADD, reference), "custom_kernel": kernel(ADD, candidate), "wait_s": 140}
             report = self.server.call("compare", arguments)["structuredContent"]
             self.assertEqual(report["verdict"], "contract_invalid", change)
-            self.assertIn("tensor 'out' has another shape or dtype", report["summary"])
+            self.assertIn("tensor 'out' has another shape, dtype or strides", report["summary"])
             self.assertNotIn("validated", [s["name"] for s in report["stages"]])
 
     def test_several_outputs_are_judged_each(self):

@@ -53,7 +53,8 @@ class Honesty(unittest.TestCase):
         half = "if (i % 2 == 0) o[i] = 2 * x[i];"
         for body in ("o[i] = 2 * x[i];", half):
             report = self.evaluate(body, half)
-            self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+            self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+            self.assertIn("not compared", report["summary"])
             self.assertIn("reference_unwritten", [warning["code"] for warning in report["warnings"]])
         report = self.evaluate("if (i % 4 == 0) o[i] = 2 * x[i];", half)
         self.assertEqual(report["verdict"], "wrong_output", report["summary"])

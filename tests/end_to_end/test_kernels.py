@@ -149,7 +149,7 @@ class InPlace(unittest.TestCase):
               "launch": {"grid": 1, "block": 64}}
         with Server() as server:
             report = server.evaluate(self.COUNT, io=io, ref=self.ONCE, num_trials=50, num_warmup=20, validation_trials=6)
-            self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+            self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
             self.assertEqual(report["validation"]["trials_passed"], 6)
             self.assertGreater(report["timing"]["runs"], 1)
             twice = self.COUNT.replace("1.0f", "2.0f")

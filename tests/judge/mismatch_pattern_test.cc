@@ -300,3 +300,19 @@ TEST_CASE("outputs of few distinct values are not over-explained") {
               .pattern == "");
   }
 }
+
+TEST_CASE("integers too large for a double have nothing in common that rounding made") {
+  std::vector<std::int64_t> want(1024);
+  std::vector<std::int64_t> got(1024);
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    want[i] = (std::int64_t{1} << 60) + static_cast<std::int64_t>(i);
+    got[i] = want[i] + 1 + static_cast<std::int64_t>(i % 7);
+  }
+  const std::vector<std::int64_t> shape{1024};
+  const auto compared =
+      judge::compare(std::as_bytes(std::span(want)), std::as_bytes(std::span(got)),
+                     contract::DType::int64, shape, {.atol = 0, .rtol = 0});
+  CHECK(compared.mismatches == 1024);
+  CHECK(compared.pattern.find("factor") == std::string::npos);
+  CHECK(compared.pattern.find("constant") == std::string::npos);
+}

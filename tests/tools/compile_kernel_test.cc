@@ -146,7 +146,7 @@ TEST_CASE("each option that names a file, a folder or an output is refused at it
   World world;
   const auto result =
       world.compile(Json::object(), {{"compiler_options",
-                                      {"-O3", "--include-path=/etc", "-DX=1", "--pch",
+                                      {"-use_fast_math", "--include-path=/etc", "-DX=1", "--pch",
                                        "-DX=1\n--fdevice-time-trace=/tmp/x", "-I/etc"}},
                                      {"name_expressions", {"k<float>", "", "a\nb"}}});
   CHECK(result.is_error);

@@ -222,6 +222,7 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
       if (auto* ended = std::get_if<Ended>(&weak)) return std::move(*ended);
       for (const auto& warning : std::get<json>(weak).at("warnings")) {
         warnings_.push_back({{"code", "weak_oracle"}, {"message", warning.at("message")}});
+        weak_ = "The task is weak: an answer that computes nothing would pass it too.";
       }
     }
   }
@@ -259,6 +260,7 @@ KernelJob::Step KernelJob::judge_reference(const json& findings) {
       return old.at("code") == "reference_unwritten" && old.at("tensor") == tensor;
     });
     if (known) continue;
+    weak_ = "The reference leaves part of its output unwritten: that part was not compared.";
     warnings_.push_back({{"code", "reference_unwritten"},
                          {"tensor", tensor},
                          {"message", "The reference leaves " + finding.at("count").dump() + " of " +
@@ -404,7 +406,10 @@ Conclusion KernelJob::conclude(const Step& ended) {
   }
   // Trust speaks of a passed verdict: a failure needs none.
   const bool speaks = ran_ && !ended;
-  body["trust"] = !speaks ? json(nullptr) : json(suspect ? "suspect" : "verified");
+  // What a task cannot tell, no kernel can prove.
+  const char* clear = weak_.empty() ? "verified" : "audited";
+  body["trust"] = !speaks ? json(nullptr) : json(suspect ? "suspect" : clear);
+  if (speaks && !weak_.empty()) body["summary"] = body["summary"].get<std::string>() + " " + weak_;
   body["evidence"] = evidence_;
   body["environment"] = {{"device", gpu_ != nullptr ? gpu_->gpu().device() : "emulator"},
                          {"device_name", gpu_ != nullptr ? json(gpu_->gpu().name) : json(nullptr)},

@@ -70,6 +70,7 @@ class KernelJob {
   bool ran_ = false;  // device code has run: trust means something
   nlohmann::json evidence_ = nlohmann::json::array();
   nlohmann::json warnings_ = nlohmann::json::array();
+  std::string weak_{};              // why a pass proves little; "" if nothing speaks for that
   std::string output_{};            // device printf
   std::string compiled_summary_{};  // of a listing
 };

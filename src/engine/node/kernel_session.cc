@@ -111,10 +111,12 @@ std::optional<Ended> KernelSession::bind(const KernelSource& source,
                               pointer);
     }
     const auto& wanted = *judged.args[place->argument].tensor_spec;
-    if (wanted.shape != arg.tensor_spec->shape || wanted.dtype != arg.tensor_spec->dtype) {
-      return contract_invalid(
-          "tensor '" + arg.name + "' has another shape or dtype than the kernel under test",
-          pointer);
+    if (wanted.shape != arg.tensor_spec->shape || wanted.dtype != arg.tensor_spec->dtype ||
+        wanted.strides != arg.tensor_spec->strides) {
+      return contract_invalid("tensor '" + arg.name +
+                                  "' has another shape, dtype or strides than that of the kernel "
+                                  "under test: both are given the same memory",
+                              pointer);
     }
     arguments_.push_back({{"name", arg.name},
                           {"type", "tensor"},

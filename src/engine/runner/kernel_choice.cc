@@ -8,6 +8,8 @@
 namespace assay::runner {
 
 std::string display_name(const std::string& entry) {
+  // The demangler takes "f" for a type and answers "float".
+  if (!entry.starts_with("_Z")) return entry;
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(entry.c_str(), nullptr, nullptr, &status), &std::free);
