@@ -1,6 +1,6 @@
 // Index of each row's greatest value, the first if there are several; int64 out.
 /* contract
-{"args": ["in x float32[rows,columns]", "out index int64[rows]", "int rows = 9", "int columns = 150"],
+{"args": ["in x float32[rows,columns]", "out index int64[rows]", "int rows = 90", "int columns = 150"],
  "launch": {"grid": "rows", "block": 64}}
 */
 // wrong missing_barrier wrong_output: __syncthreads();  // candidates ->
