@@ -31,9 +31,11 @@ class FakeDevice final : public Device {
     cubins.emplace_back(program.cubin);
     return answer;
   }
-  std::uint64_t arena_address(std::size_t) override { return kArena; }
+  std::unique_ptr<Arena> adopt(LentMemory lent) override {
+    return adopt_host_memory(std::move(lent), kArena);
+  }
   emulator::Outcome launch(const emulator::Launch& launch,
-                           std::span<const emulator::Buffer> buffers, std::span<std::byte>,
+                           std::span<const emulator::Buffer> buffers, Arena&,
                            const emulator::Budget&) override {
     launches.push_back(launch);
     for (const auto& buffer : buffers) {

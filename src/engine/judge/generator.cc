@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/judge/half_open_range.h"
 #include "engine/judge/normal.h"
 #include "engine/judge/scalar_conversion.h"
 #include "engine/judge/words.h"
@@ -92,37 +93,6 @@ void store_floats(std::span<const double> values, DType dtype, std::byte* out) {
       put_bits(out, i, size, to_bits(values[i], dtype));
   }
 }
-
-// The values of a dtype within [low, high): results that rounding has pushed out come back to the
-// edge.
-class HalfOpenRange {
- public:
-  HalfOpenRange(double low, double high, DType dtype)
-      : low_(low),
-        high_(high),
-        dtype_(dtype),
-        first_(to_bits(low, dtype)),
-        last_(to_bits(high, dtype)) {
-    if (from_bits(first_, dtype) < low) first_ = next_up(first_, dtype);
-    while (from_bits(last_, dtype) >= high) last_ = next_down(last_, dtype);
-    if (!(from_bits(first_, dtype) < high)) first_ = last_ = to_bits(low, dtype);
-  }
-
-  [[nodiscard]] double clamp(double value) const {
-    const double rounded = dtype_ == DType::float32 ? static_cast<double>(static_cast<float>(value))
-                                                    : from_bits(to_bits(value, dtype_), dtype_);
-    if (rounded >= high_) return from_bits(last_, dtype_);
-    if (rounded < low_) return from_bits(first_, dtype_);
-    return rounded;
-  }
-
- private:
-  double low_;
-  double high_;
-  DType dtype_;
-  std::uint64_t first_;
-  std::uint64_t last_;
-};
 
 // One chunk of components [first, first + values.size()) of a randn or uniform float tensor.
 void make_randn(const TensorInit& init, DType dtype, const Stream& stream, std::uint64_t first,

@@ -71,7 +71,7 @@ template <typename Note>
 void for_each_unwritten(std::span<const std::byte> buffer, DType dtype, std::uint32_t word,
                         Note&& note) {
   const std::size_t size = contract::size_bytes(dtype);
-  const std::size_t unit = can_hold_pattern_by_chance(dtype) ? 4 : size;
+  const std::size_t unit = unwritten_unit_bytes(dtype);
   const std::uint64_t units = buffer.size() / unit;
   for (std::uint64_t i = 0; i < units; ++i) {
     // A whole period at any multiple of the unit begins with the pattern's byte 0 if the unit is
@@ -133,6 +133,10 @@ void fill_pattern(std::span<std::byte> out, std::uint32_t word, std::uint64_t ph
     std::memcpy(out.data() + filled, out.data(), step);
     filled += step;
   }
+}
+
+std::size_t unwritten_unit_bytes(DType dtype) {
+  return can_hold_pattern_by_chance(dtype) ? 4 : contract::size_bytes(dtype);
 }
 
 Unwritten find_unwritten(std::span<const std::byte> buffer, DType dtype, std::uint32_t word) {

@@ -43,6 +43,9 @@ struct Unwritten {
 [[nodiscard]] Unwritten find_unwritten(std::span<const std::byte> buffer, contract::DType dtype,
                                        std::uint32_t word);
 
+// How many bytes are looked at together for that: an element, or a whole word.
+[[nodiscard]] std::size_t unwritten_unit_bytes(contract::DType dtype);
+
 // The same, one flag per element.
 [[nodiscard]] std::vector<bool> unwritten_mask(std::span<const std::byte> buffer,
                                                contract::DType dtype, std::uint32_t word);

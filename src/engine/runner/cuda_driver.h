@@ -87,6 +87,22 @@ class DriverError : public std::runtime_error {
   X(CtxSynchronize, "cuCtxSynchronize", int (*)())                                                 \
   X(MemAlloc, "cuMemAlloc_v2", int (*)(Address*, std::size_t))                                     \
   X(MemFree, "cuMemFree_v2", int (*)(Address))                                                     \
+  X(MemGetAllocationGranularity, "cuMemGetAllocationGranularity",                                  \
+    int (*)(std::size_t*, const void*, int))                                                       \
+  X(MemCreate, "cuMemCreate",                                                                      \
+    int (*)(std::uint64_t*, std::size_t, const void*, unsigned long long))                         \
+  X(MemRelease, "cuMemRelease", int (*)(std::uint64_t))                                            \
+  X(MemExportToShareableHandle, "cuMemExportToShareableHandle",                                    \
+    int (*)(void*, std::uint64_t, int, unsigned long long))                                        \
+  X(MemImportFromShareableHandle, "cuMemImportFromShareableHandle",                                \
+    int (*)(std::uint64_t*, void*, int))                                                           \
+  X(MemAddressReserve, "cuMemAddressReserve",                                                      \
+    int (*)(Address*, std::size_t, std::size_t, Address, unsigned long long))                      \
+  X(MemAddressFree, "cuMemAddressFree", int (*)(Address, std::size_t))                             \
+  X(MemMap, "cuMemMap",                                                                            \
+    int (*)(Address, std::size_t, std::size_t, std::uint64_t, unsigned long long))                 \
+  X(MemUnmap, "cuMemUnmap", int (*)(Address, std::size_t))                                         \
+  X(MemSetAccess, "cuMemSetAccess", int (*)(Address, std::size_t, const void*, std::size_t))       \
   X(MemcpyHtoD, "cuMemcpyHtoD_v2", int (*)(Address, const void*, std::size_t))                     \
   X(MemcpyDtoH, "cuMemcpyDtoH_v2", int (*)(void*, Address, std::size_t))                           \
   X(MemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", int (*)(Address, Address, std::size_t, Handle))       \

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "engine/emulator/emulator.h"
+#include "engine/posix/descriptor.h"
 
 namespace assay::runner {
 
@@ -63,6 +64,27 @@ struct Timed {
   std::string note{};                 // why there are no samples
 };
 
+// The memory of a run, which the referee made and the engine lends: inputs and room for outputs.
+class Arena {
+ public:
+  Arena() = default;
+  virtual ~Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  // Where it begins for the kernel.
+  [[nodiscard]] virtual std::uint64_t address() const = 0;
+  // Its bytes; empty if the host cannot see them.
+  [[nodiscard]] virtual std::span<std::byte> bytes() const { return {}; }
+  [[nodiscard]] virtual std::size_t size() const = 0;
+};
+
+// What comes with a request: host memory, or a device's.
+struct LentMemory {
+  posix::Descriptor descriptor{};
+  std::size_t size = 0;
+  bool on_device = false;
+};
+
 class Device {
  public:
   using Loaded = std::variant<std::vector<emulator::KernelInfo>, emulator::ParseError>;
@@ -74,25 +96,31 @@ class Device {
 
   // The kernels of a program, which takes the place of the last one.
   [[nodiscard]] virtual Loaded load(const ProgramText& program) = 0;
-  // Where an arena of that size appears to the kernel.
-  [[nodiscard]] virtual std::uint64_t arena_address(std::size_t bytes) = 0;
+  // Takes what was lent into this process. Throws std::runtime_error if it is no such memory.
+  [[nodiscard]] virtual std::unique_ptr<Arena> adopt(LentMemory lent) = 0;
   // Runs one launch of the loaded program to its end, whatever that is. A kernel's own failure is
   // an Outcome; an exception is ours. `buffers` are parts of `arena`.
   [[nodiscard]] virtual emulator::Outcome launch(const emulator::Launch& launch,
                                                  std::span<const emulator::Buffer> buffers,
-                                                 std::span<std::byte> arena,
-                                                 const emulator::Budget& budget) = 0;
+                                                 Arena& arena, const emulator::Budget& budget) = 0;
   // The program's variables are what they were when it was loaded.
   virtual void reload() = 0;
 
   // Timing, for devices that have a clock worth reading. stage() takes over the contents that
-  // time() puts before its runs and writes kept runs back to; all arenas have one size.
+  // time() puts before its runs and writes kept runs back to; all arenas have one size. Answers how
+  // many places runs can work in, at most as many as wished.
   [[nodiscard]] virtual bool has_clock() const { return false; }
-  virtual void stage(const std::vector<std::span<std::byte>>& /*arenas*/) {}
+  [[nodiscard]] virtual std::uint32_t stage(std::vector<std::unique_ptr<Arena>> /*arenas*/,
+                                            std::uint32_t /*places*/) {
+    return 0;
+  }
   [[nodiscard]] virtual Timed time(const TimedLaunch& /*launch*/, const TimingPlan& /*plan*/) {
     return {};
   }
 };
+
+// Host memory at an address of the device's choice.
+[[nodiscard]] std::unique_ptr<Arena> adopt_host_memory(LentMemory lent, std::uint64_t address);
 
 [[nodiscard]] std::unique_ptr<Device> make_emulator_device();
 // The one GPU that this process is shown. Throws std::runtime_error if there is none to be had.

@@ -17,10 +17,12 @@ class EmulatorDevice final : public Device {
   }
 
   // Far from zero, so that small integers taken for pointers fault.
-  std::uint64_t arena_address(std::size_t) override { return 0x7f10'0000'0000; }
+  std::unique_ptr<Arena> adopt(LentMemory lent) override {
+    return adopt_host_memory(std::move(lent), 0x7f10'0000'0000);
+  }
 
   emulator::Outcome launch(const emulator::Launch& launch,
-                           std::span<const emulator::Buffer> buffers, std::span<std::byte>,
+                           std::span<const emulator::Buffer> buffers, Arena&,
                            const emulator::Budget& budget) override {
     return device_->launch(launch, buffers, budget, std::stop_token());
   }

@@ -8,6 +8,7 @@
 #include "engine/judge/poison.h"
 #include "engine/judge/strided.h"
 #include "engine/judge/weak_oracle.h"
+#include "engine/runner/judged_output.h"
 
 namespace assay::runner {
 
@@ -16,45 +17,6 @@ using contract::TensorSpec;
 using nlohmann::json;
 
 namespace {
-
-// JSON has no infinity or NaN; the report spells them.
-json number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
-json describe(const judge::BadElement& element) {
-  json out = {{"index", element.index},
-              {"position", element.position},
-              {"got", element.got},
-              {"want", element.want},
-              {"abs_error", number(element.abs_error)},
-              {"rel_error", number(element.rel_error)}};
-  if (element.ulp_error) out["ulp_error"] = *element.ulp_error;
-  return out;
-}
-
-json describe(const judge::Comparison& comparison) {
-  json out = {{"mismatches", comparison.mismatches},
-              {"elements", comparison.elements},
-              {"max_abs_error", number(comparison.max_abs_error)},
-              {"max_rel_error", number(comparison.max_rel_error)},
-              {"max_ulp_error", comparison.max_ulp_error}};
-  if (comparison.worst) out["worst"] = describe(*comparison.worst);
-  if (!comparison.first.empty()) {
-    out["first"] = json::array();
-    for (const auto& element : comparison.first) out["first"].push_back(describe(element));
-  }
-  if (!comparison.pattern.empty()) out["pattern"] = comparison.pattern;
-  return out;
-}
-
-// Whether the tensor holds poison before a run: only a pure output that the contract does not fill.
-bool is_poisoned(const contract::Arg& argument) {
-  const TensorSpec& tensor = *argument.tensor_spec;
-  return argument.role == contract::Role::output && !tensor.init && !tensor.data;
-}
 
 // Where the mask is set, `to` becomes what `from` is, and no NaN that could be taken for poison.
 void take_over(const std::vector<bool>& mask, std::size_t element_bytes,
@@ -91,16 +53,24 @@ std::uint32_t Examination::poison_of(const TensorSpec& spec) const {
   return judge::poison_word(spec.dtype, secret_, current_->fill);
 }
 
-const posix::SharedMemory& Examination::fill(std::uint32_t trial, std::uint32_t slot) {
+posix::Descriptor Examination::fill(std::uint32_t trial, std::uint32_t slot) {
+  (void)restore(trial, slot, ++fills_);
+  return current_->arena.descriptor().duplicate();
+}
+
+std::span<std::byte> Examination::restore(std::uint32_t trial, std::uint32_t slot,
+                                          std::uint32_t poison_number) {
   current_ = &turns_[slot];
   *current_ = {.arena = posix::SharedMemory::create("assay-arena", layout_.total_bytes),
                .trial = trial,
-               .fill = ++fills_};
+               .fill = poison_number};
   judge::fill_pattern(current_->arena.bytes(), judge::guard_word(secret_, current_->fill));
   for (const auto& placement : layout_.placements) fill_tensor(placement, trial);
   current_->pristine = take_arena();
-  return current_->arena;
+  return current_->arena.bytes();
 }
+
+void Examination::remember_given() { given_[current_->trial] = keep(take_arena()); }
 
 void Examination::fill_tensor(const Placement& placement, std::uint32_t trial) {
   const TensorSpec& tensor = spec(placement);
@@ -196,14 +166,7 @@ json Examination::judge_output(const Placement& placement, const Bytes& got) con
   const TensorSpec& tensor = spec(placement);
   const auto tolerance =
       judge::tolerance_in_force(tensor.dtype, tensor.tolerance, caller_tolerance_);
-  json out = {{"name", arg(placement).name},
-              {"dtype", contract::name(tensor.dtype)},
-              {"shape", tensor.shape},
-              {"tolerance",
-               {{"atol", tolerance.value.atol},
-                {"rtol", tolerance.value.rtol},
-                {"source", tolerance.source}}},
-              {"ok", true}};
+  json out = judged_output(arg(placement), tolerance);
   const auto kept = expected_.find(current_->trial);
   if (kept == expected_.end()) return out;
   const auto expected = kept->second.outputs.find(placement.arg_index);
@@ -258,7 +221,7 @@ json Examination::check() {
   return {{"ok", ok}, {"outputs", std::move(told)}, {"findings", std::move(findings)}};
 }
 
-json Examination::weak_oracle() const {
+json Examination::weak_oracle() {
   json warnings = json::array();
   const auto kept = expected_.find(current_->trial);
   if (kept == expected_.end()) return warnings;

@@ -14,33 +14,29 @@
 #include "engine/contract/layout.h"
 #include "engine/judge/generator.h"
 #include "engine/posix/descriptor.h"
+#include "engine/runner/examiner.h"
 
 namespace assay::runner {
 
-class Examination {
+class Examination final : public Examiner {
  public:
   Examination(contract::Contract contract, contract::ToleranceRequest caller_tolerance,
               judge::Secret secret);
 
-  [[nodiscard]] const contract::Layout& layout() const { return layout_; }
+  [[nodiscard]] const contract::Layout& layout() const override { return layout_; }
+  [[nodiscard]] bool is_on_device() const override { return false; }
+  [[nodiscard]] posix::Descriptor fill(std::uint32_t trial, std::uint32_t slot) override;
+  void select(std::uint32_t slot) override { current_ = &turns_.at(slot); }
+  [[nodiscard]] nlohmann::json expect() override;
+  [[nodiscard]] nlohmann::json check() override;
+  [[nodiscard]] nlohmann::json weak_oracle() override;
 
-  // A fresh arena with the inputs of `trial`, outputs poisoned or pre-filled, guards patterned. The
-  // referee keeps its own copy of what it wrote. Arenas stand in slots: the previous one of this
-  // slot is let go. What is said next is about this one, until select() says otherwise.
-  [[nodiscard]] const posix::SharedMemory& fill(std::uint32_t trial, std::uint32_t slot = 0);
-  // Throws std::out_of_range for a slot that was never filled.
-  void select(std::uint32_t slot) { current_ = &turns_.at(slot); }
-
-  // The outputs now in the arena are what the candidate must produce for this trial. Also says how
-  // the reference itself behaved: guards, inputs, unwritten elements.
-  [[nodiscard]] nlohmann::json expect();
-
-  // Judges the outputs now in the arena: against what is expected for the trial if there is
-  // anything, and against what the candidate itself gave for the same inputs before.
-  [[nodiscard]] nlohmann::json check();
-
-  // Trivial answers that would pass (see judge/weak_oracle.h); needs an expected trial.
-  [[nodiscard]] nlohmann::json weak_oracle() const;
+  // For runs that were made elsewhere and are looked at here: the arena as fill() would make it
+  // under the given poison, and room to put in what the run left.
+  [[nodiscard]] std::span<std::byte> restore(std::uint32_t trial, std::uint32_t slot,
+                                             std::uint32_t poison_number);
+  // What the candidate gave for this trial when it first ran is now in the arena.
+  void remember_given();
 
  private:
   using Bytes = std::vector<std::byte>;

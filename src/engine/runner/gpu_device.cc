@@ -10,6 +10,7 @@
 #include "engine/posix/descriptor.h"
 #include "engine/runner/device.h"
 #include "engine/runner/gpu_launch.h"
+#include "engine/runner/gpu_mapping.h"
 #include "engine/runner/gpu_timer.h"
 
 namespace assay::runner {
@@ -49,9 +50,38 @@ class CapturedOutput {
   posix::Descriptor before_;
 };
 
+// Host memory with a place on the device: copied there before a run and back after it.
+class CopiedArena final : public Arena {
+ public:
+  CopiedArena(const GpuContext& context, LentMemory lent)
+      : host_(adopt_host_memory(std::move(lent), 0)), device_(context) {
+    device_.reserve(std::max<std::size_t>(host_->size(), 1));
+  }
+  [[nodiscard]] std::uint64_t address() const override { return device_.address(); }
+  [[nodiscard]] std::span<std::byte> bytes() const override { return host_->bytes(); }
+  [[nodiscard]] std::size_t size() const override { return host_->size(); }
+
+ private:
+  std::unique_ptr<Arena> host_;
+  GpuMemory device_;
+};
+
+// The referee's own device memory.
+class MappedArena final : public Arena {
+ public:
+  MappedArena(const GpuContext& context, const LentMemory& lent)
+      : mapping_(context, lent.descriptor, lent.size), size_(lent.size) {}
+  [[nodiscard]] std::uint64_t address() const override { return mapping_.address(); }
+  [[nodiscard]] std::size_t size() const override { return size_; }
+
+ private:
+  GpuMapping mapping_;
+  std::size_t size_;
+};
+
 class GpuDevice final : public Device {
  public:
-  GpuDevice() : arena_(context_), timer_(context_) {
+  GpuDevice() : timer_(context_) {
     context_.driver().check(context_.driver().EventCreate(&start_, 0), "cuEventCreate");
     context_.driver().check(context_.driver().EventCreate(&stop_, 0), "cuEventCreate");
   }
@@ -73,19 +103,22 @@ class GpuDevice final : public Device {
     return kernels;
   }
 
-  std::uint64_t arena_address(std::size_t bytes) override {
-    arena_.reserve(std::max<std::size_t>(bytes, 1));
-    return arena_.address();
+  std::unique_ptr<Arena> adopt(LentMemory lent) override {
+    if (lent.on_device) return std::make_unique<MappedArena>(context_, lent);
+    return std::make_unique<CopiedArena>(context_, std::move(lent));
   }
 
-  Outcome launch(const emulator::Launch& launch, std::span<const emulator::Buffer>,
-                 std::span<std::byte> arena, const emulator::Budget& budget) override {
+  Outcome launch(const emulator::Launch& launch, std::span<const emulator::Buffer>, Arena& arena,
+                 const emulator::Budget& budget) override {
     const auto& driver = context_.driver();
     cuda::Handle function = nullptr;
     if (auto refused = prepare(launch, function)) return *refused;
     const auto until =
         Clock::now() + (budget.wall.count() > 0 ? budget.wall : std::chrono::hours(1));
-    driver.check(driver.MemcpyHtoD(arena_.address(), arena.data(), arena.size()), "inputs");
+    const auto host = arena.bytes();
+    if (!host.empty()) {
+      driver.check(driver.MemcpyHtoD(arena.address(), host.data(), host.size()), "inputs");
+    }
     const CapturedOutput output;
     driver.check(driver.EventRecord(start_, context_.stream()), "cuEventRecord");
     int result = queue_launch(context_, function, launch, launch.parameters);
@@ -102,7 +135,9 @@ class GpuDevice final : public Device {
     float milliseconds = 0;
     driver.check(driver.EventElapsedTime(&milliseconds, start_, stop_), "cuEventElapsedTime");
     outcome.wall = std::chrono::nanoseconds(static_cast<std::int64_t>(milliseconds * 1e6F));
-    driver.check(driver.MemcpyDtoH(arena.data(), arena_.address(), arena.size()), "outputs");
+    if (!host.empty()) {
+      driver.check(driver.MemcpyDtoH(host.data(), arena.address(), host.size()), "outputs");
+    }
     return outcome;
   }
 
@@ -112,7 +147,9 @@ class GpuDevice final : public Device {
   }
 
   bool has_clock() const override { return true; }
-  void stage(const std::vector<std::span<std::byte>>& arenas) override { timer_.stage(arenas); }
+  std::uint32_t stage(std::vector<std::unique_ptr<Arena>> arenas, std::uint32_t places) override {
+    return timer_.stage(std::move(arenas), places);
+  }
   Timed time(const TimedLaunch& launch, const TimingPlan& plan) override {
     cuda::Handle function = nullptr;
     if (auto refused = prepare(launch.launch, function)) return {.outcome = *refused};
@@ -157,7 +194,6 @@ class GpuDevice final : public Device {
   }
 
   GpuContext context_{};
-  GpuMemory arena_;
   GpuTimer timer_;
   std::string cubin_{};
   cuda::Handle module_ = nullptr;

@@ -19,6 +19,7 @@ constexpr std::size_t kOverheadPairs = 32;
 constexpr double kGraphTargetNs = 400'000;
 constexpr double kMaxGraphLaunches = 64;
 constexpr int kRelaxedCapture = 2;
+constexpr std::chrono::seconds kStagingLimit{60};
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -46,18 +47,38 @@ GpuTimer::~GpuTimer() {
   }
 }
 
-void GpuTimer::stage(const std::vector<std::span<std::byte>>& arenas) {
+std::uint32_t GpuTimer::stage(std::vector<std::unique_ptr<Arena>> arenas, std::uint32_t places) {
   const auto& driver = context_.driver();
-  arenas_ = arenas;
+  arenas_ = std::move(arenas);
   while (contents_.size() < arenas_.size()) contents_.emplace_back(context_);
-  while (places_.size() < arenas_.size()) places_.emplace_back(context_);
   flush_.reserve(2 *
                  static_cast<std::size_t>(std::max(context_.attribute(cuda::kL2Bytes), 1 << 20)));
   for (std::size_t i = 0; i < arenas_.size(); ++i) {
-    contents_[i].reserve(arenas_[i].size());
-    places_[i].reserve(arenas_[i].size());
-    driver.check(driver.MemcpyHtoD(contents_[i].address(), arenas_[i].data(), arenas_[i].size()),
+    const Arena& arena = *arenas_[i];
+    contents_[i].reserve(std::max<std::size_t>(arena.size(), 1));
+    const cuda::Address to = contents_[i].address();
+    const auto host = arena.bytes();
+    driver.check(host.empty()
+                     ? driver.MemcpyDtoDAsync(to, arena.address(), arena.size(), context_.stream())
+                     : driver.MemcpyHtoD(to, host.data(), host.size()),
                  "staging");
+  }
+  make_places(arenas_.empty() ? 1 : arenas_.front()->size(), std::max(places, 1U));
+  driver.check(context_.wait(Clock::now() + kStagingLimit), "staging");
+  return static_cast<std::uint32_t>(places_.size());
+}
+
+void GpuTimer::make_places(std::size_t bytes, std::uint32_t wished) {
+  places_.clear();
+  while (places_.size() < wished) {
+    GpuMemory place(context_);
+    try {
+      place.reserve(std::max<std::size_t>(bytes, 1));
+    } catch (const cuda::DriverError&) {
+      if (places_.empty()) throw;
+      return;
+    }
+    places_.push_back(std::move(place));
   }
 }
 
@@ -102,10 +123,9 @@ class GpuTimer::Measurement {
 
   // Puts a run's contents where it will work.
   [[nodiscard]] int restore(const TimedRun& run) const {
-    const auto& arena = timer_.arenas_.at(run.content);
     return driver_.MemcpyDtoDAsync(timer_.places_.at(run.place).address(),
-                                   timer_.contents_.at(run.content).address(), arena.size(),
-                                   context_.stream());
+                                   timer_.contents_.at(run.content).address(),
+                                   timer_.arenas_.at(run.content)->size(), context_.stream());
   }
 
   [[nodiscard]] int flush() {
@@ -190,10 +210,16 @@ class GpuTimer::Measurement {
   }
 
   void hand_back(const TimedRun& run) const {
-    const auto arena = timer_.arenas_.at(run.content);
-    driver_.check(
-        driver_.MemcpyDtoH(arena.data(), timer_.places_.at(run.place).address(), arena.size()),
-        "handing back");
+    const Arena& arena = *timer_.arenas_.at(run.content);
+    const cuda::Address from = timer_.places_.at(run.place).address();
+    const auto host = arena.bytes();
+    if (!host.empty()) {
+      driver_.check(driver_.MemcpyDtoH(host.data(), from, host.size()), "handing back");
+      return;
+    }
+    driver_.check(driver_.MemcpyDtoDAsync(arena.address(), from, arena.size(), context_.stream()),
+                  "handing back");
+    driver_.check(context_.wait(Clock::now() + kStagingLimit), "handing back");
   }
 
   struct Graph {

@@ -6,7 +6,7 @@
 // Owned by the GPU device of one runner; one thread.
 #pragma once
 
-#include <span>
+#include <memory>
 #include <vector>
 
 #include "engine/runner/device.h"
@@ -21,9 +21,11 @@ class GpuTimer {
   GpuTimer(const GpuTimer&) = delete;
   GpuTimer& operator=(const GpuTimer&) = delete;
 
-  // Contents for the runs to begin with; borrowed, and written to by kept runs. Throws
-  // cuda::DriverError when the device has not the memory: twice that of all arenas.
-  void stage(const std::vector<std::span<std::byte>>& arenas);
+  // Contents for the runs to begin with, and written to by kept runs. Answers how many places
+  // there are to work in: as many as wished unless memory is short. Throws cuda::DriverError when
+  // the device has not even the memory for one place beside the contents.
+  [[nodiscard]] std::uint32_t stage(std::vector<std::unique_ptr<Arena>> arenas,
+                                    std::uint32_t places);
 
   [[nodiscard]] Timed time(cuda::Handle function, const TimedLaunch& launch,
                            const TimingPlan& plan);
@@ -35,8 +37,10 @@ class GpuTimer {
   };
   class Measurement;
 
+  void make_places(std::size_t bytes, std::uint32_t wished);
+
   GpuContext& context_;
-  std::vector<std::span<std::byte>> arenas_{};
+  std::vector<std::unique_ptr<Arena>> arenas_{};
   std::vector<GpuMemory> contents_{};  // as staged
   std::vector<GpuMemory> places_{};    // where kernels work
   GpuMemory flush_;                    // twice the L2

@@ -5,11 +5,11 @@
 //                      kernel: wanted name or ""; arguments without values
 //   ← {type: "loaded", kernels, kernel, misfits, unsupported}
 //     or {type: "unloadable", ptx_line, message}
-//   → {type: "run", grid, block, shared_bytes, arguments, budget, arena_bytes} + arena descriptor
+//   → {type: "run", grid, block, shared_bytes, arguments, budget, arena_bytes, on_device?} + arena
 //   ← {type: "ran", ending, message, fault, counters, printf, printf_truncated, elapsed_ns}
 // and on a device with a clock:
-//   → {type: "stage", arena_bytes} + arena descriptors
-//   ← {type: "staged"} or {type: "unstaged", message}
+//   → {type: "stage", arena_bytes, places, on_device?} + arenas
+//   ← {type: "staged", places} or {type: "unstaged", message}
 //   → {type: "time", grid, block, shared_bytes, arguments, view, runs: [[place, content, keep]],
 //      warmups, wall_ns}
 //   ← {type: "timed", ending, message, fault, samples_ns, launches, clock_mhz, event_overhead_ns,
@@ -29,7 +29,6 @@ namespace assay::runner {
 namespace {
 
 using nlohmann::json;
-using posix::SharedMemory;
 
 std::vector<Argument> decode_arguments(const json& list, std::uint64_t arena_address) {
   std::vector<Argument> arguments;
@@ -111,10 +110,10 @@ class Session {
     const auto arena_bytes = body.at("arena_bytes").get<std::size_t>();
     if (kernel_ == nullptr) throw std::runtime_error("run without a loaded kernel");
     if (request.descriptors.empty()) throw std::runtime_error("run without an arena");
-    const SharedMemory arena =
-        SharedMemory::adopt(std::move(request.descriptors.front()), arena_bytes);
-    const std::uint64_t address = device_.arena_address(arena_bytes);
-    const emulator::Launch launch = decode_launch(body, address);
+    const auto arena = device_.adopt({.descriptor = std::move(request.descriptors.front()),
+                                      .size = arena_bytes,
+                                      .on_device = body.value("on_device", false)});
+    const emulator::Launch launch = decode_launch(body, arena->address());
     const json& budget = body.at("budget");
     const emulator::Budget limits{
         .thread_instructions = budget.at("thread_instructions"),
@@ -122,25 +121,27 @@ class Session {
         .memory_bytes = budget.at("memory_bytes"),
         .threads = budget.at("threads")};
     if (body.value("fresh_module", false)) device_.reload();
-    const auto buffers = tensors(body.at("arguments"), arena, address);
-    const auto outcome = device_.launch(launch, buffers, arena.bytes(), limits);
+    const auto buffers = tensors(body.at("arguments"), *arena);
+    const auto outcome = device_.launch(launch, buffers, *arena, limits);
     return describe_outcome(outcome);
   }
 
   json stage(frames::Frame request) {
-    staged_.clear();
-    const auto bytes = request.body.at("arena_bytes").get<std::size_t>();
-    std::vector<std::span<std::byte>> arenas;
-    for (auto& descriptor : request.descriptors) {
-      staged_.push_back(SharedMemory::adopt(std::move(descriptor), bytes));
-      arenas.push_back(staged_.back().bytes());
-    }
+    const json& body = request.body;
+    const auto bytes = body.at("arena_bytes").get<std::size_t>();
+    contents_ = static_cast<std::uint32_t>(request.descriptors.size());
     try {
-      device_.stage(arenas);
+      std::vector<std::unique_ptr<Arena>> arenas;
+      for (auto& descriptor : request.descriptors) {
+        arenas.push_back(device_.adopt({.descriptor = std::move(descriptor),
+                                        .size = bytes,
+                                        .on_device = body.value("on_device", false)}));
+      }
+      places_ = device_.stage(std::move(arenas), body.at("places"));
     } catch (const std::runtime_error& error) {
       return {{"type", "unstaged"}, {"message", error.what()}};
     }
-    return {{"type", "staged"}};
+    return {{"type", "staged"}, {"places", places_}};
   }
 
   json time(const json& body) {
@@ -156,7 +157,7 @@ class Session {
                     .wall = std::chrono::nanoseconds(body.at("wall_ns").get<std::int64_t>())};
     for (const auto& run : body.at("runs")) {
       plan.runs.push_back({.place = run.at(0), .content = run.at(1), .keep = run.at(2)});
-      if (plan.runs.back().place >= staged_.size() || plan.runs.back().content >= staged_.size()) {
+      if (plan.runs.back().place >= places_ || plan.runs.back().content >= contents_) {
         throw std::runtime_error("a run of an arena that was not staged");
       }
     }
@@ -210,18 +211,20 @@ class Session {
     return reply;
   }
 
-  std::vector<emulator::Buffer> tensors(const json& arguments, const SharedMemory& arena,
-                                        std::uint64_t address) const {
+  // None where the host cannot see them: the device finds its memory by itself.
+  static std::vector<emulator::Buffer> tensors(const json& arguments, const Arena& arena) {
     std::vector<emulator::Buffer> buffers;
+    const auto seen = arena.bytes();
+    if (seen.empty()) return buffers;
     for (const auto& item : arguments) {
       if (item.at("type") != "tensor") continue;
       const auto offset = item.at("offset").get<std::size_t>();
       const auto bytes = item.at("bytes").get<std::size_t>();
-      if (offset > arena.bytes().size() || bytes > arena.bytes().size() - offset) {
+      if (offset > seen.size() || bytes > seen.size() - offset) {
         throw std::runtime_error("tensor outside the arena");
       }
-      buffers.push_back({.address = address + offset,
-                         .bytes = arena.bytes().subspan(offset, bytes),
+      buffers.push_back({.address = arena.address() + offset,
+                         .bytes = seen.subspan(offset, bytes),
                          .name = item.at("name").get<std::string>()});
     }
     return buffers;
@@ -245,7 +248,8 @@ class Session {
   Device& device_;
   std::vector<emulator::KernelInfo> kernels_{};
   const emulator::KernelInfo* kernel_ = nullptr;
-  std::vector<SharedMemory> staged_{};
+  std::uint32_t contents_ = 0;  // staged
+  std::uint32_t places_ = 0;    // that runs can work in
 };
 
 }  // namespace

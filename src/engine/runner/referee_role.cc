@@ -1,16 +1,21 @@
 // The referee: the trusted process that makes inputs, holds expected outputs and compares. It runs
 // no user code; a runner's output bytes are all it meets of one.
 //
+//   → {type: "prepare", nvrtc}   on a GPU, once: compiles what it needs there
+//   ← {type: "prepared"} or {type: "unprepared", message}: it examines on the host then
 //   → {type: "open", contract, secret: [low, high], atol?, rtol?}
-//   ← {type: "opened", total_bytes, placements: [{name, argument, offset, bytes}]}
+//   ← {type: "opened", total_bytes, on_device, placements: [{name, argument, offset, bytes}]}
 //   → {type: "fill", trial, slot?}  ← {type: "filled"} + arena descriptor
 //   → {type: "expect"}              ← {type: "expected", findings}
 //   → {type: "check", slot?}        ← {type: "checked", ok, outputs, findings}
 //   → {type: "weak_oracle"}      ← {type: "weak_oracle", warnings}
+//   → {type: "close"}            ← {type: "closed"}: ready for another job
+// Any of them may be answered {type: "no_memory", message}: the device has not enough.
 #include <memory>
 #include <stdexcept>
 
-#include "engine/runner/examination.h"
+#include "engine/runner/device_examination.h"
+#include "engine/runner/gpu_space.h"
 #include "engine/runner/role.h"
 
 namespace assay::runner {
@@ -25,18 +30,37 @@ std::optional<double> optional_number(const json& body, const char* key) {
   return found->get<double>();
 }
 
+Frame frame_of(json body) {
+  Frame frame;
+  frame.body = std::move(body);
+  return frame;
+}
+
 class Bench {
  public:
   Frame answer(const Frame& request) {
+    try {
+      return answer_in_time(request);
+    } catch (const OutOfMemory& error) {
+      return frame_of({{"type", "no_memory"}, {"message", error.what()}});
+    }
+  }
+
+ private:
+  Frame answer_in_time(const Frame& request) {
     const std::string verb = request.type();
+    if (verb == "prepare") return prepare(request.body);
     if (verb == "open") return open(request.body);
+    if (verb == "close") {
+      examination_.reset();
+      return frame_of({{"type", "closed"}});
+    }
     if (!examination_) throw std::runtime_error("asked to " + verb + " before open");
     Frame reply;
     if (verb == "fill") {
-      const auto& arena = examination_->fill(request.body.at("trial").get<std::uint32_t>(),
-                                             request.body.value("slot", 0U));
+      reply.descriptors.push_back(examination_->fill(request.body.at("trial").get<std::uint32_t>(),
+                                                     request.body.value("slot", 0U)));
       reply.body = {{"type", "filled"}};
-      reply.descriptors.push_back(arena.descriptor().duplicate());
     } else if (verb == "expect") {
       reply.body = examination_->expect();
       reply.body["type"] = "expected";
@@ -52,17 +76,31 @@ class Bench {
     return reply;
   }
 
- private:
+  Frame prepare(const json& body) {
+    try {
+      space_ = make_gpu_space(body.at("nvrtc").get<std::string>());
+    } catch (const std::runtime_error& error) {
+      return frame_of({{"type", "unprepared"}, {"message", error.what()}});
+    }
+    return frame_of({{"type", "prepared"}});
+  }
+
   Frame open(const json& body) {
     auto parsed = contract::parse(body.at("contract"));
     auto* contract = std::get_if<contract::Parsed>(&parsed);
     // The engine has parsed the same text: a refusal here is a disagreement between us.
     if (contract == nullptr) throw std::runtime_error("the contract was refused by the referee");
-    examination_ = std::make_unique<Examination>(
-        std::move(contract->contract),
-        contract::ToleranceRequest{.atol = optional_number(body, "atol"),
-                                   .rtol = optional_number(body, "rtol")},
-        judge::Secret{.low = body.at("secret").at(0), .high = body.at("secret").at(1)});
+    const contract::ToleranceRequest tolerance{.atol = optional_number(body, "atol"),
+                                               .rtol = optional_number(body, "rtol")};
+    const judge::Secret secret{.low = body.at("secret").at(0), .high = body.at("secret").at(1)};
+    examination_.reset();  // its memory first
+    if (space_ && DeviceExamination::suits(contract->contract)) {
+      examination_ =
+          std::make_unique<DeviceExamination>(contract->contract, tolerance, secret, *space_);
+    } else {
+      examination_ =
+          std::make_unique<Examination>(std::move(contract->contract), tolerance, secret);
+    }
     Frame reply;
     json placements = json::array();
     for (const auto& placement : examination_->layout().placements) {
@@ -73,11 +111,13 @@ class Bench {
     }
     reply.body = {{"type", "opened"},
                   {"total_bytes", examination_->layout().total_bytes},
+                  {"on_device", examination_->is_on_device()},
                   {"placements", std::move(placements)}};
     return reply;
   }
 
-  std::unique_ptr<Examination> examination_{};
+  std::unique_ptr<DeviceSpace> space_{};
+  std::unique_ptr<Examiner> examination_{};
 };
 
 }  // namespace

@@ -1,0 +1,93 @@
+// The examiner on a device: inputs are made there, runs work in its memory, and what they leave is
+// compared there, so that no tensor crosses to the host while nothing is wrong. Whatever a device's
+// counters do not find clean is fetched and examined once more by the host's examiner, which alone
+// decides and explains; so both give the same answers.
+//
+// Borrows the space. One thread.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+
+#include "engine/judge/comparison.h"
+#include "engine/runner/device_judge.h"
+#include "engine/runner/examination.h"
+
+namespace assay::runner {
+
+class DeviceExamination final : public Examiner {
+ public:
+  // What only the host can examine: strided tensors, outputs of 8-bit floats or complex numbers,
+  // hundreds of tensors.
+  [[nodiscard]] static bool suits(const contract::Contract& contract);
+
+  // REQUIRES suits(contract).
+  DeviceExamination(const contract::Contract& contract, contract::ToleranceRequest caller_tolerance,
+                    judge::Secret secret, DeviceSpace& space);
+
+  [[nodiscard]] const contract::Layout& layout() const override { return layout_; }
+  [[nodiscard]] bool is_on_device() const override { return true; }
+  [[nodiscard]] posix::Descriptor fill(std::uint32_t trial, std::uint32_t slot) override;
+  void select(std::uint32_t slot) override { current_ = &slots_.at(slot); }
+  [[nodiscard]] nlohmann::json expect() override;
+  [[nodiscard]] nlohmann::json check() override;
+  [[nodiscard]] nlohmann::json weak_oracle() override;
+
+ private:
+  struct Slot {
+    DeviceMemory arena{};
+    posix::Descriptor descriptor{};
+    std::uint32_t trial = 0;
+    std::uint32_t fill = 0;  // numbers the poison: no two runs see the same
+  };
+  // What one run left in the tensors that are written.
+  struct Kept {
+    DeviceMemory outputs{};  // one behind the other
+    std::uint32_t fill = 0;
+    bool clean = true;  // nothing to find fault with
+  };
+
+  [[nodiscard]] const contract::Arg& arg(const contract::Placement& placement) const {
+    return contract_.args[placement.arg_index];
+  }
+  [[nodiscard]] const contract::TensorSpec& spec(const contract::Placement& placement) const {
+    return *arg(placement).tensor_spec;
+  }
+  [[nodiscard]] std::uint32_t poison_of(const contract::TensorSpec& tensor) const;
+  [[nodiscard]] judge::ToleranceInForce tolerance_of(const contract::TensorSpec& tensor) const;
+  // The inputs of a trial, laid out as in an arena.
+  [[nodiscard]] DeviceAddress inputs(std::uint32_t trial);
+  [[nodiscard]] Kept keep();
+  // Asks about guards, inputs and unwritten elements of the current arena.
+  void ask_behaviour();
+  [[nodiscard]] nlohmann::json clean_outputs(const std::vector<DeviceJudge::Answer>& answers,
+                                             DeviceJudge::Question first_comparison) const;
+
+  // The current arena, and what was kept of its trial, in the host's hands.
+  void fetch();
+  void fetch_expected(std::uint32_t trial);
+  void fetch_given(std::uint32_t trial);
+  void fetch_kept(const Kept& kept, std::uint32_t trial);
+  [[nodiscard]] nlohmann::json look_closely();
+
+  const contract::Contract contract_;
+  contract::ToleranceRequest caller_tolerance_;
+  judge::Secret secret_;
+  DeviceSpace& space_;
+  DeviceJudge judge_;
+  Examination host_;
+  const contract::Layout layout_;
+  std::map<std::size_t, std::uint64_t> kept_offsets_{};  // by argument, in Kept::outputs
+  std::uint64_t kept_bytes_ = 0;
+  std::map<std::uint32_t, Slot> slots_{};
+  Slot* current_ = nullptr;
+  std::uint32_t fills_ = 0;
+  std::map<std::uint32_t, DeviceMemory> inputs_{};  // by trial
+  std::map<std::uint32_t, Kept> expected_{};        // by trial
+  std::map<std::uint32_t, Kept> given_{};           // likewise, when the candidate first ran it
+  std::set<std::uint32_t> host_expects_{};          // trials that host_ knows the answer of
+  std::set<std::uint32_t> host_knows_given_{};
+};
+
+}  // namespace assay::runner

@@ -1,0 +1,46 @@
+// What examines the runs of a job: makes each run's memory and judges what a run left in it. Two
+// are there, which give the same answers: on the host (examination.h), and on a device
+// (device_examination.h).
+//
+// Trusted; lives in the referee's process, whose memory no runner can reach. One thread.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "engine/contract/layout.h"
+#include "engine/posix/descriptor.h"
+
+namespace assay::runner {
+
+class Examiner {
+ public:
+  Examiner() = default;
+  virtual ~Examiner() = default;
+  Examiner(const Examiner&) = delete;
+  Examiner& operator=(const Examiner&) = delete;
+
+  [[nodiscard]] virtual const contract::Layout& layout() const = 0;
+  // Whether the memory that fill() lends is a device's.
+  [[nodiscard]] virtual bool is_on_device() const = 0;
+
+  // An arena with the inputs of `trial`, outputs poisoned or pre-filled, guards patterned; its
+  // descriptor, to be lent to a runner. Arenas stand in slots: the previous one of this slot is let
+  // go. What is said next is about this one, until select() says otherwise.
+  [[nodiscard]] virtual posix::Descriptor fill(std::uint32_t trial, std::uint32_t slot) = 0;
+  // Throws std::out_of_range for a slot that was never filled.
+  virtual void select(std::uint32_t slot) = 0;
+
+  // The outputs now in the arena are what the candidate must produce for this trial. Also says how
+  // the reference itself behaved: guards, inputs, unwritten elements. {findings}
+  [[nodiscard]] virtual nlohmann::json expect() = 0;
+
+  // Judges the outputs now in the arena: against what is expected for the trial if there is
+  // anything, and against what the candidate itself gave for the same inputs before.
+  // {ok, outputs, findings}
+  [[nodiscard]] virtual nlohmann::json check() = 0;
+
+  // Trivial answers that would pass (see judge/weak_oracle.h); needs an expected trial.
+  [[nodiscard]] virtual nlohmann::json weak_oracle() = 0;
+};
+
+}  // namespace assay::runner

@@ -1,0 +1,94 @@
+#include "engine/runner/gpu_mapping.h"
+
+#include <algorithm>
+
+namespace assay::runner {
+namespace {
+
+constexpr int kPinned = 1;
+constexpr int kPosixDescriptor = 1;
+constexpr int kOnDevice = 1;
+constexpr int kReadWrite = 3;
+constexpr int kMinimum = 0;
+
+// CUmemLocation, CUmemAllocationProp and CUmemAccessDesc (driver API, CUDA 10.2 to 13).
+struct Location {
+  int type = kOnDevice;
+  int device = 0;
+};
+struct Properties {
+  int type = kPinned;
+  int handle_types = kPosixDescriptor;
+  Location location{};
+  void* windows_only = nullptr;
+  std::uint64_t flags = 0;
+};
+static_assert(sizeof(Properties) == 32);
+struct Access {
+  Location location{};
+  int flags = kReadWrite;
+};
+
+std::size_t whole_granules(const GpuContext& context, std::size_t bytes) {
+  const auto& driver = context.driver();
+  const Properties properties{.location = {.device = context.ordinal()}};
+  std::size_t granule = 0;
+  driver.check(driver.MemGetAllocationGranularity(&granule, &properties, kMinimum),
+               "cuMemGetAllocationGranularity");
+  return (std::max<std::size_t>(bytes, 1) + granule - 1) / granule * granule;
+}
+
+}  // namespace
+
+GpuMapping::GpuMapping(const GpuContext& context, std::size_t bytes)
+    : context_(&context), bytes_(whole_granules(context, bytes)) {
+  const auto& driver = context.driver();
+  const Properties properties{.location = {.device = context.ordinal()}};
+  driver.check(driver.MemCreate(&handle_, bytes_, &properties, 0), "cuMemCreate");
+  map();
+}
+
+GpuMapping::GpuMapping(const GpuContext& context, const posix::Descriptor& lent, std::size_t bytes)
+    : context_(&context), bytes_(whole_granules(context, bytes)) {
+  const auto& driver = context.driver();
+  // The driver takes the descriptor's number as a pointer.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  void* number = reinterpret_cast<void*>(static_cast<std::uintptr_t>(lent.get()));
+  driver.check(driver.MemImportFromShareableHandle(&handle_, number, kPosixDescriptor),
+               "cuMemImportFromShareableHandle");
+  map();
+}
+
+void GpuMapping::map() {
+  const auto& driver = context_->driver();
+  const Access access{.location = {.device = context_->ordinal()}};
+  int result = driver.MemAddressReserve(&address_, bytes_, 0, 0, 0);
+  const bool reserved = result == cuda::kSuccess;
+  if (reserved) result = driver.MemMap(address_, bytes_, 0, handle_, 0);
+  const bool mapped = reserved && result == cuda::kSuccess;
+  if (mapped) result = driver.MemSetAccess(address_, bytes_, &access, 1);
+  if (result == cuda::kSuccess) return;
+  // No destructor runs for what was never constructed.
+  if (mapped) driver.MemUnmap(address_, bytes_);
+  if (reserved) driver.MemAddressFree(address_, bytes_);
+  driver.MemRelease(handle_);
+  throw cuda::DriverError(result, "mapping device memory: " + driver.text(result));
+}
+
+GpuMapping::~GpuMapping() {
+  // In a context that died these fail, and the process ends soon.
+  const auto& driver = context_->driver();
+  driver.MemUnmap(address_, bytes_);
+  driver.MemAddressFree(address_, bytes_);
+  driver.MemRelease(handle_);
+}
+
+posix::Descriptor GpuMapping::descriptor() const {
+  const auto& driver = context_->driver();
+  int number = -1;
+  driver.check(driver.MemExportToShareableHandle(&number, handle_, kPosixDescriptor, 0),
+               "cuMemExportToShareableHandle");
+  return posix::Descriptor(number);
+}
+
+}  // namespace assay::runner

@@ -1,0 +1,35 @@
+// Device memory that two processes see: made here and lent by its descriptor, or lent by another
+// and mapped here. The driver's virtual memory management; a mapping ends with its object, the
+// memory with the last mapping and descriptor of it.
+//
+// Owned by one runner; one thread. Throws cuda::DriverError.
+#pragma once
+
+#include "engine/posix/descriptor.h"
+#include "engine/runner/gpu_context.h"
+
+namespace assay::runner {
+
+class GpuMapping {
+ public:
+  // Makes memory of at least `bytes`; descriptor() lends it.
+  GpuMapping(const GpuContext& context, std::size_t bytes);
+  // Maps what another process lent. `bytes` as it was asked for there.
+  GpuMapping(const GpuContext& context, const posix::Descriptor& lent, std::size_t bytes);
+  ~GpuMapping();
+  GpuMapping(const GpuMapping&) = delete;
+  GpuMapping& operator=(const GpuMapping&) = delete;
+
+  [[nodiscard]] cuda::Address address() const { return address_; }
+  [[nodiscard]] posix::Descriptor descriptor() const;
+
+ private:
+  void map();
+
+  const GpuContext* context_;
+  std::size_t bytes_ = 0;  // whole granules
+  std::uint64_t handle_ = 0;
+  cuda::Address address_ = 0;
+};
+
+}  // namespace assay::runner

@@ -1,0 +1,138 @@
+#include "engine/runner/gpu_space.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+
+#include "engine/judge/on_device.h"
+#include "engine/runner/gpu_mapping.h"
+#include "engine/runner/nvrtc.h"
+
+namespace assay::runner {
+namespace {
+
+constexpr unsigned kThreads = 256;
+constexpr std::uint64_t kMostBlocks = 4096;
+// A referee that waits longer than this for its own kernels has a device that does not work.
+constexpr std::chrono::seconds kFinishLimit{15};
+
+std::string compile(const std::string& nvrtc_path, const GpuContext& context) {
+  const int number =
+      10 * context.attribute(cuda::kComputeMajor) + context.attribute(cuda::kComputeMinor);
+  auto options = judge::on_device::compiler_options();
+  options.push_back("--gpu-architecture=sm_" + std::to_string(number));
+  Compiled compiled = Nvrtc(nvrtc_path)
+                          .compile({.source = judge::on_device::source(),
+                                    .file_name = "on_device.cu",
+                                    .options = std::move(options)});
+  if (!compiled.ok) {
+    throw std::runtime_error("the referee's kernels: " + compiled.result + "\n" + compiled.log);
+  }
+  return std::move(compiled.cubin);
+}
+
+class GpuSpace final : public DeviceSpace {
+ public:
+  explicit GpuSpace(const std::string& nvrtc_path) : cubin_(compile(nvrtc_path, context_)) {
+    driver().check(driver().ModuleLoadData(&module_, cubin_.data()), "cuModuleLoadData");
+  }
+  ~GpuSpace() override {
+    for (const auto& [address, unused] : plain_) driver().MemFree(address);
+  }
+  GpuSpace(const GpuSpace&) = delete;
+  GpuSpace& operator=(const GpuSpace&) = delete;
+
+  DeviceAddress allocate(std::size_t bytes) override {
+    cuda::Address address = 0;
+    check_memory(driver().MemAlloc(&address, std::max<std::size_t>(bytes, 1)));
+    plain_[address] = bytes;
+    return address;
+  }
+
+  Shared allocate_shared(std::size_t bytes) override {
+    try {
+      auto mapping = std::make_unique<GpuMapping>(context_, bytes);
+      const DeviceAddress address = mapping->address();
+      Shared shared{.address = address, .descriptor = mapping->descriptor()};
+      shared_[address] = std::move(mapping);
+      return shared;
+    } catch (const cuda::DriverError& error) {
+      check_memory(error.result());
+      throw;
+    }
+  }
+
+  void free(DeviceAddress address) noexcept override {
+    if (shared_.erase(address) > 0) return;
+    plain_.erase(address);
+    driver().MemFree(address);
+  }
+
+  void copy_in(DeviceAddress to, std::span<const std::byte> from) override {
+    if (from.empty()) return;
+    finish();  // the copy is ordered with nothing else
+    driver().check(driver().MemcpyHtoD(to, from.data(), from.size()), "copying in");
+  }
+  void copy_out(std::span<std::byte> to, DeviceAddress from) override {
+    if (to.empty()) return;
+    finish();
+    driver().check(driver().MemcpyDtoH(to.data(), from, to.size()), "copying out");
+  }
+  void copy(DeviceAddress to, DeviceAddress from, std::size_t bytes) override {
+    if (bytes == 0) return;
+    driver().check(driver().MemcpyDtoDAsync(to, from, bytes, context_.stream()), "copying");
+  }
+  void fill_words(DeviceAddress to, std::uint32_t word, std::size_t words) override {
+    if (words == 0) return;
+    driver().check(driver().MemsetD32Async(to, word, words, context_.stream()), "filling");
+  }
+
+  void launch(const char* kernel, std::uint64_t items,
+              std::span<const std::byte> parameters) override {
+    const auto blocks =
+        static_cast<unsigned>(std::clamp<std::uint64_t>(items / kThreads + 1, 1, kMostBlocks));
+    std::array<void*, 1> list{const_cast<std::byte*>(parameters.data())};  // NOLINT: driver's type
+    driver().check(driver().LaunchKernel(function(kernel), blocks, 1, 1, kThreads, 1, 1, 0,
+                                         context_.stream(), list.data(), nullptr),
+                   kernel);
+  }
+  void finish() override {
+    driver().check(context_.wait(std::chrono::steady_clock::now() + kFinishLimit),
+                   "the referee's work");
+  }
+
+ private:
+  [[nodiscard]] const cuda::Driver& driver() const { return context_.driver(); }
+
+  void check_memory(int result) const {
+    if (result == cuda::kOutOfMemory) {
+      throw OutOfMemory("the device has not the memory for it");
+    }
+    driver().check(result, "device memory");
+  }
+
+  cuda::Handle function(const std::string& name) {
+    auto [entry, is_new] = functions_.try_emplace(name, nullptr);
+    if (is_new) {
+      driver().check(driver().ModuleGetFunction(&entry->second, module_, name.c_str()),
+                     name.c_str());
+    }
+    return entry->second;
+  }
+
+  GpuContext context_{};
+  std::string cubin_;
+  cuda::Handle module_ = nullptr;
+  std::map<std::string, cuda::Handle> functions_{};
+  std::map<DeviceAddress, std::size_t> plain_{};
+  std::map<DeviceAddress, std::unique_ptr<GpuMapping>> shared_{};
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceSpace> make_gpu_space(const std::string& nvrtc_path) {
+  return std::make_unique<GpuSpace>(nvrtc_path);
+}
+
+}  // namespace assay::runner

@@ -1,0 +1,62 @@
+#include "engine/runner/judged_output.h"
+
+#include <cmath>
+
+namespace assay::runner {
+namespace {
+
+using nlohmann::json;
+
+// JSON has no infinity or NaN; the report spells them.
+json number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+json describe(const judge::BadElement& element) {
+  json out = {{"index", element.index},
+              {"position", element.position},
+              {"got", element.got},
+              {"want", element.want},
+              {"abs_error", number(element.abs_error)},
+              {"rel_error", number(element.rel_error)}};
+  if (element.ulp_error) out["ulp_error"] = *element.ulp_error;
+  return out;
+}
+
+}  // namespace
+
+json describe(const judge::Comparison& comparison) {
+  json out = {{"mismatches", comparison.mismatches},
+              {"elements", comparison.elements},
+              {"max_abs_error", number(comparison.max_abs_error)},
+              {"max_rel_error", number(comparison.max_rel_error)},
+              {"max_ulp_error", comparison.max_ulp_error}};
+  if (comparison.worst) out["worst"] = describe(*comparison.worst);
+  if (!comparison.first.empty()) {
+    out["first"] = json::array();
+    for (const auto& element : comparison.first) out["first"].push_back(describe(element));
+  }
+  if (!comparison.pattern.empty()) out["pattern"] = comparison.pattern;
+  return out;
+}
+
+bool is_poisoned(const contract::Arg& argument) {
+  const contract::TensorSpec& tensor = *argument.tensor_spec;
+  return argument.role == contract::Role::output && !tensor.init && !tensor.data;
+}
+
+json judged_output(const contract::Arg& argument, const judge::ToleranceInForce& tolerance) {
+  const contract::TensorSpec& tensor = *argument.tensor_spec;
+  return {{"name", argument.name},
+          {"dtype", contract::name(tensor.dtype)},
+          {"shape", tensor.shape},
+          {"tolerance",
+           {{"atol", tolerance.value.atol},
+            {"rtol", tolerance.value.rtol},
+            {"source", tolerance.source}}},
+          {"ok", true}};
+}
+
+}  // namespace assay::runner

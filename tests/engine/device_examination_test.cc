@@ -1,0 +1,364 @@
+// The referee's kernels, run by the emulator: inputs bit for bit those of the host's generator, and
+// every answer that of the host's examiner.
+#include "engine/runner/device_examination.h"
+
+#include <random>
+
+#include "engine/judge/on_device.h"
+#include "engine/node/toolkit.h"
+#include "engine/runner/nvrtc.h"
+#include "tests/catch.h"
+#include "tests/engine/emulator_space.h"
+
+using namespace assay;
+using contract::DType;
+using nlohmann::json;
+using runner::DeviceExamination;
+using runner::EmulatorSpace;
+using runner::Examination;
+
+namespace {
+
+std::shared_ptr<const emulator::Module> kernels() {
+  static const auto module = [] {
+    const auto toolkit = node::find_toolkit(ASSAY_BINARY_FOLDER);
+    REQUIRE(toolkit.has_compiler());
+    auto options = judge::on_device::compiler_options();
+    options.emplace_back("--gpu-architecture=compute_90");
+    const auto compiled = runner::Nvrtc(toolkit.nvrtc.string())
+                              .compile({.source = judge::on_device::source(),
+                                        .file_name = "on_device.cu",
+                                        .options = options});
+    INFO(compiled.log);
+    REQUIRE(compiled.ok);
+    auto parsed = emulator::Module::parse(compiled.ptx);
+    if (const auto* error = std::get_if<emulator::ParseError>(&parsed)) FAIL(error->message);
+    return std::get<std::shared_ptr<const emulator::Module>>(parsed);
+  }();
+  return module;
+}
+
+contract::Contract contract_of(const json& args) {
+  auto parsed = contract::parse({{"args", args}, {"launch", {{"grid", 1}, {"block", 1}}}});
+  if (const auto* refused = std::get_if<contract::Refused>(&parsed)) {
+    FAIL(refused->violations.front().message);
+  }
+  return std::get<contract::Parsed>(parsed).contract;
+}
+
+json tensor(const char* name, const char* role, const json& spec) {
+  return {{"name", name}, {"type", "tensor"}, {"role", role}, {"tensor_spec", spec}};
+}
+
+constexpr judge::Secret kSecret{.low = 0x1234'5678'9ABC, .high = 77};
+
+// Both examiners on one contract; a run is what a lambda does to an arena of either.
+struct Pair {
+  explicit Pair(const json& args)
+      : contract(contract_of(args)),
+        space(kernels()),
+        host(contract, {}, kSecret),
+        device(contract, {}, kSecret, space) {}
+
+  // Fills both, lets `run` write, and answers both arenas' bytes before it.
+  template <typename Run>
+  void turn(std::uint32_t trial, const Run& run) {
+    const auto host_arena = posix::SharedMemory::adopt(host.fill(trial, 0), bytes());
+    const auto lent = device.fill(trial, 0);
+    const auto device_arena = space.lent(lent);
+    REQUIRE(std::equal(host_arena.bytes().begin(), host_arena.bytes().end(),
+                       device_arena.begin()));
+    run(host_arena.bytes());
+    run(device_arena);
+  }
+  [[nodiscard]] std::size_t bytes() const { return host.layout().total_bytes; }
+  [[nodiscard]] std::size_t offset(std::size_t tensor) const {
+    return host.layout().placements.at(tensor).offset;
+  }
+  // What the host's examiner says is what the device's says.
+  json agreed_check() {
+    const json said = host.check();
+    CHECK(device.check() == said);
+    return said;
+  }
+  json agreed_expect() {
+    const json said = host.expect();
+    CHECK(device.expect() == said);
+    return said;
+  }
+
+  contract::Contract contract;
+  EmulatorSpace space;
+  Examination host;
+  DeviceExamination device;
+};
+
+template <typename T>
+void put(std::span<std::byte> arena, std::size_t offset, std::size_t index, T value) {
+  std::memcpy(arena.data() + offset + index * sizeof(T), &value, sizeof(T));
+}
+
+json in_and_out(const char* dtype, std::size_t n) {
+  return {tensor("a", "input", {{"shape", {n}}, {"dtype", dtype}}),
+          tensor("out", "output", {{"shape", {n}}, {"dtype", dtype}})};
+}
+
+// out = f(i) for every element.
+auto writes_floats(const Pair& pair, std::size_t n, float scale) {
+  return [&pair, n, scale](std::span<std::byte> arena) {
+    for (std::size_t i = 0; i < n; ++i) {
+      put(arena, pair.offset(1), i, scale * static_cast<float>(i));
+    }
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a device's inputs are the host's, bit for bit, for every dtype and way of making them") {
+  std::mt19937 random(20261121);
+  int on_device = 0;
+  EmulatorSpace space(kernels());
+  runner::DeviceJudge judge(space);
+  for (const DType dtype : contract::all_dtypes()) {
+    for (const auto kind : {contract::InitKind::randn, contract::InitKind::uniform,
+                            contract::InitKind::zeros, contract::InitKind::ones,
+                            contract::InitKind::full, contract::InitKind::arange}) {
+      for (int variant = 0; variant < 4; ++variant) {
+        contract::TensorSpec spec{.shape = {static_cast<std::int64_t>(1 + random() % 700)},
+                                  .dtype = dtype,
+                                  .init = contract::TensorInit{.kind = kind}};
+        auto& init = *spec.init;
+        const bool real = contract::is_floating(dtype) || contract::is_complex(dtype);
+        if (variant >= 2 && real) {
+          init.mean = 3.25;
+          init.std = 0.01;
+          init.low = -7.5;
+          init.high = 11.125 + variant;
+          init.fill_value = -0.3;
+        } else if (variant >= 2 && dtype != DType::boolean) {
+          init.low = std::int64_t{3};
+          init.high = std::int64_t{90 + variant};
+          init.fill_value = std::int64_t{7};
+        }
+        const judge::Stream stream{.seed = random() | (std::uint64_t{random()} << 32),
+                                   .id = random() % 3};
+        std::vector<std::byte> wanted(spec.contiguous_bytes());
+        judge::generate(spec, stream, wanted);
+        const runner::DeviceMemory memory(space, wanted.size() + 8);
+        judge.generate(spec, stream, memory.address());
+        (void)judge.answers();
+        std::vector<std::byte> made(wanted.size());
+        space.copy_out(made, memory.address());
+        INFO(contract::name(dtype) << " " << contract::name(kind) << " variant " << variant);
+        CHECK(made == wanted);
+        on_device += judge::on_device::plan_fill(spec, stream) ? 1 : 0;
+      }
+    }
+  }
+  CHECK(on_device > 150);
+}
+
+TEST_CASE("uniform values at the edge of their range come back into it on a device too") {
+  EmulatorSpace space(kernels());
+  runner::DeviceJudge judge(space);
+  for (const DType dtype : {DType::float16, DType::bfloat16, DType::float32}) {
+    // Ranges so narrow that rounding leaves them.
+    for (const double low : {1.0, 100.0, -2.0}) {
+      const contract::TensorSpec spec{
+          .shape = {500},
+          .dtype = dtype,
+          .init = contract::TensorInit{
+              .kind = contract::InitKind::uniform, .low = low, .high = low * 1.001 + 0.01}};
+      std::vector<std::byte> wanted(spec.contiguous_bytes());
+      judge::generate(spec, {.seed = 5, .id = 0}, wanted);
+      const runner::DeviceMemory memory(space, wanted.size());
+      judge.generate(spec, {.seed = 5, .id = 0}, memory.address());
+      std::vector<std::byte> made(wanted.size());
+      space.copy_out(made, memory.address());
+      CHECK(made == wanted);
+    }
+  }
+}
+
+TEST_CASE("a right output is clean on the device, and never fetched") {
+  Pair pair(in_and_out("float32", 300));
+  pair.turn(0, writes_floats(pair, 300, 1.0F));
+  CHECK(pair.agreed_expect().at("findings").empty());
+  // Within tolerance, and not equal.
+  pair.turn(0, writes_floats(pair, 300, 1.000001F));
+  const json said = pair.agreed_check();
+  CHECK(said.at("ok") == true);
+  CHECK(said.at("outputs").at(0).at("max_abs_error") > 0.0);
+  CHECK(said.at("outputs").at(0).at("max_ulp_error") > 0);
+  pair.turn(0, writes_floats(pair, 300, 1.000001F));
+  CHECK(pair.agreed_check().at("findings").empty());
+}
+
+TEST_CASE("what is wrong is told by the device's examiner as by the host's") {
+  struct Fault {
+    const char* name;
+    std::function<void(const Pair&, std::span<std::byte>)> apply;
+  };
+  const std::vector<Fault> faults = {
+      {"one element", [](const Pair& p, auto arena) { put(arena, p.offset(1), 17, 999.0F); }},
+      {"NaN", [](const Pair& p, auto arena) { put(arena, p.offset(1), 3, std::nanf("")); }},
+      {"infinity", [](const Pair& p, auto arena) { put(arena, p.offset(1), 3, INFINITY); }},
+      {"behind the output",
+       [](const Pair& p, auto arena) { put(arena, p.offset(1), 301, 1.0F); }},
+      {"before the output",
+       [](const Pair& p, auto arena) { put(arena, p.offset(1) - 4, 0, 1.0F); }},
+      {"input", [](const Pair& p, auto arena) { put(arena, p.offset(0), 200, 1.0F); }},
+      {"last byte of the input",
+       [](const Pair& p, auto arena) { put(arena, p.offset(0) + 1203, 0, std::uint8_t{0x5A}); }},
+  };
+  for (const auto& fault : faults) {
+    INFO(fault.name);
+    Pair pair(in_and_out("float32", 301));
+    pair.turn(0, writes_floats(pair, 301, 1.0F));
+    (void)pair.agreed_expect();
+    pair.turn(0, [&](std::span<std::byte> arena) {
+      writes_floats(pair, 301, 1.0F)(arena);
+      fault.apply(pair, arena);
+    });
+    const json said = pair.agreed_check();
+    CHECK((said.at("ok") == false || !said.at("findings").empty()));
+    // And again: the next run is judged as if nothing had been.
+    pair.turn(1, writes_floats(pair, 301, 2.0F));
+    (void)pair.agreed_expect();
+    pair.turn(1, writes_floats(pair, 301, 2.0F));
+    CHECK(pair.agreed_check().at("ok") == true);
+  }
+}
+
+TEST_CASE("elements left unwritten are seen for every dtype, by reference and by candidate") {
+  for (const char* dtype : {"float64", "float32", "float16", "bfloat16", "int64", "int32", "int16",
+                            "int8", "uint64", "uint8", "bool"}) {
+    INFO(dtype);
+    Pair pair(in_and_out(dtype, 64));
+    const std::size_t size = contract::size_bytes(*contract::parse_dtype(dtype));
+    // All but the last eight elements.
+    const auto partly = [&](std::span<std::byte> arena) {
+      std::fill_n(arena.data() + pair.offset(1), 56 * size, std::byte{1});
+    };
+    const auto whole = [&](std::span<std::byte> arena) {
+      std::fill_n(arena.data() + pair.offset(1), 64 * size, std::byte{1});
+    };
+    pair.turn(0, whole);
+    (void)pair.agreed_expect();
+    pair.turn(0, partly);
+    CHECK(pair.agreed_check().at("findings").at(0).at("check") == "unwritten");
+    // A reference that leaves them excuses the candidate.
+    pair.turn(1, partly);
+    CHECK(pair.agreed_expect().at("findings").at(0).at("count") == 8);
+    pair.turn(1, partly);
+    CHECK(pair.agreed_check().at("ok") == true);
+    pair.turn(1, whole);
+    CHECK(pair.agreed_check().at("ok") == true);
+  }
+}
+
+TEST_CASE("a kernel that does not repeat is seen, with and without a reference") {
+  Pair pair(in_and_out("float32", 40));
+  pair.turn(0, writes_floats(pair, 40, 1.0F));
+  CHECK(pair.agreed_check().at("findings").empty());
+  pair.turn(0, writes_floats(pair, 40, 1.5F));
+  CHECK(pair.agreed_check().at("findings").at(0).at("check") == "repeat_differs");
+  pair.turn(0, writes_floats(pair, 40, 1.0F));
+  CHECK(pair.agreed_check().at("findings").empty());
+}
+
+TEST_CASE("poison is no answer where the reference has NaN") {
+  Pair pair(in_and_out("float32", 40));
+  pair.turn(0, [&](std::span<std::byte> arena) {
+    for (std::size_t i = 0; i < 40; ++i) put(arena, pair.offset(1), i, std::nanf(""));
+  });
+  (void)pair.agreed_expect();
+  pair.turn(0, [](std::span<std::byte>) {});
+  CHECK(pair.agreed_check().at("ok") == false);
+  pair.turn(0, [&](std::span<std::byte> arena) {
+    for (std::size_t i = 0; i < 40; ++i) put(arena, pair.offset(1), i, -std::nanf(""));
+  });
+  CHECK(pair.agreed_check().at("ok") == true);
+}
+
+TEST_CASE("an inout tensor begins as the contract says and is compared") {
+  Pair pair({tensor("a", "input", {{"shape", {50}}, {"dtype", "float16"}}),
+             tensor("x", "inout", {{"shape", {50}}, {"dtype", "int32"}})});
+  const auto adds_one = [&](std::span<std::byte> arena) {
+    for (std::size_t i = 0; i < 50; ++i) {
+      std::int32_t value = 0;
+      std::memcpy(&value, arena.data() + pair.offset(1) + 4 * i, 4);
+      put(arena, pair.offset(1), i, value + 1);
+    }
+  };
+  for (std::uint32_t trial = 0; trial < 3; ++trial) {
+    pair.turn(trial, adds_one);
+    (void)pair.agreed_expect();
+    pair.turn(trial, adds_one);
+    CHECK(pair.agreed_check().at("ok") == true);
+    pair.turn(trial, [](std::span<std::byte>) {});
+    CHECK(pair.agreed_check().at("ok") == false);
+  }
+}
+
+TEST_CASE("a weak task is told from the device as from the host") {
+  Pair pair(in_and_out("float32", 64));
+  pair.turn(0, [&](std::span<std::byte> arena) {
+    for (std::size_t i = 0; i < 64; ++i) put(arena, pair.offset(1), i, 1e-9F);
+  });
+  (void)pair.agreed_expect();
+  const json said = pair.host.weak_oracle();
+  CHECK(!said.empty());
+  CHECK(pair.device.weak_oracle() == said);
+}
+
+TEST_CASE("random outputs of every comparable dtype are judged alike") {
+  std::mt19937 random(7);
+  for (const DType dtype : contract::all_dtypes()) {
+    const auto args = in_and_out(std::string(contract::name(dtype)).c_str(), 96);
+    if (!DeviceExamination::suits(contract_of(args))) continue;
+    const std::size_t size = contract::size_bytes(dtype);
+    for (int round = 0; round < 6; ++round) {
+      Pair pair(args);
+      std::vector<std::byte> wanted(96 * size);
+      for (auto& byte : wanted) byte = static_cast<std::byte>(random() & 0x7F);
+      auto got = wanted;
+      for (int i = 0; i < round; ++i) {
+        got[random() % got.size()] ^= static_cast<std::byte>(1U << (random() % 8));
+      }
+      const auto writes = [&](const std::vector<std::byte>& bytes) {
+        return [&](std::span<std::byte> arena) {
+          std::copy(bytes.begin(), bytes.end(),
+                    arena.begin() + static_cast<std::ptrdiff_t>(pair.offset(1)));
+        };
+      };
+      INFO(contract::name(dtype) << " round " << round);
+      pair.turn(0, writes(wanted));
+      (void)pair.agreed_expect();
+      pair.turn(0, writes(got));
+      (void)pair.agreed_check();
+    }
+  }
+}
+
+TEST_CASE("a job's device memory is free again when its examination ends, and running out is told") {
+  const auto contract = contract_of(in_and_out("float32", 1000));
+  EmulatorSpace space(kernels());
+  {
+    DeviceExamination device(contract, {}, kSecret, space);
+    for (std::uint32_t trial = 0; trial < 4; ++trial) {
+      (void)device.fill(trial, trial % 2);
+      (void)device.expect();
+      (void)device.check();
+    }
+    CHECK(space.used_bytes() > 0);
+  }
+  CHECK(space.used_bytes() == 0);
+  space.room_bytes = 200'000;
+  CHECK_THROWS_AS(
+      [&] {
+        DeviceExamination device(contract, {}, kSecret, space);
+        for (std::uint32_t slot = 0; slot < 100; ++slot) (void)device.fill(0, slot);
+      }(),
+      runner::OutOfMemory);
+}
