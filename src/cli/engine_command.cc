@@ -110,6 +110,7 @@ int run_engine(const EngineOptions& options) {
     const Workbench& bench = *workbench.get();
     if (!bench.may_run) return node::refused_isolation(bench.isolation);
     auto task = node::decode_kernel_task(order.request);
+    task.client = order.client;
     const auto device = bench.devices.choose(task.device);
     if (const auto* none = std::get_if<node::Ended>(&device)) {
       return {.verdict = none->verdict,

@@ -66,8 +66,7 @@ struct Pair {
     const auto host_arena = posix::SharedMemory::adopt(host.fill(trial, 0), bytes());
     const auto lent = device.fill(trial, 0);
     const auto device_arena = space.lent(lent);
-    REQUIRE(std::equal(host_arena.bytes().begin(), host_arena.bytes().end(),
-                       device_arena.begin()));
+    REQUIRE(std::equal(host_arena.bytes().begin(), host_arena.bytes().end(), device_arena.begin()));
     run(host_arena.bytes());
     run(device_arena);
   }
@@ -120,9 +119,9 @@ TEST_CASE("a device's inputs are the host's, bit for bit, for every dtype and wa
   EmulatorSpace space(kernels());
   runner::DeviceJudge judge(space);
   for (const DType dtype : contract::all_dtypes()) {
-    for (const auto kind : {contract::InitKind::randn, contract::InitKind::uniform,
-                            contract::InitKind::zeros, contract::InitKind::ones,
-                            contract::InitKind::full, contract::InitKind::arange}) {
+    for (const auto kind :
+         {contract::InitKind::randn, contract::InitKind::uniform, contract::InitKind::zeros,
+          contract::InitKind::ones, contract::InitKind::full, contract::InitKind::arange}) {
       for (int variant = 0; variant < 4; ++variant) {
         contract::TensorSpec spec{.shape = {static_cast<std::int64_t>(1 + random() % 700)},
                                   .dtype = dtype,
@@ -203,8 +202,7 @@ TEST_CASE("what is wrong is told by the device's examiner as by the host's") {
       {"one element", [](const Pair& p, auto arena) { put(arena, p.offset(1), 17, 999.0F); }},
       {"NaN", [](const Pair& p, auto arena) { put(arena, p.offset(1), 3, std::nanf("")); }},
       {"infinity", [](const Pair& p, auto arena) { put(arena, p.offset(1), 3, INFINITY); }},
-      {"behind the output",
-       [](const Pair& p, auto arena) { put(arena, p.offset(1), 301, 1.0F); }},
+      {"behind the output", [](const Pair& p, auto arena) { put(arena, p.offset(1), 301, 1.0F); }},
       {"before the output",
        [](const Pair& p, auto arena) { put(arena, p.offset(1) - 4, 0, 1.0F); }},
       {"input", [](const Pair& p, auto arena) { put(arena, p.offset(0), 200, 1.0F); }},
@@ -341,7 +339,8 @@ TEST_CASE("random outputs of every comparable dtype are judged alike") {
   }
 }
 
-TEST_CASE("a job's device memory is free again when its examination ends, and running out is told") {
+TEST_CASE(
+    "a job's device memory is free again when its examination ends, and running out is told") {
   const auto contract = contract_of(in_and_out("float32", 1000));
   EmulatorSpace space(kernels());
   {

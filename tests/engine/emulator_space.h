@@ -18,8 +18,7 @@ namespace assay::runner {
 
 class EmulatorSpace final : public DeviceSpace {
  public:
-  explicit EmulatorSpace(const std::shared_ptr<const emulator::Module>& module)
-      : device_(module) {}
+  explicit EmulatorSpace(const std::shared_ptr<const emulator::Module>& module) : device_(module) {}
 
   int launches = 0;
   std::size_t room_bytes = 1U << 30;  // beyond which there is no memory
@@ -66,12 +65,11 @@ class EmulatorSpace final : public DeviceSpace {
     }
     // A small grid, so that the loops turn.
     const auto blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(items / 64 + 1, 7));
-    const auto outcome =
-        device_.launch({.kernel = kernel,
-                        .grid = {.x = blocks},
-                        .block = {.x = 64},
-                        .parameters = {parameters.begin(), parameters.end()}},
-                       buffers, {.threads = 1}, std::stop_token());
+    const auto outcome = device_.launch({.kernel = kernel,
+                                         .grid = {.x = blocks},
+                                         .block = {.x = 64},
+                                         .parameters = {parameters.begin(), parameters.end()}},
+                                        buffers, {.threads = 1}, std::stop_token());
     if (outcome.ending != emulator::Ending::completed) {
       throw std::runtime_error(std::string(kernel) + ": " + outcome.message +
                                outcome.fault.message);

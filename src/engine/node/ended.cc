@@ -25,6 +25,7 @@ const char* work_of(RunnerRole role) {
     case RunnerRole::devices:
       return "The process that looks for GPUs";
     case RunnerRole::referee:
+    case RunnerRole::gpu_referee:
       return "The referee";
   }
   return "The runner";

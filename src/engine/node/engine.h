@@ -38,6 +38,7 @@ struct Order {
   std::string job_id{};
   std::string kind{};
   nlohmann::json request = nlohmann::json::object();
+  std::string client{};  // whose job it is: what one client's jobs leave warm serves no other's
 };
 
 class Engine {

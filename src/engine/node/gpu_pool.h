@@ -1,14 +1,19 @@
-// Kernel runners of one GPU, kept ahead: a context takes a fifth of a second to make, and the
-// driver makes one at a time, whoever asks. A runner serves one job and is never put back.
+// Processes of one GPU, kept ready: a context takes a fifth of a second to make, and the driver
+// makes one at a time, whoever asks.
 //
-// Any thread. Spares that nobody took for a while are let go, since each holds half a gigabyte of
-// the device's memory.
+// A kernel runner serves one job. One that ran nothing but device code, to a clean pass and beside
+// no reference, may serve the same client again once it has been emptied; it never serves another.
+// Referees run no user code and serve one job after the other. What nobody took for a while is let
+// go, since each process holds half a gigabyte of the device's memory.
+//
+// Any thread.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -19,34 +24,74 @@ namespace assay::node {
 
 class GpuPool {
  public:
+  using Process = std::unique_ptr<RunnerProcess>;
+  struct Runner {
+    Process process{};
+    bool reused = false;
+  };
+  struct Referee {
+    Process process{};
+    std::string nvrtc{};  // "": it is prepared
+  };
+
   // Borrows `runners`.
   GpuPool(const Runners& runners, Gpu gpu);
   GpuPool(const GpuPool&) = delete;
   GpuPool& operator=(const GpuPool&) = delete;
 
   [[nodiscard]] const Gpu& gpu() const { return gpu_; }
-  // A runner whose context exists or is being made. Throws std::system_error when no process can
-  // be made.
-  [[nodiscard]] std::unique_ptr<RunnerProcess> take();
+
+  // A runner whose context exists or is being made; one that served `client` before if there is
+  // one. "" for a fresh one.
+  // Throws std::system_error, as take_referee() does, when no process can be made.
+  [[nodiscard]] Runner take(const std::string& client);
+  // A clean runner that may serve its client again.
+  void give_back(Process runner, const std::string& client);
   // Takes what a job has used, to end it in the background (the driver takes a tenth of a second to
   // clear a context away), and starts spares up to the number kept.
-  void retire(std::vector<std::unique_ptr<RunnerProcess>> used);
+  void retire(std::vector<Process> used);
+
+  [[nodiscard]] Referee take_referee();
+  // Also one that has ended.
+  void give_back_referee(Process referee);
 
  private:
-  [[nodiscard]] std::unique_ptr<RunnerProcess> start() const;
-  [[nodiscard]] std::unique_ptr<RunnerProcess> try_start();
-  // Until stopped: ends retired runners, starts spares, lets them go after idling.
+  // Back from a job: emptied by the cleaner, then kept.
+  struct Returned {
+    Process process{};
+    bool is_referee = false;
+    std::string client{};
+  };
+  struct Kept {
+    Process process{};
+    std::string client{};
+  };
+
+  [[nodiscard]] Process start(RunnerRole role) const;
+  [[nodiscard]] Process try_start();
+  [[nodiscard]] bool being_emptied(bool referee) const;
+  // What was just given back is better than a fresh one, if it comes soon. Called with the lock.
+  void wait_for_returned(std::unique_lock<std::mutex>& lock, bool referee);
+  // Until stopped: ends retired processes, starts spares, lets them go after idling.
   void keep_house(const std::stop_token& stop);
+  // Until stopped: empties what came back.
+  void clean(const std::stop_token& stop);
+  void let_go();
 
   const Runners& runners_;
   const Gpu gpu_;
   std::mutex mutex_{};
   std::condition_variable_any changed_{};
-  std::vector<std::unique_ptr<RunnerProcess>> spares_{};
-  std::vector<std::unique_ptr<RunnerProcess>> retired_{};
-  std::size_t wanted_ = 0;  // spares
+  std::vector<Process> spares_{};
+  std::vector<Process> retired_{};
+  std::vector<Process> referees_{};
+  std::vector<Kept> kept_{};
+  std::vector<Returned> returned_{};
+  const Returned* in_hand_ = nullptr;  // what the cleaner is emptying
+  std::size_t wanted_ = 0;             // spares
   std::chrono::steady_clock::time_point last_use_{};
-  std::jthread housekeeper_{};  // last: joined before the rest is destroyed
+  std::jthread cleaner_{};  // last: joined before the rest is destroyed
+  std::jthread housekeeper_{};
 };
 
 }  // namespace assay::node

@@ -13,6 +13,10 @@ using nlohmann::json;
 
 // Contents that runs begin with, and places they work in.
 constexpr std::uint32_t kMaxSlots = 3;
+// A kernel's time depends on where its tensors happen to lie: a median over few places is a median
+// of accidents.
+constexpr std::uint32_t kPlaces = 12;
+constexpr std::uint64_t kMaxPlacedBytes = 12ULL << 30;
 constexpr std::uint64_t kMaxStagedBytes = 6ULL << 30;
 // Device time of all cold runs of one side; slower kernels get fewer runs, never fewer than the
 // least.
@@ -84,7 +88,7 @@ std::uint32_t GpuTiming::below(std::uint32_t bound) {
 TurnOrder GpuTiming::order(const char* view, std::uint32_t runs) {
   TurnOrder order{.view = view, .warmups = std::max(request_.warmups, 1U)};
   for (std::uint32_t i = 0; i < runs; ++i) {
-    order.runs.push_back({.place = below(slots_), .content = below(slots_)});
+    order.runs.push_back({.place = below(places_), .content = below(slots_)});
   }
   return order;
 }
@@ -106,20 +110,33 @@ GpuTiming::Step GpuTiming::stage_arenas() {
   const auto fitting = static_cast<std::uint32_t>(kMaxStagedBytes /
                                                   std::max<std::uint64_t>(request_.arena_bytes, 1));
   slots_ = std::clamp(fitting, 1U, std::min(kMaxSlots, request_.known_trials));
-  std::vector<posix::Descriptor> arenas;
+  const auto placed = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      kPlaces, kMaxPlacedBytes / std::max<std::uint64_t>(request_.arena_bytes, 1)));
+  places_ = std::max(placed, 1U);
+  std::vector<LentArena> arenas;
   for (std::uint32_t slot = 0; slot < slots_; ++slot) {
     auto arena = referee_.fill(slot, slot);
     if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
-    arenas.push_back(std::move(std::get<posix::Descriptor>(arena)));
+    arenas.push_back(std::move(std::get<LentArena>(arena)));
   }
+  // The reference first: the candidate has written nothing yet.
   if (reference_) {
-    std::vector<posix::Descriptor> again;
-    for (const auto& arena : arenas) again.push_back(arena.duplicate());
-    if (auto ended = reference_->session->stage(std::move(again), request_.arena_bytes)) {
-      return ended;
-    }
+    if (auto ended = stage(*reference_->session, arenas)) return ended;
   }
-  return kernel_.session->stage(std::move(arenas), request_.arena_bytes);
+  return stage(*kernel_.session, arenas);
+}
+
+GpuTiming::Step GpuTiming::stage(KernelSession& session, const std::vector<LentArena>& arenas) {
+  std::vector<LentArena> lent;
+  for (const auto& arena : arenas) {
+    lent.push_back({.descriptor = arena.descriptor.duplicate(),
+                    .bytes = arena.bytes,
+                    .on_device = arena.on_device});
+  }
+  auto staged = session.stage(std::move(lent), places_);
+  if (auto* ended = std::get_if<Ended>(&staged)) return std::move(*ended);
+  places_ = std::min(places_, std::get<std::uint32_t>(staged));
+  return std::nullopt;
 }
 
 GpuTiming::Step GpuTiming::estimate() {

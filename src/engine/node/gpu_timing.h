@@ -50,6 +50,7 @@ class GpuTiming {
   };
 
   [[nodiscard]] Step stage_arenas();
+  [[nodiscard]] Step stage(KernelSession& session, const std::vector<LentArena>& arenas);
   [[nodiscard]] Step estimate();
   [[nodiscard]] Step take_turns();
   [[nodiscard]] Step take_turn(Side& side, std::uint32_t runs, bool examined);
@@ -69,7 +70,8 @@ class GpuTiming {
   std::chrono::nanoseconds& execution_left_;
   Side kernel_;
   std::optional<Side> reference_{};
-  std::uint32_t slots_ = 1;
+  std::uint32_t slots_ = 1;   // contents that runs begin with
+  std::uint32_t places_ = 1;  // that they work in
   std::uint32_t trials_ = 0;  // that the budget allows
   std::uint32_t examined_ = 0;
   double event_overhead_ns_ = 0;

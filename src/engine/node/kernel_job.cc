@@ -18,6 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 // Emulated times serve nobody's optimisation: a few repeats show that the kernel repeats.
 constexpr std::chrono::milliseconds kEmulatedTimingBudget{20};
+constexpr std::uint32_t kReferenceSlot = 1000;
 constexpr std::uint64_t kMaxArenaBytes = 1ULL << 30;
 // The referee holds each arena twice in host memory.
 constexpr std::uint64_t kMaxGpuArenaBytes = 2ULL << 30;
@@ -35,24 +36,49 @@ KernelJob::KernelJob(const Runners& runners, const Compiler& compiler, GpuPool* 
 
 // Processes start while the compiler works: what they need of the program comes later.
 void KernelJob::start_runners() {
-  referee_ = std::make_unique<RefereeSession>(runners_, stop_);
+  if (gpu_ != nullptr) {
+    auto taken = gpu_->take_referee();
+    referee_ = std::make_unique<RefereeSession>(std::move(taken.process), taken.nvrtc, stop_);
+  } else {
+    referee_ =
+        std::make_unique<RefereeSession>(runners_.start(RunnerRole::referee), std::string(), stop_);
+  }
   if (task_.reference) reference_ = start_session(task_.reference_name);
   kernel_ = start_session(task_.judged_name);
 }
 
 std::unique_ptr<KernelSession> KernelJob::start_session(const std::string& argument) {
-  const auto role = gpu_ != nullptr ? RunnerRole::gpu_kernel : RunnerRole::kernel;
-  return std::make_unique<KernelSession>(gpu_ != nullptr ? gpu_->take() : runners_.start(role),
-                                         role, "/" + argument, stop_);
+  if (gpu_ == nullptr) {
+    return std::make_unique<KernelSession>(runners_.start(RunnerRole::kernel), RunnerRole::kernel,
+                                           "/" + argument, stop_);
+  }
+  // Beside a reference nothing serves that has served before.
+  auto taken = gpu_->take(task_.reference ? std::string() : task_.client);
+  runner_reused_ = taken.reused;
+  return std::make_unique<KernelSession>(std::move(taken.process), RunnerRole::gpu_kernel,
+                                         "/" + argument, stop_);
 }
 
 KernelJob::~KernelJob() {
   if (gpu_ == nullptr) return;
+  if (referee_) gpu_->give_back_referee(referee_->release());
   std::vector<std::unique_ptr<RunnerProcess>> used;
   for (auto* session : {&kernel_, &reference_}) {
-    if (*session) used.push_back((*session)->release());
+    if (!*session) continue;
+    if (session == &kernel_ && may_serve_again()) {
+      gpu_->give_back(kernel_->release(), task_.client);
+    } else {
+      used.push_back((*session)->release());
+    }
   }
   gpu_->retire(std::move(used));
+}
+
+// What a run on the device could leave behind for the next: nothing but memory that is scrubbed and
+// a module that is unloaded. Device code that takes memory of its own would leave that.
+bool KernelJob::may_serve_again() const {
+  return !task_.reference && clean_ && !task_.client.empty() && program_ &&
+         program_->ptx.find("malloc") == std::string::npos;
 }
 
 CompileGoal KernelJob::goal() const {
@@ -177,10 +203,10 @@ KernelJob::Step KernelJob::prepare_stage() {
 
 KernelJob::Step KernelJob::run_once(KernelSession& session, std::uint32_t trial, bool as_reference,
                                     json& said, Ran& ran) {
-  auto arena = referee_->fill(trial);
+  // Memory that the candidate has been shown never holds what is expected of it.
+  auto arena = referee_->fill(trial, as_reference ? kReferenceSlot : 0);
   if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
-  auto outcome = session.run(std::move(std::get<posix::Descriptor>(arena)), referee_->arena_bytes(),
-                             execution_left_);
+  auto outcome = session.run(std::move(std::get<LentArena>(arena)), execution_left_);
   if (auto* ended = std::get_if<Ended>(&outcome)) return std::move(*ended);
   ran = std::move(std::get<Ran>(outcome));
   auto answer = as_reference ? referee_->expect() : referee_->check();
@@ -379,6 +405,7 @@ void KernelJob::profile_stage() {
 
 Conclusion KernelJob::conclude(const Step& ended) {
   Conclusion conclusion{.verdict = ended ? ended->verdict : Verdict::passed};
+  clean_ = ran_ && !ended && evidence_.empty();
   json& body = conclusion.body;
   const bool compiled_only = task_.until == Until::compiled;
   if (ended) {
@@ -414,6 +441,10 @@ Conclusion KernelJob::conclude(const Step& ended) {
   body["environment"] = {{"device", gpu_ != nullptr ? gpu_->gpu().device() : "emulator"},
                          {"device_name", gpu_ != nullptr ? json(gpu_->gpu().name) : json(nullptr)},
                          {"toolkit", program_ ? json(program_->compiler) : json(nullptr)}};
+  if (gpu_ != nullptr && ran_) {
+    body["environment"]["runner_reused"] = runner_reused_;
+    body["environment"]["referee"] = referee_->is_on_device() ? "device" : "host";
+  }
   body["warnings"] = warnings_;
   reporter_.stage({.record = {.name = "concluded", .status = StageStatus::passed}});
   return conclusion;

@@ -35,6 +35,7 @@ class KernelJob {
 
   void start_runners();
   [[nodiscard]] std::unique_ptr<KernelSession> start_session(const std::string& argument);
+  [[nodiscard]] bool may_serve_again() const;
   [[nodiscard]] CompileGoal goal() const;
   [[nodiscard]] Step compile_stage();
   [[nodiscard]] Step list_stage();
@@ -67,7 +68,9 @@ class KernelJob {
   std::unique_ptr<KernelSession> reference_{};
   std::optional<GpuLease> lease_{};
   std::chrono::nanoseconds execution_left_{0};
-  bool ran_ = false;  // device code has run: trust means something
+  bool ran_ = false;    // device code has run: trust means something
+  bool clean_ = false;  // it passed, and nothing speaks against it
+  bool runner_reused_ = false;
   nlohmann::json evidence_ = nlohmann::json::array();
   nlohmann::json warnings_ = nlohmann::json::array();
   std::string weak_{};              // why a pass proves little; "" if nothing speaks for that

@@ -235,17 +235,17 @@ Ended KernelSession::ending(const json& reply) const {
   return ended;
 }
 
-std::variant<Ran, Ended> KernelSession::run(posix::Descriptor arena, std::uint64_t arena_bytes,
-                                            nanoseconds& execution_left) {
+std::variant<Ran, Ended> KernelSession::run(LentArena arena, nanoseconds& execution_left) {
   frames::Frame request;
   request.body = launch_frame("run");
-  request.body["arena_bytes"] = arena_bytes;
+  request.body["arena_bytes"] = arena.bytes;
+  request.body["on_device"] = arena.on_device;
   request.body["fresh_module"] = true;
   request.body["budget"] = {{"thread_instructions", 0},
                             {"wall_ns", std::max<std::int64_t>(execution_left.count(), 1)},
                             {"memory_bytes", kRunMemoryBytes},
                             {"threads", 0}};
-  request.descriptors.push_back(std::move(arena));
+  request.descriptors.push_back(std::move(arena.descriptor));
   const auto start = std::chrono::steady_clock::now();
   auto reply = process_->ask(std::move(request), start + execution_left + kRunGrace, stop_);
   execution_left -= std::chrono::steady_clock::now() - start;
@@ -270,16 +270,23 @@ json KernelSession::launch_frame(const char* type) const {
           {"arguments", arguments_}};
 }
 
-std::optional<Ended> KernelSession::stage(std::vector<posix::Descriptor> arenas,
-                                          std::uint64_t arena_bytes) {
+std::variant<std::uint32_t, Ended> KernelSession::stage(std::vector<LentArena> arenas,
+                                                        std::uint32_t places) {
   frames::Frame request;
-  request.body = {{"type", "stage"}, {"arena_bytes", arena_bytes}};
-  request.descriptors = std::move(arenas);
+  request.body = {{"type", "stage"},
+                  {"arena_bytes", arenas.front().bytes},
+                  {"on_device", arenas.front().on_device},
+                  {"places", places}};
+  for (auto& arena : arenas) request.descriptors.push_back(std::move(arena.descriptor));
   auto reply =
       process_->ask(std::move(request), std::chrono::steady_clock::now() + kLoadLimit, stop_);
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, role_);
   const json& body = std::get<frames::Frame>(reply).body;
-  if (body.value("type", "") == "staged") return std::nullopt;
+  if (body.value("type", "") == "staged") {
+    const auto made = body.value("places", 0U);
+    if (made == 0) return our_fault("The kernel runner staged nothing.");
+    return made;
+  }
   if (body.value("type", "") != "unstaged")
     return our_fault("The kernel runner answered out of turn.");
   return Ended{.verdict = Verdict::out_of_memory,

@@ -67,12 +67,13 @@ class KernelSession {
                                                  const std::vector<TensorPlace>& places);
 
   // `execution_left` shrinks by what the run took: the timeout counts execution, nothing else.
-  [[nodiscard]] std::variant<Ran, Ended> run(posix::Descriptor arena, std::uint64_t arena_bytes,
+  [[nodiscard]] std::variant<Ran, Ended> run(LentArena arena,
                                              std::chrono::nanoseconds& execution_left);
 
-  // Both on a GPU only. Arenas of one size; kept runs write to them.
-  [[nodiscard]] std::optional<Ended> stage(std::vector<posix::Descriptor> arenas,
-                                           std::uint64_t arena_bytes);
+  // Both on a GPU only. Arenas of one size and kind, at least one; kept runs write to them. Answers
+  // how many places runs can work in.
+  [[nodiscard]] std::variant<std::uint32_t, Ended> stage(std::vector<LentArena> arenas,
+                                                         std::uint32_t places);
   [[nodiscard]] std::variant<Turn, Ended> time(const TurnOrder& order,
                                                std::chrono::nanoseconds& execution_left);
 

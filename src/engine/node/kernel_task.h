@@ -49,6 +49,7 @@ struct KernelTask {
   std::optional<double> rtol{};
   Until until = Until::profiled;
   std::string device = "auto";
+  std::string client{};  // whose task it is
 };
 
 [[nodiscard]] KernelTask decode_kernel_task(const nlohmann::json& request);

@@ -20,13 +20,15 @@ Frame run(const Order& order, int attempt) {
   frame.body["attempt"] = attempt;
   frame.body["kind"] = order.kind;
   frame.body["request"] = order.request;
+  frame.body["client"] = order.client;
   return frame;
 }
 
 Order decode_run(const Frame& frame) {
   return {.job_id = frame.body.at("job_id").get<std::string>(),
           .kind = frame.body.at("kind").get<std::string>(),
-          .request = frame.body.at("request")};
+          .request = frame.body.at("request"),
+          .client = frame.body.value("client", "")};
 }
 
 Frame stage(const std::string& job_id, int attempt, std::uint64_t seq, const StageEvent& event) {

@@ -26,8 +26,9 @@ json draw_secret() {
 
 }  // namespace
 
-RefereeSession::RefereeSession(const Runners& runners, std::stop_token stop)
-    : process_(runners.start(RunnerRole::referee)), stop_(std::move(stop)) {}
+RefereeSession::RefereeSession(std::unique_ptr<RunnerProcess> process, std::string nvrtc,
+                               std::stop_token stop)
+    : process_(std::move(process)), nvrtc_(std::move(nvrtc)), stop_(std::move(stop)) {}
 
 std::variant<frames::Frame, Ended> RefereeSession::ask(json body, const char* expected) {
   frames::Frame request;
@@ -38,6 +39,10 @@ std::variant<frames::Frame, Ended> RefereeSession::ask(json body, const char* ex
                              stop_);
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, RunnerRole::referee);
   auto frame = std::move(std::get<frames::Frame>(reply));
+  if (frame.type() == "no_memory") {
+    return Ended{.verdict = job::Verdict::out_of_memory,
+                 .summary = "The device has not the memory for these tensors. Use smaller shapes."};
+  }
   if (frame.type() != expected) return our_fault("The referee answered out of turn.");
   return frame;
 }
@@ -48,16 +53,31 @@ std::variant<json, Ended> RefereeSession::ask_body(json body, const char* expect
   return std::move(std::get<frames::Frame>(reply).body);
 }
 
+// A referee that cannot prepare itself on its device examines on the host.
+std::optional<Ended> RefereeSession::prepare() {
+  frames::Frame request;
+  request.body = {{"type", "prepare"}, {"nvrtc", nvrtc_}};
+  auto reply =
+      process_->ask(std::move(request), std::chrono::steady_clock::now() + kRefereeLimit, stop_);
+  if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, RunnerRole::referee);
+  nvrtc_.clear();
+  return std::nullopt;
+}
+
 std::optional<Ended> RefereeSession::open(const contract::Contract& contract,
                                           const contract::ToleranceRequest& tolerance) {
   json body = {
       {"type", "open"}, {"contract", contract::to_json(contract)}, {"secret", draw_secret()}};
   if (tolerance.atol) body["atol"] = *tolerance.atol;
   if (tolerance.rtol) body["rtol"] = *tolerance.rtol;
+  if (!nvrtc_.empty()) {
+    if (auto ended = prepare()) return ended;
+  }
   auto reply = ask(std::move(body), "opened");
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   const json& opened = std::get<frames::Frame>(reply).body;
   arena_bytes_ = opened.at("total_bytes").get<std::uint64_t>();
+  on_device_ = opened.at("on_device").get<bool>();
   for (const auto& item : opened.at("placements")) {
     places_.push_back({.name = item.at("name").get<std::string>(),
                        .argument = item.at("argument").get<std::size_t>(),
@@ -67,13 +87,13 @@ std::optional<Ended> RefereeSession::open(const contract::Contract& contract,
   return std::nullopt;
 }
 
-std::variant<posix::Descriptor, Ended> RefereeSession::fill(std::uint32_t trial,
-                                                            std::uint32_t slot) {
+std::variant<LentArena, Ended> RefereeSession::fill(std::uint32_t trial, std::uint32_t slot) {
   auto reply = ask({{"type", "fill"}, {"trial", trial}, {"slot", slot}}, "filled");
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   auto& descriptors = std::get<frames::Frame>(reply).descriptors;
   if (descriptors.empty()) return our_fault("The referee filled no arena.");
-  return std::move(descriptors.front());
+  return LentArena{
+      .descriptor = std::move(descriptors.front()), .bytes = arena_bytes_, .on_device = on_device_};
 }
 
 std::variant<json, Ended> RefereeSession::expect() {

@@ -10,7 +10,7 @@
 
 #include "engine/contract/contract.h"
 #include "engine/node/ended.h"
-#include "engine/node/runners.h"
+#include "engine/node/runner_process.h"
 
 namespace assay::node {
 
@@ -21,32 +21,47 @@ struct TensorPlace {
   std::uint64_t bytes = 0;
 };
 
+// Memory of one run, to be lent to a runner.
+struct LentArena {
+  posix::Descriptor descriptor{};
+  std::uint64_t bytes = 0;
+  bool on_device = false;
+};
+
 class RefereeSession {
  public:
-  RefereeSession(const Runners& runners, std::stop_token stop);
+  // `nvrtc`: the compiler that a fresh referee on a GPU prepares itself with; "" otherwise.
+  RefereeSession(std::unique_ptr<RunnerProcess> process, std::string nvrtc, std::stop_token stop);
+
+  // Ends this session; the process is for whoever takes it.
+  [[nodiscard]] std::unique_ptr<RunnerProcess> release() { return std::move(process_); }
 
   [[nodiscard]] std::optional<Ended> open(const contract::Contract& contract,
                                           const contract::ToleranceRequest& tolerance);
   [[nodiscard]] const std::vector<TensorPlace>& places() const { return places_; }
   [[nodiscard]] std::uint64_t arena_bytes() const { return arena_bytes_; }
+  // Whether the arenas are device memory; known once open.
+  [[nodiscard]] bool is_on_device() const { return on_device_; }
 
-  // A fresh arena with the trial's inputs, in one of the referee's slots.
-  [[nodiscard]] std::variant<posix::Descriptor, Ended> fill(std::uint32_t trial,
-                                                            std::uint32_t slot = 0);
+  // An arena with the trial's inputs, in one of the referee's slots.
+  [[nodiscard]] std::variant<LentArena, Ended> fill(std::uint32_t trial, std::uint32_t slot = 0);
   // See runner/examination.h for what they answer.
   [[nodiscard]] std::variant<nlohmann::json, Ended> expect();
   [[nodiscard]] std::variant<nlohmann::json, Ended> check(std::uint32_t slot = 0);
   [[nodiscard]] std::variant<nlohmann::json, Ended> weak_oracle();
 
  private:
+  [[nodiscard]] std::optional<Ended> prepare();
   [[nodiscard]] std::variant<frames::Frame, Ended> ask(nlohmann::json body, const char* expected);
   [[nodiscard]] std::variant<nlohmann::json, Ended> ask_body(nlohmann::json body,
                                                              const char* expected);
 
   std::unique_ptr<RunnerProcess> process_;
+  std::string nvrtc_;
   std::stop_token stop_;
   std::vector<TensorPlace> places_{};
   std::uint64_t arena_bytes_ = 0;
+  bool on_device_ = false;
 };
 
 }  // namespace assay::node

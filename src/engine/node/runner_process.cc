@@ -44,6 +44,7 @@ const char* name(RunnerRole role) {
     case RunnerRole::gpu_kernel:
       return "gpu-kernel";
     case RunnerRole::referee:
+    case RunnerRole::gpu_referee:
       return "referee";
     case RunnerRole::devices:
       return "devices";

@@ -19,7 +19,7 @@
 
 namespace assay::node {
 
-enum class RunnerRole { compile, kernel, gpu_kernel, referee, devices };
+enum class RunnerRole { compile, kernel, gpu_kernel, referee, gpu_referee, devices };
 [[nodiscard]] const char* name(RunnerRole role);
 
 struct RunnerEnd {

@@ -18,6 +18,7 @@ std::size_t resident_limit(RunnerRole role) {
     case RunnerRole::devices:
       return kKernelResidentBytes;
     case RunnerRole::referee:
+    case RunnerRole::gpu_referee:
       return kRefereeResidentBytes;
   }
   return kCompileResidentBytes;
@@ -57,6 +58,8 @@ std::unique_ptr<RunnerProcess> Runners::start(RunnerRole role, const Spawner& sp
 std::unique_ptr<RunnerProcess> Runners::start_on_gpu(RunnerRole role, const GpuAccess& gpu) const {
   auto wanted = request(role, confinement::Profile::gpu);
   wanted.confinement.devices = gpu.nodes;
+  // It compiles its own kernels.
+  if (role == RunnerRole::gpu_referee) wanted.confinement.readable = readable_paths(toolkit_);
   // Modules are loaded whole when they are loaded, and nothing is written to a cache of the user's.
   wanted.environment = {{"CUDA_MODULE_LOADING", "EAGER"}, {"CUDA_CACHE_DISABLE", "1"}};
   if (!gpu.uuid.empty()) wanted.environment.emplace_back("CUDA_VISIBLE_DEVICES", gpu.uuid);

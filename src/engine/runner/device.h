@@ -105,6 +105,9 @@ class Device {
                                                  Arena& arena, const emulator::Budget& budget) = 0;
   // The program's variables are what they were when it was loaded.
   virtual void reload() = 0;
+  // Nothing is left of what was loaded, run or staged: for the same client's next attempt. False:
+  // that cannot be said of this device.
+  [[nodiscard]] virtual bool reset() { return false; }
 
   // Timing, for devices that have a clock worth reading. stage() takes over the contents that
   // time() puts before its runs and writes kept runs back to; all arenas have one size. Answers how

@@ -146,6 +146,15 @@ class GpuDevice final : public Device {
     if (result != cuda::kSuccess) throw cuda::DriverError(result, "the module was loaded before");
   }
 
+  bool reset() override {
+    const auto& driver = context_.driver();
+    timer_.scrub();
+    if (module_ != nullptr) driver.check(driver.ModuleUnload(module_), "cuModuleUnload");
+    module_ = nullptr;
+    cubin_.clear();
+    return driver.CtxSynchronize() == cuda::kSuccess;
+  }
+
   bool has_clock() const override { return true; }
   std::uint32_t stage(std::vector<std::unique_ptr<Arena>> arenas, std::uint32_t places) override {
     return timer_.stage(std::move(arenas), places);

@@ -68,6 +68,21 @@ std::uint32_t GpuTimer::stage(std::vector<std::unique_ptr<Arena>> arenas, std::u
   return static_cast<std::uint32_t>(places_.size());
 }
 
+void GpuTimer::scrub() {
+  const auto& driver = context_.driver();
+  for (auto* memories : {&contents_, &places_}) {
+    for (const GpuMemory& memory : *memories) {
+      driver.check(
+          driver.MemsetD32Async(memory.address(), 0, memory.bytes() / 4, context_.stream()),
+          "scrubbing");
+    }
+  }
+  driver.check(context_.wait(Clock::now() + kStagingLimit), "scrubbing");
+  contents_.clear();
+  places_.clear();
+  arenas_.clear();
+}
+
 void GpuTimer::make_places(std::size_t bytes, std::uint32_t wished) {
   places_.clear();
   while (places_.size() < wished) {

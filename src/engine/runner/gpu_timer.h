@@ -27,6 +27,9 @@ class GpuTimer {
   [[nodiscard]] std::uint32_t stage(std::vector<std::unique_ptr<Arena>> arenas,
                                     std::uint32_t places);
 
+  // Forgets what was staged; the memory is cleared before the driver may give it to another.
+  void scrub();
+
   [[nodiscard]] Timed time(cuda::Handle function, const TimedLaunch& launch,
                            const TimingPlan& plan);
 

@@ -14,6 +14,8 @@
 //      warmups, wall_ns}
 //   ← {type: "timed", ending, message, fault, samples_ns, launches, clock_mhz, event_overhead_ns,
 //      note}; the arenas of kept runs hold what those runs left
+//   → {type: "reset"}
+//   ← {type: "reset"}: as if it had served nobody, or {type: "kept"}: it cannot be that
 #include <algorithm>
 #include <bit>
 #include <memory>
@@ -144,6 +146,13 @@ class Session {
     return {{"type", "staged"}, {"places", places_}};
   }
 
+  json reset() {
+    kernel_ = nullptr;
+    kernels_.clear();
+    contents_ = places_ = 0;
+    return {{"type", device_.reset() ? "reset" : "kept"}};
+  }
+
   json time(const json& body) {
     if (kernel_ == nullptr || !device_.has_clock()) throw std::runtime_error("time out of turn");
     TimedLaunch launch{.launch = decode_launch(body, 0)};
@@ -264,6 +273,8 @@ int serve_kernel_on(Device& device, frames::Channel& channel) {
       reply.body = session.run(std::move(*request));
     } else if (request->type() == "stage") {
       reply.body = session.stage(std::move(*request));
+    } else if (request->type() == "reset") {
+      reply.body = session.reset();
     } else if (request->type() == "time") {
       reply.body = session.time(request->body);
     } else {
