@@ -18,12 +18,12 @@ constexpr std::chrono::seconds kIdle{120};
 constexpr std::chrono::seconds kEmptyingLimit{2};
 constexpr std::chrono::milliseconds kWorthWaiting{100};
 
-bool empty(RunnerProcess& process, bool is_referee) {
-  frames::Frame request;
-  request.body = {{"type", is_referee ? "close" : "reset"}};
-  const auto reply = process.ask(std::move(request), Clock::now() + kEmptyingLimit, {});
-  const auto* frame = std::get_if<frames::Frame>(&reply);
-  return frame != nullptr && frame->type() == (is_referee ? "closed" : "reset");
+bool answers(RunnerProcess& process, nlohmann::json request, const char* wanted) {
+  frames::Frame frame;
+  frame.body = std::move(request);
+  const auto reply = process.ask(std::move(frame), Clock::now() + kEmptyingLimit, {});
+  const auto* said = std::get_if<frames::Frame>(&reply);
+  return said != nullptr && said->type() == wanted;
 }
 
 }  // namespace
@@ -39,21 +39,15 @@ GpuPool::Process GpuPool::start(RunnerRole role) const {
   return runners_.start_on_gpu(role, {.nodes = gpu_.nodes(), .uuid = gpu_.uuid});
 }
 
-bool GpuPool::being_emptied(bool referee) const {
-  const auto is_such = [&](const Returned& one) { return one.is_referee == referee; };
-  return (in_hand_ != nullptr && is_such(*in_hand_)) ||
-         std::any_of(returned_.begin(), returned_.end(), is_such);
-}
-
-void GpuPool::wait_for_returned(std::unique_lock<std::mutex>& lock, bool referee) {
-  changed_.wait_for(lock, kWorthWaiting, [&] { return !being_emptied(referee); });
+void GpuPool::wait_for_returned(std::unique_lock<std::mutex>& lock) {
+  changed_.wait_for(lock, kWorthWaiting, [&] { return !cleaning_ && returned_.empty(); });
 }
 
 GpuPool::Runner GpuPool::take(const std::string& client) {
   {
     std::unique_lock lock(mutex_);
     last_use_ = Clock::now();
-    if (!client.empty()) wait_for_returned(lock, false);
+    if (!client.empty()) wait_for_returned(lock);
     const auto known = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& one) {
       return !client.empty() && one.client == client;
     });
@@ -71,16 +65,10 @@ GpuPool::Runner GpuPool::take(const std::string& client) {
   return {.process = start(RunnerRole::gpu_kernel)};
 }
 
-void GpuPool::give_back(Process runner, const std::string& client) {
-  const std::lock_guard lock(mutex_);
-  returned_.push_back({.process = std::move(runner), .client = client});
-  changed_.notify_all();
-}
-
 GpuPool::Referee GpuPool::take_referee() {
   {
     std::unique_lock lock(mutex_);
-    wait_for_returned(lock, true);
+    wait_for_returned(lock);
     if (!referees_.empty()) {
       Process referee = std::move(referees_.back());
       referees_.pop_back();
@@ -90,15 +78,9 @@ GpuPool::Referee GpuPool::take_referee() {
   return {.process = start(RunnerRole::gpu_referee), .nvrtc = runners_.toolkit().nvrtc.string()};
 }
 
-void GpuPool::give_back_referee(Process referee) {
+void GpuPool::give_back(Used used) {
   const std::lock_guard lock(mutex_);
-  returned_.push_back({.process = std::move(referee), .is_referee = true});
-  changed_.notify_all();
-}
-
-void GpuPool::retire(std::vector<Process> used) {
-  const std::lock_guard lock(mutex_);
-  for (auto& runner : used) retired_.push_back(std::move(runner));
+  returned_.push_back(std::move(used));
   wanted_ = kSpares;
   last_use_ = Clock::now();
   changed_.notify_all();
@@ -107,22 +89,33 @@ void GpuPool::retire(std::vector<Process> used) {
 void GpuPool::clean(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [&] { return !returned_.empty(); })) {
-    Returned one = std::move(returned_.front());
+    Used used = std::move(returned_.front());
     returned_.erase(returned_.begin());
-    in_hand_ = &one;
+    cleaning_ = true;
     lock.unlock();
-    const bool emptied = empty(*one.process, one.is_referee);
+    const bool runner_emptied = used.clean && answers(*used.clean, {{"type", "reset"}}, "reset");
+    // Memory that an ended runner was lent may still be written by its kernel.
+    const bool let_go_of = runner_emptied && used.ended.empty();
+    const bool referee_emptied =
+        used.referee && answers(*used.referee, {{"type", "close"}, {"keep", let_go_of}}, "closed");
     lock.lock();
-    in_hand_ = nullptr;
-    const bool room = one.is_referee ? referees_.size() < kReferees : kept_.size() < kKept;
-    if (!emptied || !room) {
-      retired_.push_back(std::move(one.process));
-    } else if (one.is_referee) {
-      referees_.push_back(std::move(one.process));
-    } else {
-      kept_.push_back({.process = std::move(one.process), .client = std::move(one.client)});
-    }
+    cleaning_ = false;
+    keep(std::move(used), referee_emptied, runner_emptied);
     changed_.notify_all();
+  }
+}
+
+void GpuPool::keep(Used used, bool referee_emptied, bool runner_emptied) {
+  for (auto& process : used.ended) retired_.push_back(std::move(process));
+  if (runner_emptied && kept_.size() < kKept) {
+    kept_.push_back({.process = std::move(used.clean), .client = std::move(used.client)});
+  } else if (used.clean) {
+    retired_.push_back(std::move(used.clean));
+  }
+  if (referee_emptied && referees_.size() < kReferees) {
+    referees_.push_back(std::move(used.referee));
+  } else if (used.referee) {
+    retired_.push_back(std::move(used.referee));
   }
 }
 

@@ -45,23 +45,20 @@ class GpuPool {
   // one. "" for a fresh one.
   // Throws std::system_error, as take_referee() does, when no process can be made.
   [[nodiscard]] Runner take(const std::string& client);
-  // A clean runner that may serve its client again.
-  void give_back(Process runner, const std::string& client);
-  // Takes what a job has used, to end it in the background (the driver takes a tenth of a second to
-  // clear a context away), and starts spares up to the number kept.
-  void retire(std::vector<Process> used);
-
   [[nodiscard]] Referee take_referee();
-  // Also one that has ended.
-  void give_back_referee(Process referee);
+
+  // What a job has used.
+  struct Used {
+    Process referee{};  // also one that has ended
+    Process clean{};    // a runner that may serve `client` again; or none
+    std::string client{};
+    std::vector<Process> ended{};  // runners that serve nobody again
+  };
+  // Empties and ends them in the background (the driver takes a tenth of a second to clear a
+  // context away), and starts spares up to the number kept.
+  void give_back(Used used);
 
  private:
-  // Back from a job: emptied by the cleaner, then kept.
-  struct Returned {
-    Process process{};
-    bool is_referee = false;
-    std::string client{};
-  };
   struct Kept {
     Process process{};
     std::string client{};
@@ -69,9 +66,9 @@ class GpuPool {
 
   [[nodiscard]] Process start(RunnerRole role) const;
   [[nodiscard]] Process try_start();
-  [[nodiscard]] bool being_emptied(bool referee) const;
   // What was just given back is better than a fresh one, if it comes soon. Called with the lock.
-  void wait_for_returned(std::unique_lock<std::mutex>& lock, bool referee);
+  void wait_for_returned(std::unique_lock<std::mutex>& lock);
+  void keep(Used used, bool referee_emptied, bool runner_emptied);
   // Until stopped: ends retired processes, starts spares, lets them go after idling.
   void keep_house(const std::stop_token& stop);
   // Until stopped: empties what came back.
@@ -86,9 +83,9 @@ class GpuPool {
   std::vector<Process> retired_{};
   std::vector<Process> referees_{};
   std::vector<Kept> kept_{};
-  std::vector<Returned> returned_{};
-  const Returned* in_hand_ = nullptr;  // what the cleaner is emptying
-  std::size_t wanted_ = 0;             // spares
+  std::vector<Used> returned_{};
+  bool cleaning_ = false;
+  std::size_t wanted_ = 0;  // spares
   std::chrono::steady_clock::time_point last_use_{};
   std::jthread cleaner_{};  // last: joined before the rest is destroyed
   std::jthread housekeeper_{};

@@ -27,7 +27,7 @@ constexpr std::uint32_t kEstimateRuns = 3;
 constexpr std::uint32_t kPairs = 12;
 constexpr std::uint32_t kExaminedTurns = 3;
 constexpr std::uint32_t kWarmRuns = 30;
-constexpr std::uint32_t kGraphRepeats = 7;
+constexpr std::uint32_t kGraphRepeats = 5;
 // Shorter kernels are compared by the graph's slope: two events around a launch add microseconds.
 constexpr double kShortNs = 15'000;
 constexpr std::uint32_t kGraphTurnRepeats = 3;

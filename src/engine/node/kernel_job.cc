@@ -61,17 +61,15 @@ std::unique_ptr<KernelSession> KernelJob::start_session(const std::string& argum
 
 KernelJob::~KernelJob() {
   if (gpu_ == nullptr) return;
-  if (referee_) gpu_->give_back_referee(referee_->release());
-  std::vector<std::unique_ptr<RunnerProcess>> used;
-  for (auto* session : {&kernel_, &reference_}) {
-    if (!*session) continue;
-    if (session == &kernel_ && may_serve_again()) {
-      gpu_->give_back(kernel_->release(), task_.client);
-    } else {
-      used.push_back((*session)->release());
-    }
+  GpuPool::Used used{.client = task_.client};
+  if (referee_) used.referee = referee_->release();
+  if (reference_) used.ended.push_back(reference_->release());
+  if (kernel_ && may_serve_again()) {
+    used.clean = kernel_->release();
+  } else if (kernel_) {
+    used.ended.push_back(kernel_->release());
   }
-  gpu_->retire(std::move(used));
+  gpu_->give_back(std::move(used));
 }
 
 // What a run on the device could leave behind for the next: nothing but memory that is scrubbed and

@@ -39,6 +39,9 @@ class DeviceSpace {
   [[nodiscard]] virtual DeviceAddress allocate(std::size_t bytes) = 0;
   [[nodiscard]] virtual Shared allocate_shared(std::size_t bytes) = 0;
   virtual void free(DeviceAddress address) noexcept = 0;  // of either kind
+  // Shared memory that was freed may be lent again only when nobody who was lent it can touch it:
+  // otherwise it is given up with this call.
+  virtual void give_up_lent() {}
 
   virtual void copy_in(DeviceAddress to, std::span<const std::byte> from) = 0;
   virtual void copy_out(std::span<std::byte> to, DeviceAddress from) = 0;

@@ -50,6 +50,20 @@ class CapturedOutput {
   posix::Descriptor before_;
 };
 
+// Whether a program has variables of its own, which keep their values between launches: a line that
+// declares one begins with its state space, perhaps after its linkage.
+bool declares_variables(std::string_view ptx) {
+  for (std::size_t at = 0; at < ptx.size();) {
+    const std::size_t end = std::min(ptx.find('\n', at), ptx.size());
+    std::string_view line = ptx.substr(at, end - at);
+    at = end + 1;
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (!line.starts_with('.')) continue;
+    if (line.find(".global ") != line.npos || line.find(".const ") != line.npos) return true;
+  }
+  return false;
+}
+
 // Host memory with a place on the device: copied there before a run and back after it.
 class CopiedArena final : public Arena {
  public:
@@ -90,6 +104,7 @@ class GpuDevice final : public Device {
     auto parsed = emulator::Module::parse(program.ptx);
     if (const auto* error = std::get_if<emulator::ParseError>(&parsed)) return *error;
     cubin_.assign(program.cubin);
+    has_variables_ = declares_variables(program.ptx);
     if (const int result = load_module(); result != cuda::kSuccess) {
       return emulator::ParseError{.message = context_.driver().text(result)};
     }
@@ -142,6 +157,7 @@ class GpuDevice final : public Device {
   }
 
   void reload() override {
+    if (!has_variables_) return;
     const int result = load_module();
     if (result != cuda::kSuccess) throw cuda::DriverError(result, "the module was loaded before");
   }
@@ -205,6 +221,7 @@ class GpuDevice final : public Device {
   GpuContext context_{};
   GpuTimer timer_;
   std::string cubin_{};
+  bool has_variables_ = false;
   cuda::Handle module_ = nullptr;
   cuda::Handle start_ = nullptr;
   cuda::Handle stop_ = nullptr;

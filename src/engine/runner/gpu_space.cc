@@ -14,6 +14,7 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 constexpr std::uint64_t kMostBlocks = 4096;
+constexpr std::size_t kIdleBytes = 2ULL << 30;
 // A referee that waits longer than this for its own kernels has a device that does not work.
 constexpr std::chrono::seconds kFinishLimit{15};
 
@@ -39,24 +40,37 @@ class GpuSpace final : public DeviceSpace {
   }
   ~GpuSpace() override {
     for (const auto& [address, unused] : plain_) driver().MemFree(address);
+    for (const auto& [unused, address] : idle_) driver().MemFree(address);
   }
   GpuSpace(const GpuSpace&) = delete;
   GpuSpace& operator=(const GpuSpace&) = delete;
 
   DeviceAddress allocate(std::size_t bytes) override {
     cuda::Address address = 0;
-    check_memory(driver().MemAlloc(&address, std::max<std::size_t>(bytes, 1)));
+    if (const auto idle = idle_.find(bytes); idle != idle_.end()) {
+      address = idle->second;
+      idle_.erase(idle);
+      idle_bytes_ -= bytes;
+    } else {
+      if (driver().MemAlloc(&address, std::max<std::size_t>(bytes, 1)) == cuda::kOutOfMemory) {
+        give_up_idle();
+        check_memory(driver().MemAlloc(&address, std::max<std::size_t>(bytes, 1)));
+      }
+    }
     plain_[address] = bytes;
     return address;
   }
 
   Shared allocate_shared(std::size_t bytes) override {
+    if (const auto idle = idle_shared_.find(bytes); idle != idle_shared_.end()) {
+      Lent lent = std::move(idle->second);
+      idle_shared_.erase(idle);
+      return lend(std::move(lent));
+    }
     try {
       auto mapping = std::make_unique<GpuMapping>(context_, bytes);
-      const DeviceAddress address = mapping->address();
-      Shared shared{.address = address, .descriptor = mapping->descriptor()};
-      shared_[address] = std::move(mapping);
-      return shared;
+      posix::Descriptor descriptor = mapping->descriptor();
+      return lend({std::move(mapping), std::move(descriptor), bytes});
     } catch (const cuda::DriverError& error) {
       check_memory(error.result());
       throw;
@@ -64,10 +78,20 @@ class GpuSpace final : public DeviceSpace {
   }
 
   void free(DeviceAddress address) noexcept override {
-    if (shared_.erase(address) > 0) return;
-    plain_.erase(address);
-    driver().MemFree(address);
+    if (const auto lent = shared_.find(address); lent != shared_.end()) {
+      const std::size_t bytes = lent->second.bytes;
+      idle_shared_.emplace(bytes, std::move(lent->second));
+      shared_.erase(lent);
+      return;
+    }
+    const auto plain = plain_.find(address);
+    idle_.emplace(plain->second, address);
+    idle_bytes_ += plain->second;
+    plain_.erase(plain);
+    if (idle_bytes_ > kIdleBytes) give_up_idle();
   }
+
+  void give_up_lent() override { idle_shared_.clear(); }
 
   void copy_in(DeviceAddress to, std::span<const std::byte> from) override {
     if (from.empty()) return;
@@ -103,7 +127,26 @@ class GpuSpace final : public DeviceSpace {
   }
 
  private:
+  struct Lent {
+    std::unique_ptr<GpuMapping> mapping{};
+    posix::Descriptor descriptor{};  // making one takes a millisecond
+    std::size_t bytes = 0;
+  };
+
   [[nodiscard]] const cuda::Driver& driver() const { return context_.driver(); }
+
+  Shared lend(Lent lent) {
+    const DeviceAddress address = lent.mapping->address();
+    Shared shared{.address = address, .descriptor = lent.descriptor.duplicate()};
+    shared_[address] = std::move(lent);
+    return shared;
+  }
+
+  void give_up_idle() noexcept {
+    for (const auto& [unused, address] : idle_) driver().MemFree(address);
+    idle_.clear();
+    idle_bytes_ = 0;
+  }
 
   void check_memory(int result) const {
     if (result == cuda::kOutOfMemory) {
@@ -126,7 +169,11 @@ class GpuSpace final : public DeviceSpace {
   cuda::Handle module_ = nullptr;
   std::map<std::string, cuda::Handle> functions_{};
   std::map<DeviceAddress, std::size_t> plain_{};
-  std::map<DeviceAddress, std::unique_ptr<GpuMapping>> shared_{};
+  std::map<DeviceAddress, Lent> shared_{};
+  // Of former jobs, by size: an agent's next attempt asks for the same.
+  std::multimap<std::size_t, DeviceAddress> idle_{};
+  std::size_t idle_bytes_ = 0;
+  std::multimap<std::size_t, Lent> idle_shared_{};
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/runner/device.h"
@@ -48,6 +49,7 @@ class GpuTimer {
   std::vector<GpuMemory> places_{};    // where kernels work
   GpuMemory flush_;                    // twice the L2
   std::vector<EventPair> events_{};
+  std::optional<double> overhead_ns_{};  // of a pair of events
 };
 
 }  // namespace assay::runner

@@ -9,7 +9,8 @@
 //   → {type: "expect"}              ← {type: "expected", findings}
 //   → {type: "check", slot?}        ← {type: "checked", ok, outputs, findings}
 //   → {type: "weak_oracle"}      ← {type: "weak_oracle", warnings}
-//   → {type: "close"}            ← {type: "closed"}: ready for another job
+//   → {type: "close", keep}      ← {type: "closed"}: ready for another job. keep: whoever was lent
+//                                  an arena has let go of it
 // Any of them may be answered {type: "no_memory", message}: the device has not enough.
 #include <memory>
 #include <stdexcept>
@@ -52,7 +53,7 @@ class Bench {
     if (verb == "prepare") return prepare(request.body);
     if (verb == "open") return open(request.body);
     if (verb == "close") {
-      examination_.reset();
+      finish_job(request.body.at("keep").get<bool>());
       return frame_of({{"type", "closed"}});
     }
     if (!examination_) throw std::runtime_error("asked to " + verb + " before open");
@@ -76,6 +77,11 @@ class Bench {
     return reply;
   }
 
+  void finish_job(bool keep_lent) {
+    examination_.reset();
+    if (space_ && !keep_lent) space_->give_up_lent();
+  }
+
   Frame prepare(const json& body) {
     try {
       space_ = make_gpu_space(body.at("nvrtc").get<std::string>());
@@ -93,7 +99,7 @@ class Bench {
     const contract::ToleranceRequest tolerance{.atol = optional_number(body, "atol"),
                                                .rtol = optional_number(body, "rtol")};
     const judge::Secret secret{.low = body.at("secret").at(0), .high = body.at("secret").at(1)};
-    examination_.reset();  // its memory first
+    if (examination_) finish_job(false);  // its memory first
     if (space_ && DeviceExamination::suits(contract->contract)) {
       examination_ =
           std::make_unique<DeviceExamination>(contract->contract, tolerance, secret, *space_);
