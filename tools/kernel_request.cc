@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/job/kind.h"
+#include "tools/device_metrics_argument.h"
 #include "tools/job_answer.h"
 #include "tools/kernel_argument.h"
 #include "tools/preconditions.h"
@@ -76,6 +77,7 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
       {"rtol", option(arguments, "rtol", nullptr)},
       {"device", option(arguments, "device", "auto")},
       {"until", option(arguments, "until", "profiled")},
+      {"device_metrics", read_device_metrics(arguments, request.violations)},
       {"baseline", option(arguments, "baseline", nullptr)}};
   return request;
 }

@@ -63,6 +63,10 @@ OrderedJson exec_result(const JobRecord& record) {
     metadata["kernel_name"] = prepared->body.at("kernel");
     metadata["device"] = prepared->body.at("device");
   }
+  if (const StageRecord* profiled = stage(record, "profiled");
+      profiled != nullptr && profiled->body.contains("device_metrics")) {
+    metadata["device_metrics"] = profiled->body.at("device_metrics");
+  }
   result["metadata"] = metadata;
   if (!record.verdict || record.verdict == Verdict::passed) return result;
   const std::string summary = record.conclusion.value("summary", std::string());
@@ -169,6 +173,21 @@ OrderedJson timing(const json& body) {
   return out;
 }
 
+// What limits each kernel, in short; the values are in the metadata.
+OrderedJson insight(const json& metrics) {
+  OrderedJson out = OrderedJson::object();
+  for (const auto& [which, told] : metrics.items()) {
+    OrderedJson one = OrderedJson::object();
+    for (const char* key : {"limiter", "facts", "suggestion", "unavailable"}) {
+      if (told.contains(key)) one[key] = told.at(key);
+    }
+    out[which == "custom_device_metrics" ? "kernel"
+        : metrics.size() > 1             ? "ref_kernel"
+                                         : "kernel"] = std::move(one);
+  }
+  return out;
+}
+
 void add_evaluation(OrderedJson& out, const JobRecord& record) {
   out["kernel_exec_result"] = exec_result(record);
   if (const StageRecord* timed = stage(record, "timed"); timed != nullptr) {
@@ -177,6 +196,10 @@ void add_evaluation(OrderedJson& out, const JobRecord& record) {
     out["timing"] = timing(timed->body);
     // Emulated times rank nothing.
     if (!reference.empty()) out["speedup"] = timed->body.value("speedup", json(nullptr));
+  }
+  if (const StageRecord* profiled = stage(record, "profiled");
+      profiled != nullptr && profiled->body.contains("device_metrics")) {
+    out["device_metrics"] = insight(profiled->body.at("device_metrics"));
   }
   if (const StageRecord* validated = stage(record, "validated"); validated != nullptr) {
     out["validation"] = validation(*validated);

@@ -12,6 +12,7 @@
 #include "engine/node/compilation.h"
 #include "engine/node/gpu_lease.h"
 #include "engine/node/gpu_pool.h"
+#include "engine/node/gpu_profile.h"
 #include "engine/node/kernel_session.h"
 #include "engine/node/referee_session.h"
 #include "engine/node/reporter.h"
@@ -44,6 +45,7 @@ class KernelJob {
   [[nodiscard]] Step timed_stage();
   [[nodiscard]] Step gpu_timed_stage();
   void profile_stage();
+  void gpu_profile_stage();
   [[nodiscard]] Conclusion conclude(const Step& ended);
 
   // One arena through one kernel; what the referee says of it lands in `said`.
@@ -67,6 +69,9 @@ class KernelJob {
   std::unique_ptr<KernelSession> kernel_{};
   std::unique_ptr<KernelSession> reference_{};
   std::optional<GpuLease> lease_{};
+  std::optional<GpuProfile> profile_{};
+  TimingFacts kernel_timing_{};
+  TimingFacts reference_timing_{};
   std::chrono::nanoseconds execution_left_{0};
   bool ran_ = false;    // device code has run: trust means something
   bool clean_ = false;  // it passed, and nothing speaks against it

@@ -11,6 +11,8 @@ using nlohmann::json;
 using std::chrono::nanoseconds;
 
 constexpr std::chrono::seconds kLoadLimit{30};
+// Dozens of passes, and the set-up of the counters before them.
+constexpr std::chrono::seconds kProfileLimit{90};
 // The runner ends a launch by itself when its budget is spent; the engine's own deadline is the net
 // under that.
 constexpr std::chrono::milliseconds kRunGrace{500};
@@ -310,6 +312,36 @@ std::variant<Turn, Ended> KernelSession::time(const TurnOrder& order, nanosecond
   execution_left -= std::chrono::steady_clock::now() - start;
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, role_);
   return decode_claim(role_, [&] { return decode_timed(std::get<frames::Frame>(reply).body); });
+}
+
+std::variant<KernelSession::Counted, Ended> KernelSession::profile(
+    LentArena arena, const std::string& library, const std::vector<std::string>& metrics) {
+  frames::Frame request;
+  request.body = launch_frame("profile");
+  request.body["arena_bytes"] = arena.bytes;
+  request.body["on_device"] = arena.on_device;
+  request.body["library"] = library;
+  request.body["metrics"] = metrics;
+  request.descriptors.push_back(std::move(arena.descriptor));
+  auto reply =
+      process_->ask(std::move(request), std::chrono::steady_clock::now() + kProfileLimit, stop_);
+  if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, role_);
+  return decode_claim(role_, [&]() -> std::variant<Counted, Ended> {
+    const json& body = std::get<frames::Frame>(reply).body;
+    if (body.value("type", "") != "profiled") {
+      return our_fault("The kernel runner answered out of turn.");
+    }
+    if (body.at("ending") != "completed") return ending(body);
+    Counted counted{.refused = body.at("refused").get<std::vector<std::string>>(),
+                    .passes = body.at("passes"),
+                    .missing = body.at("missing"),
+                    .setup_ms = body.at("setup_ms"),
+                    .counting_ms = body.at("counting_ms")};
+    for (const auto& [metric, value] : body.at("values").items()) {
+      if (value.is_number()) counted.values[metric] = value.get<double>();
+    }
+    return counted;
+  });
 }
 
 std::variant<Turn, Ended> KernelSession::decode_timed(const json& body) const {

@@ -3,6 +3,7 @@
 // processes.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -76,6 +77,19 @@ class KernelSession {
                                                          std::uint32_t places);
   [[nodiscard]] std::variant<Turn, Ended> time(const TurnOrder& order,
                                                std::chrono::nanoseconds& execution_left);
+
+  // Hardware counters of one run, in a session that times nothing. What was not counted says why in
+  // `missing`; an Ended is the kernel's own end.
+  struct Counted {
+    std::map<std::string, double> values{};
+    std::vector<std::string> refused{};
+    std::size_t passes = 0;
+    std::string missing{};
+    double setup_ms = 0;
+    double counting_ms = 0;
+  };
+  [[nodiscard]] std::variant<Counted, Ended> profile(LentArena arena, const std::string& library,
+                                                     const std::vector<std::string>& metrics);
 
  private:
   [[nodiscard]] nlohmann::json launch_frame(const char* type) const;

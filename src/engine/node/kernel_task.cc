@@ -72,6 +72,7 @@ KernelTask decode_kernel_task(const json& request) {
   const auto until = until_from(options.at("until").get<std::string>());
   if (!until) throw std::runtime_error("unknown value of until");
   task.until = *until;
+  task.metrics_sections = options.value("device_metrics", std::vector<std::string>());
   return task;
 }
 

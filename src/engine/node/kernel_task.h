@@ -49,7 +49,8 @@ struct KernelTask {
   std::optional<double> rtol{};
   Until until = Until::profiled;
   std::string device = "auto";
-  std::string client{};  // whose task it is
+  std::vector<std::string> metrics_sections{};  // of device metrics; empty: none
+  std::string client{};                         // whose task it is
 };
 
 [[nodiscard]] KernelTask decode_kernel_task(const nlohmann::json& request);

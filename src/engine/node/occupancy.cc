@@ -81,6 +81,7 @@ Occupancy occupancy(const MultiprocessorLimits& limits, const BlockNeeds& needs)
       })->second;
   result.warps = result.blocks * warps;
   for (const auto& [limiter, blocks] : allowed) {
+    result.allowed[static_cast<std::size_t>(limiter)] = blocks;
     if (blocks == result.blocks) result.limited_by.push_back(limiter);
   }
   return result;

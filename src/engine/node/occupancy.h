@@ -5,6 +5,7 @@
 // Pure values; any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -45,6 +46,11 @@ struct Occupancy {
   unsigned warps = 0;
   unsigned max_warps = 0;
   std::vector<Limiter> limited_by{};  // all that allow no block more
+  std::array<unsigned, 4> allowed{};  // blocks by each limiter alone, in their order
+
+  [[nodiscard]] unsigned blocks_by(Limiter limiter) const {
+    return allowed[static_cast<std::size_t>(limiter)];
+  }
 
   [[nodiscard]] double percent() const { return max_warps == 0 ? 0 : 100.0 * warps / max_warps; }
 };

@@ -58,8 +58,8 @@ std::unique_ptr<RunnerProcess> Runners::start(RunnerRole role, const Spawner& sp
 std::unique_ptr<RunnerProcess> Runners::start_on_gpu(RunnerRole role, const GpuAccess& gpu) const {
   auto wanted = request(role, confinement::Profile::gpu);
   wanted.confinement.devices = gpu.nodes;
-  // It compiles its own kernels.
-  if (role == RunnerRole::gpu_referee) wanted.confinement.readable = readable_paths(toolkit_);
+  // A referee compiles its own kernels, a kernel runner may be asked for counters.
+  if (role != RunnerRole::devices) wanted.confinement.readable = readable_paths(toolkit_);
   // Modules are loaded whole when they are loaded, and nothing is written to a cache of the user's.
   wanted.environment = {{"CUDA_MODULE_LOADING", "EAGER"}, {"CUDA_CACHE_DISABLE", "1"}};
   if (!gpu.uuid.empty()) wanted.environment.emplace_back("CUDA_VISIBLE_DEVICES", gpu.uuid);

@@ -86,13 +86,13 @@ std::vector<fs::path> candidates(const fs::path& executable_folder) {
   return folders;
 }
 
-fs::path find_nvrtc(const fs::path& folder) {
-  for (const char* lib : {"lib64", "lib", "targets/x86_64-linux/lib"}) {
+fs::path find_library(const fs::path& folder, const std::string& stem) {
+  for (const char* lib : {"lib64", "lib", "targets/x86_64-linux/lib", "extras/CUPTI/lib64"}) {
     std::error_code ignored;
     std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator(folder / lib, ignored)) {
       const std::string name = entry.path().filename().string();
-      if (name.rfind("libnvrtc.so", 0) == 0) found.push_back(entry.path());
+      if (name.rfind(stem + ".so", 0) == 0) found.push_back(entry.path());
     }
     // The shortest name is the soname's link or the library itself.
     std::sort(found.begin(), found.end());
@@ -117,6 +117,7 @@ std::vector<fs::path> Toolkit::readable_folders() const {
   std::set<fs::path> folders;
   std::error_code ignored;
   if (has_compiler()) folders.insert(nvrtc.parent_path());
+  if (!cupti.empty()) folders.insert(cupti.parent_path());
   for (const auto& include : include_folders) {
     folders.insert(include);
     folders.insert(fs::weakly_canonical(include, ignored));
@@ -134,7 +135,8 @@ Toolkit find_toolkit(const fs::path& executable_folder) {
   Toolkit toolkit;
   for (const fs::path& folder : candidates(executable_folder)) {
     toolkit.searched.push_back(folder.lexically_normal().string());
-    if (toolkit.nvrtc.empty()) toolkit.nvrtc = find_nvrtc(folder);
+    if (toolkit.nvrtc.empty()) toolkit.nvrtc = find_library(folder, "libnvrtc");
+    if (toolkit.cupti.empty()) toolkit.cupti = find_library(folder, "libcupti");
     if (toolkit.include_folders.empty()) toolkit.include_folders = find_includes(folder);
   }
   return toolkit;

@@ -11,6 +11,7 @@ namespace assay::node {
 struct Toolkit {
   std::filesystem::path nvrtc{};                         // libnvrtc.so.N; empty: not found
   std::vector<std::filesystem::path> include_folders{};  // cuda_runtime.h and friends, then cccl
+  std::filesystem::path cupti{};  // libcupti.so.N, the hardware counters'; empty: not found
   std::vector<std::string> searched{};
 
   [[nodiscard]] bool has_compiler() const { return !nvrtc.empty(); }

@@ -17,6 +17,7 @@
 
 #include "engine/emulator/emulator.h"
 #include "engine/posix/descriptor.h"
+#include "engine/runner/cupti.h"
 
 namespace assay::runner {
 
@@ -62,6 +63,13 @@ struct Timed {
   std::optional<double> clock_mhz{};  // of the multiprocessors, over the whole measurement
   double event_overhead_ns = 0;       // between two events with nothing in between
   std::string note{};                 // why there are no samples
+};
+
+struct Profiled {
+  emulator::Outcome outcome{};
+  CounterReadings readings{};
+  double setup_ms = 0;
+  double counting_ms = 0;
 };
 
 // The memory of a run, which the referee made and the engine lends: inputs and room for outputs.
@@ -116,6 +124,12 @@ class Device {
   [[nodiscard]] virtual std::uint32_t stage(std::vector<std::unique_ptr<Arena>> /*arenas*/,
                                             std::uint32_t /*places*/) {
     return 0;
+  }
+  // Hardware counters of one launch, each pass beginning with the arena as it is now and cold
+  // caches. In a process that times nothing.
+  [[nodiscard]] virtual Profiled profile(const emulator::Launch& /*launch*/, Arena& /*arena*/,
+                                         const CounterRequest& /*request*/) {
+    return {.readings = {.missing = "this device has no counters"}};
   }
   [[nodiscard]] virtual Timed time(const TimedLaunch& /*launch*/, const TimingPlan& /*plan*/) {
     return {};

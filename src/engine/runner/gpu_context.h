@@ -24,6 +24,7 @@ class GpuContext {
   [[nodiscard]] const cuda::Driver& driver() const { return driver_; }
   [[nodiscard]] cuda::Handle stream() const { return stream_; }
   [[nodiscard]] int ordinal() const { return device_; }
+  [[nodiscard]] cuda::Handle handle() const { return context_; }
   [[nodiscard]] int attribute(cuda::Attribute attribute) const;
 
   // Waits until all work of the stream has ended. kNotReady: it had not by then.

@@ -50,6 +50,13 @@ class CapturedOutput {
   posix::Descriptor before_;
 };
 
+// Dozens of passes over a kernel of some milliseconds.
+constexpr std::chrono::seconds kProfileLimit{60};
+
+double milliseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
 // Whether a program has variables of its own, which keep their values between launches: a line that
 // declares one begins with its state space, perhaps after its linkage.
 bool declares_variables(std::string_view ptx) {
@@ -172,6 +179,48 @@ class GpuDevice final : public Device {
   }
 
   bool has_clock() const override { return true; }
+
+  Profiled profile(const emulator::Launch& launch, Arena& arena,
+                   const CounterRequest& request) override {
+    const auto& driver = context_.driver();
+    const cuda::Handle stream = context_.stream();
+    Profiled profiled;
+    cuda::Handle function = nullptr;
+    if (auto refused = prepare(launch, function)) return {.outcome = *refused};
+    GpuMemory before(context_);
+    GpuMemory flush(context_);
+    before.reserve(std::max<std::size_t>(arena.size(), 1));
+    flush.reserve(2 * static_cast<std::size_t>(context_.attribute(cuda::kL2Bytes)));
+    const auto host = arena.bytes();
+    if (!host.empty()) {
+      driver.check(driver.MemcpyHtoD(arena.address(), host.data(), host.size()), "inputs");
+    }
+    driver.check(driver.MemcpyDtoDAsync(before.address(), arena.address(), arena.size(), stream),
+                 "inputs");
+    const auto begin = Clock::now();
+    CounterSession session(request, context_.handle());
+    profiled.setup_ms = milliseconds_since(begin);
+    const auto until = Clock::now() + kProfileLimit;
+    const CapturedOutput unwanted;
+    const auto counting = Clock::now();
+    const int result = session.measure(
+        [&] {
+          int queued =
+              driver.MemcpyDtoDAsync(arena.address(), before.address(), arena.size(), stream);
+          if (queued == cuda::kSuccess) {
+            queued = driver.MemsetD32Async(flush.address(), 7, flush.bytes() / 4, stream);
+          }
+          return queued == cuda::kSuccess ? context_.wait(until) : queued;
+        },
+        [&] {
+          const int queued = queue_launch(context_, function, launch, launch.parameters);
+          return queued == cuda::kSuccess ? context_.wait(until) : queued;
+        });
+    profiled.counting_ms = milliseconds_since(counting);
+    profiled.outcome = outcome_of(context_, result);
+    profiled.readings = session.readings();
+    return profiled;
+  }
   std::uint32_t stage(std::vector<std::unique_ptr<Arena>> arenas, std::uint32_t places) override {
     return timer_.stage(std::move(arenas), places);
   }

@@ -14,10 +14,16 @@
 //      warmups, wall_ns}
 //   ← {type: "timed", ending, message, fault, samples_ns, launches, clock_mhz, event_overhead_ns,
 //      note}; the arenas of kept runs hold what those runs left
+//   → {type: "profile", grid, block, shared_bytes, arguments, arena_bytes, on_device?, library,
+//      metrics} + arena
+//   ← {type: "profiled", ending, message, fault, values: {metric: number}, refused, passes,
+//   missing,
+//      setup_ms, counting_ms}
 //   → {type: "reset"}
 //   ← {type: "reset"}: as if it had served nobody, or {type: "kept"}: it cannot be that
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <memory>
 #include <stdexcept>
 
@@ -144,6 +150,33 @@ class Session {
       return {{"type", "unstaged"}, {"message", error.what()}};
     }
     return {{"type", "staged"}, {"places", places_}};
+  }
+
+  json profile(frames::Frame request) {
+    const json& body = request.body;
+    if (kernel_ == nullptr || request.descriptors.empty()) {
+      throw std::runtime_error("profile out of turn");
+    }
+    const auto arena = device_.adopt({.descriptor = std::move(request.descriptors.front()),
+                                      .size = body.at("arena_bytes").get<std::size_t>(),
+                                      .on_device = body.value("on_device", false)});
+    const Profiled profiled =
+        device_.profile(decode_launch(body, arena->address()), *arena,
+                        {.library = body.at("library").get<std::string>(),
+                         .metrics = body.at("metrics").get<std::vector<std::string>>()});
+    json reply = describe_outcome(profiled.outcome);
+    reply["type"] = "profiled";
+    reply["values"] = json::object();
+    for (const auto& [metric, value] : profiled.readings.values) {
+      // JSON has no NaN: a ratio over nothing is no number.
+      reply["values"][metric] = std::isfinite(value) ? json(value) : json(nullptr);
+    }
+    reply["refused"] = profiled.readings.refused;
+    reply["passes"] = profiled.readings.passes;
+    reply["missing"] = profiled.readings.missing;
+    reply["setup_ms"] = profiled.setup_ms;
+    reply["counting_ms"] = profiled.counting_ms;
+    return reply;
   }
 
   json reset() {
@@ -273,6 +306,8 @@ int serve_kernel_on(Device& device, frames::Channel& channel) {
       reply.body = session.run(std::move(*request));
     } else if (request->type() == "stage") {
       reply.body = session.stage(std::move(*request));
+    } else if (request->type() == "profile") {
+      reply.body = session.profile(std::move(*request));
     } else if (request->type() == "reset") {
       reply.body = session.reset();
     } else if (request->type() == "time") {
