@@ -102,21 +102,12 @@ constexpr std::string_view kStoreRequests = "l1tex__t_requests_pipe_lsu_mem_glob
 constexpr std::string_view kStoreSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
 constexpr std::string_view kDuration = "gpu__time_duration.sum";
 
-// Thread instructions and the floating-point operations of each.
-struct Flops {
-  std::string_view counter{};
-  double operations = 1;
-};
-constexpr std::array kFlops{
-    Flops{"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 1},
-    Flops{"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", 1},
-    Flops{"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 2},
-    Flops{"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", 1},
-    Flops{"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", 1},
-    Flops{"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", 2},
-    Flops{"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", 1},
-    Flops{"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", 1},
-    Flops{"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 2},
+// Floating-point operations by width, a fused multiply-add counted as two. Tensor cores are not in
+// these.
+constexpr std::array<std::string_view, 3> kFlops{
+    "smsp__sass_thread_inst_executed_ops_fadd_fmul_ffma_pred_on.sum",
+    "smsp__sass_thread_inst_executed_ops_dadd_dmul_dfma_pred_on.sum",
+    "smsp__sass_thread_inst_executed_ops_hadd_hmul_hfma_pred_on.sum",
 };
 
 struct Alias {
@@ -170,11 +161,11 @@ void tell_occupancy(json& out, const LaunchFacts& launch) {
 void tell_roofline(json& out, const CounterValues& values) {
   double flops = 0;
   bool counted = false;
-  for (const Flops& one : kFlops) {
-    const auto found = values.find(std::string(one.counter));
+  for (const auto counter : kFlops) {
+    const auto found = values.find(std::string(counter));
     if (found == values.end()) continue;
     counted = true;
-    flops += found->second * one.operations;
+    flops += found->second;
   }
   out["flop_count_total"] = counted ? json(flops) : json(nullptr);
   out["arithmetic_intensity"] = quotient(out["flop_count_total"], out["dram_bytes_sum"]);
@@ -232,7 +223,7 @@ std::vector<std::string> counters_of(const std::vector<std::string>& sections) {
     }
   }
   if (wanted("roofline_metrics")) {
-    for (const Flops& one : kFlops) add(one.counter);
+    for (const auto counter : kFlops) add(counter);
     add(kDuration);
   }
   return counters;

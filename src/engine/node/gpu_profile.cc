@@ -11,7 +11,7 @@ using nlohmann::json;
 
 const json* resources_of(const Program& program, const std::string& entry) {
   for (const auto& kernel : program.kernels) {
-    if (kernel.value("name", "") != entry) continue;
+    if (kernel.value("symbol", "") != entry) continue;
     const auto found = kernel.find("resources");
     return found == kernel.end() ? nullptr : &*found;
   }

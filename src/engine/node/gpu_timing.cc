@@ -103,6 +103,8 @@ std::variant<Turn, Ended> GpuTiming::ask(Side& side, const TurnOrder& order) {
   const Turn& turn = std::get<Turn>(reply);
   event_overhead_ns_ = turn.event_overhead_ns;
   if (turn.clock_mhz) clocks_mhz_.push_back(*turn.clock_mhz);
+  state_ = turn.state;
+  for (const auto& reason : state_.value("held_down", json::array())) held_down_.insert(reason);
   return reply;
 }
 
@@ -271,10 +273,24 @@ void GpuTiming::tell(json& body) const {
          {"message", "Timed " + std::to_string(trials_) + " of " + std::to_string(request_.trials) +
                          " runs: more would exceed the time budget."}});
   }
+  tell_clocks(body);
+}
+
+void GpuTiming::tell_clocks(json& body) const {
+  body["clocks"] = state_;
+  body["clocks"]["held_down"] = held_down_;
+  if (!held_down_.empty()) {
+    std::string reasons;
+    for (const auto& reason : held_down_) reasons += (reasons.empty() ? "" : ", ") + reason;
+    body["warnings"].push_back(
+        {{"code", "throttled"},
+         {"message", "The device held its clocks down while this was measured (" + reasons +
+                         "): another run may be faster."}});
+  }
   if (clocks_mhz_.empty()) return;
   const auto [low, high] = std::minmax_element(clocks_mhz_.begin(), clocks_mhz_.end());
-  body["clocks"] = {
-      {"sm_mhz_min", *low}, {"sm_mhz_max", *high}, {"sm_mhz_median", median(clocks_mhz_)}};
+  body["clocks"].update(
+      {{"sm_mhz_min", *low}, {"sm_mhz_max", *high}, {"sm_mhz_median", median(clocks_mhz_)}});
   if (*low < *high * (1 - kUnstableClock)) {
     body["warnings"].push_back(
         {{"code", "unstable_clock"},

@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "engine/node/ended.h"
@@ -63,6 +65,7 @@ class GpuTiming {
   [[nodiscard]] TurnOrder order(const char* view, std::uint32_t runs);
   [[nodiscard]] std::uint32_t below(std::uint32_t bound);
   void tell(nlohmann::json& body) const;
+  void tell_clocks(nlohmann::json& body) const;
 
   RefereeSession& referee_;
   TimingRequest request_;
@@ -76,6 +79,8 @@ class GpuTiming {
   std::uint32_t examined_ = 0;
   double event_overhead_ns_ = 0;
   std::vector<double> clocks_mhz_{};
+  nlohmann::json state_ = nlohmann::json::object();  // the device's, last seen
+  std::set<std::string> held_down_{};                // why its clocks were, at any turn
   std::mt19937_64 random_{std::random_device{}()};
 };
 

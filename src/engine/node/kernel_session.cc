@@ -352,6 +352,7 @@ std::variant<Turn, Ended> KernelSession::decode_timed(const json& body) const {
   Turn turn{.samples_ns = body.at("samples_ns").get<std::vector<double>>(),
             .launches = body.at("launches"),
             .event_overhead_ns = body.at("event_overhead_ns"),
+            .state = body.value("state", json::object()),
             .note = body.at("note")};
   if (body.at("clock_mhz").is_number()) turn.clock_mhz = body.at("clock_mhz").get<double>();
   return turn;

@@ -48,7 +48,8 @@ struct Turn {
   std::uint32_t launches = 1;
   std::optional<double> clock_mhz{};
   double event_overhead_ns = 0;
-  std::string note{};  // why there are no samples
+  nlohmann::json state = nlohmann::json::object();  // of the device (runner/nvml.h)
+  std::string note{};                               // why there are no samples
 };
 
 class KernelSession {

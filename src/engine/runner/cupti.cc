@@ -8,7 +8,7 @@ namespace assay::runner {
 namespace {
 
 constexpr int kRangeProfiler = 0;
-constexpr int kUserRange = 2;
+constexpr int kAutoRange = 1;
 constexpr int kUserReplay = 3;
 constexpr int kNoPrivilege = 35;
 constexpr int kNoPrivilegeVirtual = 40;
@@ -90,11 +90,6 @@ struct Stop {
   std::size_t nesting = 0;
   std::uint8_t is_done = 0;
 };
-struct PushRange {
-  Head head{16 + 16};
-  void* profiler = nullptr;
-  const char* name = nullptr;
-};
 struct Decode {
   Head head{16 + 16};
   void* profiler = nullptr;
@@ -122,7 +117,7 @@ struct SetConfig {
   const std::uint8_t* config = nullptr;
   std::size_t data_bytes = 0;
   std::uint8_t* data = nullptr;
-  int range = kUserRange;
+  int range = kAutoRange;
   int replay = kUserReplay;
   std::size_t most_ranges = 1;
   std::uint16_t nesting_levels = 1;
@@ -147,8 +142,6 @@ struct SetConfig {
   X(disable, "cuptiRangeProfilerDisable", OfProfiler)                                \
   X(start, "cuptiRangeProfilerStart", OfProfiler)                                    \
   X(stop, "cuptiRangeProfilerStop", Stop)                                            \
-  X(push_range, "cuptiRangeProfilerPushRange", PushRange)                            \
-  X(pop_range, "cuptiRangeProfilerPopRange", OfProfiler)                             \
   X(decode, "cuptiRangeProfilerDecodeData", Decode)                                  \
   X(data_size, "cuptiRangeProfilerGetCounterDataSize", DataSize)                     \
   X(data_initialize, "cuptiRangeProfilerCounterDataImageInitialize", DataInitialize) \
@@ -217,6 +210,27 @@ class CounterSession::Library {
  private:
   int (*result_text_)(int, const char**) = nullptr;
 };
+
+void CounterReadings::add(const CounterReadings& more) {
+  values.insert(values.end(), more.values.begin(), more.values.end());
+  refused.insert(refused.end(), more.refused.begin(), more.refused.end());
+  passes += more.passes;
+  // A metric that does not exist takes nothing from the others.
+  if (values.empty()) missing = more.missing;
+}
+
+std::vector<std::vector<std::string>> sessions_of(const std::vector<std::string>& metrics) {
+  std::vector<std::vector<std::string>> sessions(1);
+  for (const auto& metric : metrics) {
+    if (metric.find("__sass_") != metric.npos) {
+      sessions.push_back({metric});
+    } else {
+      sessions.front().push_back(metric);
+    }
+  }
+  if (sessions.front().empty()) sessions.erase(sessions.begin());
+  return sessions;
+}
 
 CounterSession::CounterSession(const CounterRequest& request, cuda::Handle context) {
   try {
@@ -290,10 +304,7 @@ int CounterSession::measure(const std::function<int()>& prepare,
       if (const int result = prepare(); result != cuda::kSuccess) return result;
       OfProfiler of{.profiler = cupti.profiler};
       cupti.check(cupti.start(&of), "starting a pass");
-      PushRange range{.profiler = cupti.profiler, .name = "kernel"};
-      cupti.check(cupti.push_range(&range), "beginning a range");
       if (const int result = launch(); result != cuda::kSuccess) return result;
-      cupti.check(cupti.pop_range(&of), "ending a range");
       Stop stop{.profiler = cupti.profiler};
       cupti.check(cupti.stop(&stop), "ending a pass");
       is_done = stop.is_done != 0;

@@ -1,5 +1,5 @@
 // Hardware counters of one kernel, by CUPTI's range profiler: chosen metrics, as many passes as the
-// hardware needs, each over a range that holds one launch. Found at run time; what cannot be
+// hardware needs, each one launch that the caller prepares. Found at run time; what cannot be
 // counted says why and is no error.
 //
 // The structs are declared in cupti.cc, so that no CUDA header is needed (CUPTI 12.6 to 13, range
@@ -26,7 +26,15 @@ struct CounterReadings {
   std::vector<std::string> refused{};  // metrics that this device or library does not have
   std::size_t passes = 0;
   std::string missing{};  // why there are no values at all
+
+  void add(const CounterReadings& more);
 };
+
+// How metrics must be divided: those that count instructions by kind ("__sass_") share one counter,
+// and of several in a session each shows the first's value (seen with CUPTI 13.0, whatever the
+// replay).
+[[nodiscard]] std::vector<std::vector<std::string>> sessions_of(
+    const std::vector<std::string>& metrics);
 
 class CounterSession {
  public:

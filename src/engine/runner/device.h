@@ -18,6 +18,7 @@
 #include "engine/emulator/emulator.h"
 #include "engine/posix/descriptor.h"
 #include "engine/runner/cupti.h"
+#include "engine/runner/nvml.h"
 
 namespace assay::runner {
 
@@ -61,6 +62,7 @@ struct Timed {
   std::vector<double> samples_ns{};   // one per run of the plan; of a graph one per repetition
   std::uint32_t launches = 1;         // of a graph: N
   std::optional<double> clock_mhz{};  // of the multiprocessors, over the whole measurement
+  GpuState state{};                   // of the device, right after the measurement
   double event_overhead_ns = 0;       // between two events with nothing in between
   std::string note{};                 // why there are no samples
 };

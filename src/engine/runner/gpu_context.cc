@@ -74,6 +74,13 @@ int GpuContext::attribute(cuda::Attribute attribute) const {
   return value;
 }
 
+std::string GpuContext::pci() const {
+  std::array<char, 32> text{};
+  driver_.check(driver_.DeviceGetPciBusId(text.data(), text.size(), device_),
+                "cuDeviceGetPCIBusId");
+  return text.data();
+}
+
 int GpuContext::wait(Clock::time_point until) const {
   if (const int recorded = driver_.EventRecord(idle_event_, stream_); recorded != cuda::kSuccess) {
     return recorded;

@@ -25,6 +25,7 @@ class GpuContext {
   [[nodiscard]] cuda::Handle stream() const { return stream_; }
   [[nodiscard]] int ordinal() const { return device_; }
   [[nodiscard]] cuda::Handle handle() const { return context_; }
+  [[nodiscard]] std::string pci() const;  // its bus id
   [[nodiscard]] int attribute(cuda::Attribute attribute) const;
 
   // Waits until all work of the stream has ended. kNotReady: it had not by then.

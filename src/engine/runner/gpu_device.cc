@@ -12,6 +12,7 @@
 #include "engine/runner/gpu_launch.h"
 #include "engine/runner/gpu_mapping.h"
 #include "engine/runner/gpu_timer.h"
+#include "engine/runner/l2_flush.h"
 
 namespace assay::runner {
 namespace {
@@ -188,37 +189,37 @@ class GpuDevice final : public Device {
     cuda::Handle function = nullptr;
     if (auto refused = prepare(launch, function)) return {.outcome = *refused};
     GpuMemory before(context_);
-    GpuMemory flush(context_);
+    L2Flush flush(context_);
+    flush.prepare();
     before.reserve(std::max<std::size_t>(arena.size(), 1));
-    flush.reserve(2 * static_cast<std::size_t>(context_.attribute(cuda::kL2Bytes)));
     const auto host = arena.bytes();
     if (!host.empty()) {
       driver.check(driver.MemcpyHtoD(arena.address(), host.data(), host.size()), "inputs");
     }
     driver.check(driver.MemcpyDtoDAsync(before.address(), arena.address(), arena.size(), stream),
                  "inputs");
-    const auto begin = Clock::now();
-    CounterSession session(request, context_.handle());
-    profiled.setup_ms = milliseconds_since(begin);
     const auto until = Clock::now() + kProfileLimit;
     const CapturedOutput unwanted;
-    const auto counting = Clock::now();
-    const int result = session.measure(
-        [&] {
-          int queued =
-              driver.MemcpyDtoDAsync(arena.address(), before.address(), arena.size(), stream);
-          if (queued == cuda::kSuccess) {
-            queued = driver.MemsetD32Async(flush.address(), 7, flush.bytes() / 4, stream);
-          }
-          return queued == cuda::kSuccess ? context_.wait(until) : queued;
-        },
-        [&] {
-          const int queued = queue_launch(context_, function, launch, launch.parameters);
-          return queued == cuda::kSuccess ? context_.wait(until) : queued;
-        });
-    profiled.counting_ms = milliseconds_since(counting);
-    profiled.outcome = outcome_of(context_, result);
-    profiled.readings = session.readings();
+    const auto restore = [&] {
+      int queued = driver.MemcpyDtoDAsync(arena.address(), before.address(), arena.size(), stream);
+      if (queued == cuda::kSuccess) queued = flush.queue();
+      return queued == cuda::kSuccess ? context_.wait(until) : queued;
+    };
+    const auto run = [&] {
+      const int queued = queue_launch(context_, function, launch, launch.parameters);
+      return queued == cuda::kSuccess ? context_.wait(until) : queued;
+    };
+    for (const auto& metrics : sessions_of(request.metrics)) {
+      const auto begin = Clock::now();
+      CounterSession session({.library = request.library, .metrics = metrics}, context_.handle());
+      profiled.setup_ms += milliseconds_since(begin);
+      const auto counting = Clock::now();
+      const int result = session.measure(restore, run);
+      profiled.counting_ms += milliseconds_since(counting);
+      profiled.outcome = outcome_of(context_, result);
+      profiled.readings.add(session.readings());
+      if (result != cuda::kSuccess || !profiled.readings.missing.empty()) break;
+    }
     return profiled;
   }
   std::uint32_t stage(std::vector<std::unique_ptr<Arena>> arenas, std::uint32_t places) override {
@@ -228,7 +229,9 @@ class GpuDevice final : public Device {
     cuda::Handle function = nullptr;
     if (auto refused = prepare(launch.launch, function)) return {.outcome = *refused};
     const CapturedOutput unwanted;
-    return timer_.time(function, launch, plan);
+    Timed timed = timer_.time(function, launch, plan);
+    timed.state = nvml_.read();
+    return timed;
   }
 
  private:
@@ -268,6 +271,7 @@ class GpuDevice final : public Device {
   }
 
   GpuContext context_{};
+  Nvml nvml_{context_.pci()};
   GpuTimer timer_;
   std::string cubin_{};
   bool has_variables_ = false;

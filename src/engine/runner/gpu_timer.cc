@@ -53,8 +53,7 @@ std::uint32_t GpuTimer::stage(std::vector<std::unique_ptr<Arena>> arenas, std::u
   const auto& driver = context_.driver();
   arenas_ = std::move(arenas);
   while (contents_.size() < arenas_.size()) contents_.emplace_back(context_);
-  flush_.reserve(2 *
-                 static_cast<std::size_t>(std::max(context_.attribute(cuda::kL2Bytes), 1 << 20)));
+  flush_.prepare();
   for (std::size_t i = 0; i < arenas_.size(); ++i) {
     const Arena& arena = *arenas_[i];
     contents_[i].reserve(std::max<std::size_t>(arena.size(), 1));
@@ -150,10 +149,7 @@ class GpuTimer::Measurement {
                                    timer_.arenas_.at(run.content)->size(), context_.stream());
   }
 
-  [[nodiscard]] int flush() {
-    return driver_.MemsetD32Async(timer_.flush_.address(), ++flushes_, timer_.flush_.bytes() / 4,
-                                  context_.stream());
-  }
+  [[nodiscard]] int flush() { return timer_.flush_.queue(); }
 
   [[nodiscard]] int launch(std::uint32_t place) const {
     return queue_launch(context_, function_, launch_.launch, blocks_.at(place));
@@ -319,7 +315,6 @@ class GpuTimer::Measurement {
   const TimedLaunch& launch_;
   const TimingPlan& plan_;
   std::vector<std::vector<std::byte>> blocks_{};  // the parameter block for each place
-  unsigned flushes_ = 0;
   double typical_ns_ = 0;
   std::string graph_failure_{};
   Timed timed_{};

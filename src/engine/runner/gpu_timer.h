@@ -12,6 +12,7 @@
 
 #include "engine/runner/device.h"
 #include "engine/runner/gpu_context.h"
+#include "engine/runner/l2_flush.h"
 
 namespace assay::runner {
 
@@ -47,7 +48,7 @@ class GpuTimer {
   std::vector<std::unique_ptr<Arena>> arenas_{};
   std::vector<GpuMemory> contents_{};  // as staged
   std::vector<GpuMemory> places_{};    // where kernels work
-  GpuMemory flush_;                    // twice the L2
+  L2Flush flush_;
   std::vector<EventPair> events_{};
   std::optional<double> overhead_ns_{};  // of a pair of events
 };

@@ -13,7 +13,7 @@
 //   → {type: "time", grid, block, shared_bytes, arguments, view, runs: [[place, content, keep]],
 //      warmups, wall_ns}
 //   ← {type: "timed", ending, message, fault, samples_ns, launches, clock_mhz, event_overhead_ns,
-//      note}; the arenas of kept runs hold what those runs left
+//      state, note}; the arenas of kept runs hold what those runs left
 //   → {type: "profile", grid, block, shared_bytes, arguments, arena_bytes, on_device?, library,
 //      metrics} + arena
 //   ← {type: "profiled", ending, message, fault, values: {metric: number}, refused, passes,
@@ -90,6 +90,17 @@ json describe(const emulator::KernelInfo& kernel) {
           {"parameters", std::move(parameters)},
           {"static_shared_bytes", kernel.static_shared_bytes},
           {"max_threads", kernel.max_threads}};
+}
+
+// What is not known is left out.
+json describe(const GpuState& state) {
+  json out = {{"held_down", state.held_down}};
+  if (state.sm_mhz) out["sm_mhz"] = *state.sm_mhz;
+  if (state.memory_mhz) out["memory_mhz"] = *state.memory_mhz;
+  if (state.temperature_c) out["temperature_c"] = *state.temperature_c;
+  if (state.power_w) out["power_w"] = *state.power_w;
+  if (state.processes) out["processes"] = *state.processes;
+  return out;
 }
 
 emulator::Dim3 decode_dim(const json& list) {
@@ -210,6 +221,7 @@ class Session {
     reply["launches"] = timed.launches;
     reply["clock_mhz"] = timed.clock_mhz ? json(*timed.clock_mhz) : json(nullptr);
     reply["event_overhead_ns"] = timed.event_overhead_ns;
+    reply["state"] = describe(timed.state);
     reply["note"] = timed.note;
     return reply;
   }

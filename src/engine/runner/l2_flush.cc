@@ -1,0 +1,84 @@
+#include "engine/runner/l2_flush.h"
+
+#include <algorithm>
+#include <array>
+
+namespace assay::runner {
+namespace {
+
+constexpr unsigned kThreads = 512;
+constexpr unsigned kBlocksPerMultiprocessor = 4;
+
+// Reads [from, from + 16 n) in steps of the grid. The sum is stored if it is a value that zeroed
+// memory cannot give, so that no compiler may drop the loads.
+constexpr const char* kPtx = R"(
+.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry assay_read(.param .u64 from, .param .u64 n)
+{
+  .reg .pred %done, %odd;
+  .reg .u32 %threads, %blocks, %block, %thread, %a, %b, %c, %d, %sum;
+  .reg .u64 %base, %count, %i, %step, %at, %wide;
+  ld.param.u64 %base, [from];
+  ld.param.u64 %count, [n];
+  cvta.to.global.u64 %base, %base;
+  mov.u32 %threads, %ntid.x;
+  mov.u32 %blocks, %nctaid.x;
+  mov.u32 %block, %ctaid.x;
+  mov.u32 %thread, %tid.x;
+  mul.wide.u32 %i, %block, %threads;
+  cvt.u64.u32 %wide, %thread;
+  add.u64 %i, %i, %wide;
+  mul.wide.u32 %step, %blocks, %threads;
+  mov.u32 %sum, 0;
+again:
+  setp.ge.u64 %done, %i, %count;
+  @%done bra end;
+  shl.b64 %at, %i, 4;
+  add.u64 %at, %at, %base;
+  ld.volatile.global.v4.u32 {%a, %b, %c, %d}, [%at];
+  or.b32 %sum, %sum, %a;
+  or.b32 %sum, %sum, %b;
+  or.b32 %sum, %sum, %c;
+  or.b32 %sum, %sum, %d;
+  add.u64 %i, %i, %step;
+  bra again;
+end:
+  setp.ne.u32 %odd, %sum, 0;
+  @%odd st.global.u32 [%base], %sum;
+  ret;
+}
+)";
+
+}  // namespace
+
+void L2Flush::prepare() {
+  if (memory_.bytes() > 0) return;
+  const auto& driver = context_->driver();
+  const auto l2 = static_cast<std::size_t>(std::max(context_->attribute(cuda::kL2Bytes), 1 << 20));
+  memory_.reserve(2 * l2);
+  driver.check(driver.MemsetD32Async(memory_.address(), 0, memory_.bytes() / 4, context_->stream()),
+               "flush memory");
+  blocks_ =
+      kBlocksPerMultiprocessor * static_cast<unsigned>(context_->attribute(cuda::kMultiprocessors));
+  cuda::Handle module = nullptr;
+  if (driver.ModuleLoadData(&module, kPtx) != cuda::kSuccess ||
+      driver.ModuleGetFunction(&kernel_, module, "assay_read") != cuda::kSuccess) {
+    kernel_ = nullptr;
+  }
+}
+
+int L2Flush::queue() {
+  const auto& driver = context_->driver();
+  if (kernel_ == nullptr) {
+    return driver.MemsetD32Async(memory_.address(), 0, memory_.bytes() / 4, context_->stream());
+  }
+  cuda::Address from = memory_.address();
+  std::uint64_t count = memory_.bytes() / 16;
+  std::array<void*, 2> parameters{&from, &count};
+  return driver.LaunchKernel(kernel_, blocks_, 1, 1, kThreads, 1, 1, 0, context_->stream(),
+                             parameters.data(), nullptr);
+}
+
+}  // namespace assay::runner

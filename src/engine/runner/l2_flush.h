@@ -1,0 +1,28 @@
+// Empties the L2 cache of a kernel's data: reads twice its size of other memory. Reading, not
+// writing: lines that were written would still have to go to memory while the kernel runs, and be
+// counted and timed as if they were its own.
+//
+// Owned by one runner; one thread.
+#pragma once
+
+#include "engine/runner/gpu_context.h"
+
+namespace assay::runner {
+
+class L2Flush {
+ public:
+  explicit L2Flush(const GpuContext& context) : context_(&context), memory_(context) {}
+
+  // Makes what it needs; throws cuda::DriverError when the device has not the memory.
+  void prepare();
+  // Queues one; answers the driver's result. REQUIRES prepare().
+  [[nodiscard]] int queue();
+
+ private:
+  const GpuContext* context_;
+  GpuMemory memory_;
+  cuda::Handle kernel_ = nullptr;  // null: the driver compiles no PTX, and memory is written
+  unsigned blocks_ = 1;
+};
+
+}  // namespace assay::runner
