@@ -140,7 +140,7 @@ ToolResult answer(const Draft& draft, const contract::Parsed& parsed, const Json
   out["explanation"] = lines;
   out["assumptions"] = draft.assumptions;
   out["bytes"] = contract::bytes_of(parsed.contract);
-  out["text"] = contract::to_compact(parsed.contract);
+  out["text"] = contract::to_compact(draft.document);
   if (!draft.metadata.empty()) out["metadata"] = draft.metadata;
   auto warnings = parsed.warnings;
   relate(draft, warnings);

@@ -113,13 +113,16 @@ ToolResult run(Jobs& jobs, const Library* library, const Json& arguments, CallCo
   const Json listing = {{"arch", arch}, {"draft", inferred_draft(kernel)}};
   std::string job_id;
   try {
-    job_id = jobs.submit(job::kernel_kind(), {{"kernel", kernel.body}, {"listing", listing}},
+    job_id = jobs.submit(job::kernel_kind(),
+                         {{"kernel", kernel.body},
+                          {"listing", listing},
+                          {"warnings", warnings_json(kernel.warnings)}},
                          context.principal);
   } catch (const journal::JournalUnavailable& error) {
     return server_fault(
         std::string("The job could not be recorded, so it was not run: ") + error.what(), true);
   }
-  ToolResult result = answer_for_new_job(jobs, job_id, arguments, kernel.warnings, context);
+  ToolResult result = answer_for_new_job(jobs, job_id, arguments, context);
   if (!result.task && arguments.value("include_ptx", false))
     include_ptx(jobs, job_id, context, result);
   return result;
