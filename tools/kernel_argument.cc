@@ -188,6 +188,7 @@ void take_device_code(const std::string& text, const std::string& pointer, Kerne
       options.push_back(option);
   }
   if (!options.empty()) out.body["compiler_options"] = std::move(options);
+  for (const auto& doubt : code.doubts) out.warnings.push_back({pointer, doubt});
   if (!code.is_changed) return;
   if (!code.dropped.empty()) {
     constexpr std::size_t kListed = 8;

@@ -37,13 +37,20 @@ std::string_view function_name(std::string_view line) {
   return {};
 }
 
+// As the compiler counts, #line directives heeded: several lines may have one number.
 std::string_view line_of(std::string_view source, int line) {
-  for (int i = 1; i < line; ++i) {
-    const auto end = source.find('\n');
-    if (end == std::string_view::npos) return {};
-    source.remove_prefix(end + 1);
+  constexpr std::string_view kDirective = "#line ";
+  for (int counted = 1; !source.empty(); ++counted) {
+    const auto end = std::min(source.find('\n'), source.size());
+    std::string_view text = source.substr(0, end);
+    source.remove_prefix(std::min(end + 1, source.size()));
+    if (text.starts_with(kDirective)) {
+      counted = number(text.substr(kDirective.size())) - 1;
+    } else if (counted == line) {
+      return text.substr(0, text.find('\r'));
+    }
   }
-  return source.substr(0, source.find_first_of("\r\n"));
+  return {};
 }
 
 bool is_word_byte(char c) {

@@ -40,13 +40,10 @@ class Lexer {
   }
 
   void add(PythonTokenKind kind, std::string_view text, std::string_view prefix = {}) {
-    if (is_line_start_) is_indented_ = at_ > line_begin_;
+    if (is_line_start_) indent_ = at_ - line_begin_;
     is_line_start_ = false;
-    tokens_.push_back({.kind = kind,
-                       .text = text,
-                       .prefix = prefix,
-                       .line = line_,
-                       .is_indented = is_indented_});
+    tokens_.push_back(
+        {.kind = kind, .text = text, .prefix = prefix, .line = line_, .indent = indent_});
   }
 
   void end_line() {
@@ -142,12 +139,13 @@ class Lexer {
     // Braces that do not pair up are none.
     if (end == std::string_view::npos && has_fields) end = closing_quote(begin, close, false);
     const bool is_closed = end != std::string_view::npos;
-    if (!is_closed) end = is_triple ? file_.size() : std::min(file_.find('\n', begin), file_.size());
+    if (!is_closed)
+      end = is_triple ? file_.size() : std::min(file_.find('\n', begin), file_.size());
     add(PythonTokenKind::text, file_.substr(begin, end - begin), prefix);
     tokens_.back().is_closed = is_closed;
-    line_ += static_cast<std::size_t>(
-        std::count(file_.begin() + static_cast<std::ptrdiff_t>(begin),
-                   file_.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
+    line_ += static_cast<std::size_t>(std::count(file_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                 file_.begin() + static_cast<std::ptrdiff_t>(end),
+                                                 '\n'));
     at_ = is_closed ? end + close.size() : end;
   }
 
@@ -157,7 +155,7 @@ class Lexer {
   std::size_t line_begin_ = 0;
   std::size_t depth_ = 0;
   bool is_line_start_ = true;
-  bool is_indented_ = false;
+  std::size_t indent_ = 0;
   std::vector<PythonToken> tokens_{};
 };
 

@@ -19,7 +19,7 @@ struct PythonToken {
   std::string_view text{};    // of a string: what stands between its quotes
   std::string_view prefix{};  // of a string: "", "r", "Rb", "f" …
   std::size_t line = 1;       // of the first byte; of a string: of its contents' first byte
-  bool is_indented = false;   // its logical line is
+  std::size_t indent = 0;     // of its logical line, in columns
   bool is_closed = true;      // of a string: its closing quote was found
 
   [[nodiscard]] bool is(std::string_view spelling) const {
