@@ -1,5 +1,6 @@
-// Text that was put together from pieces of a file, of which every byte still knows the line it came
-// from: what Python makes of its strings, so that the compiler's messages lead back to the file.
+// Text that was put together from pieces of a file, of which every byte still knows the line it
+// came from: what Python makes of its strings, so that the compiler's messages lead back to the
+// file.
 //
 // Values. Pure; any thread.
 #pragma once

@@ -1,6 +1,7 @@
 // CUDA C++ inside a Python file: the strings that load_inline, RawKernel and their like are given,
-// as Python would make them: adjacent literals, +, names, f-strings, format(), %, replace(), join(),
-// strip(), dedent(). What depends on more than reading shows carries a doubt, never a guess alone.
+// as Python would make them: adjacent literals, +, names, f-strings, format(), %, replace(),
+// join(), strip(), dedent(). What depends on more than reading shows carries a doubt, never a guess
+// alone.
 //
 // Values own their text. Pure; any thread; bounded; no text crashes it.
 #pragma once
@@ -17,9 +18,9 @@ namespace assay::source {
 // A text that the file makes and keeps or hands on.
 struct PythonText {
   LinedText text{};
-  std::string variable{};  // name = …; "" if it is not assigned
-  std::string keyword{};   // cuda_sources = … of a call
-  PythonDoubt doubt{};     // why Python may make another text of it
+  std::string variable{};                    // name = …; "" if it is not assigned
+  std::string keyword{};                     // cuda_sources = … of a call
+  PythonDoubt doubt{};                       // why Python may make another text of it
   [[nodiscard]] bool holds_kernels() const;  // says __global__
 };
 

@@ -49,8 +49,8 @@ PythonValue replaced(const PythonValue& text, const PythonArguments& arguments, 
     return out;
   }
   const std::int64_t most = given.size() == 3 ? given[2].integer : -1;
-  const auto count = most < 0 ? std::numeric_limits<std::size_t>::max()
-                              : static_cast<std::size_t>(most);
+  const auto count =
+      most < 0 ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(most);
   const std::size_t growth = given[1].text.bytes.size() / given[0].text.bytes.size() + 1;
   if (text.text.bytes.size() > kMaxText / growth) {
     out.doubt_that("replace() makes too long a text", line);
@@ -93,9 +93,8 @@ PythonValue stripped(const PythonValue& text, std::string_view method,
   out.text = text.text.stripped(set, method != "rstrip", method != "lstrip");
   const bool is_plain = arguments.positional.empty() ||
                         (arguments.positional[0].is_text() && arguments.positional[0].is_exact());
-  const bool is_ascii = std::all_of(set.begin(), set.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x80;
-  });
+  const bool is_ascii = std::all_of(set.begin(), set.end(),
+                                    [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   if (!is_plain || !is_ascii || !ends_in_ascii(out.text.bytes)) {
     out.doubt_that(std::string(method) + "() is not followed here", line);
   }
@@ -130,7 +129,8 @@ PythonValue as_text(const PythonValue& value, std::string_view spelled, std::siz
 PythonValue sum(PythonValue left, const PythonValue& right, std::size_t line) {
   left.take_from(right);
   if (left.kind == Kind::integer && right.kind == Kind::integer) {
-    if (__builtin_add_overflow(left.integer, right.integer, &left.integer)) left.kind = Kind::nothing;
+    if (__builtin_add_overflow(left.integer, right.integer, &left.integer))
+      left.kind = Kind::nothing;
     return left;
   }
   if (left.kind == Kind::list && right.kind == Kind::list) {
@@ -205,9 +205,9 @@ PythonValue interpolated(const PythonValue& text, const PythonValue& value, std:
     if (kind == '%') {
       out.text.append(given.part(i, i + 1));
     } else {
-      const bool is_known = next < values.size() &&
-                            (kind == 's' || ((kind == 'd' || kind == 'i') &&
-                                             values[next].kind == Kind::integer));
+      const bool is_known =
+          next < values.size() &&
+          (kind == 's' || ((kind == 'd' || kind == 'i') && values[next].kind == Kind::integer));
       const PythonValue field = is_known ? values[next] : PythonValue{};
       out = sum(std::move(out), as_text(field, bytes.substr(i, 2), given.lines[i]), line);
       ++next;
@@ -221,8 +221,8 @@ PythonValue interpolated(const PythonValue& text, const PythonValue& value, std:
 PythonValue called(const PythonValue& text, std::string_view method,
                    const PythonArguments& arguments, std::size_t line) {
   static constexpr std::array<std::string_view, 9> kChanging{
-      "upper", "lower", "swapcase", "title", "capitalize", "expandtabs", "translate", "format_map",
-      "substitute"};
+      "upper",      "lower",     "swapcase",   "title",     "capitalize",
+      "expandtabs", "translate", "format_map", "substitute"};
   if (method == "replace") return replaced(text, arguments, line);
   if (method == "format") return formatted(text, arguments, line);
   if (method == "join") return joined(text, arguments, line);
