@@ -45,12 +45,21 @@ def main():
     if options.name is None:
         print("\n".join(names()))
         return 0
-    arguments = json.dumps(arguments_of(options.name, options.source))
+    try:
+        arguments = json.dumps(arguments_of(options.name, options.source))
+    except (OSError, UnicodeDecodeError) as error:
+        print(f"cannot read {getattr(error, 'filename', None) or options.source}: "
+              f"{getattr(error, 'strerror', None) or 'it is not UTF-8 text'}", file=sys.stderr)
+        return 2
     if options.arguments:
         print(arguments)
         return 0
-    called = subprocess.run([ASSAY, "call", "evaluate", "-", "--check"], input=arguments + "\n",
-                            stdout=subprocess.PIPE, text=True)
+    try:
+        called = subprocess.run([ASSAY, "call", "evaluate", "-", "--check"], input=arguments + "\n",
+                                stdout=subprocess.PIPE, text=True)
+    except OSError as error:
+        print(f"cannot run {ASSAY}: {error.strerror}. Build it with ./dev build, or set ASSAY.", file=sys.stderr)
+        return 2
     try:
         report = json.loads(called.stdout)
     except ValueError:

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "tools/changes.h"
+
 namespace assay::tools {
 namespace {
 
@@ -63,6 +65,7 @@ OrderedJson change_since(const JobRecord& then, const JobRecord& now) {
     out["detail"] = std::move(detail);
   };
   out["verdict"] = {{"then", verdict_name(then)}, {"now", verdict_name(now)}};
+  out["changed"] = changes_between(then, now);
   const auto before = progress(then);
   const auto after = progress(now);
   if (before != after) {

@@ -4,7 +4,7 @@
 #include "engine/contract/builder.h"
 #include "engine/contract/compact.h"
 #include "engine/contract/explanation.h"
-#include "engine/source/device_code.h"
+#include "engine/source/cuda_text.h"
 #include "tools/inferred_contract.h"
 #include "tools/kernel_argument.h"
 #include "tools/refusal.h"
@@ -82,14 +82,17 @@ Draft from_kernel(const Json& arguments, const References& references,
     name = metadata->value("kernel_name", std::string());
   }
   const auto sizes = arguments.value("sizes", std::map<std::string, std::int64_t>{});
-  auto inferred = infer_contract(source::cuda_text(source->text), name, sizes);
+  auto given = source::cuda_text(source->text);
+  auto inferred = infer_contract(given.text, name, sizes);
   if (const auto* none = std::get_if<NotInferred>(&inferred)) {
     violations.push_back({source->pointer, none->reason});
     return draft;
   }
   auto& good = std::get<InferredContract>(inferred);
   draft.document = std::move(good.document);
-  draft.assumptions = std::move(good.assumptions);
+  draft.assumptions = std::move(given.doubts);
+  draft.assumptions.insert(draft.assumptions.end(), good.assumptions.begin(),
+                           good.assumptions.end());
   draft.metadata["kernel_name"] = good.instance.empty() ? good.kernel_name : good.instance;
   if (!good.instance.empty()) draft.metadata["name_expressions"] = Json::array({good.instance});
   return draft;
@@ -140,7 +143,7 @@ ToolResult answer(const Draft& draft, const contract::Parsed& parsed, const Json
   out["explanation"] = lines;
   out["assumptions"] = draft.assumptions;
   out["bytes"] = contract::bytes_of(parsed.contract);
-  out["text"] = contract::to_compact(parsed.contract);
+  out["text"] = contract::to_compact(draft.document);
   if (!draft.metadata.empty()) out["metadata"] = draft.metadata;
   auto warnings = parsed.warnings;
   relate(draft, warnings);

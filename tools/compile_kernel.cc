@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "engine/job/kind.h"
-#include "engine/source/device_code.h"
+#include "engine/source/cuda_text.h"
 #include "tools/inferred_contract.h"
 #include "tools/job_answer.h"
 #include "tools/kernel_argument.h"
@@ -77,7 +77,7 @@ std::string wanted_kernel(const KernelArgument& kernel) {
 // What the source itself gives away of a contract, `io` null with the reason where no contract can
 // hold its parameters; null if nothing is seen, or nothing that would hold.
 Json inferred_draft(const KernelArgument& kernel) {
-  auto inferred = infer_contract(source::cuda_text(kernel.given), wanted_kernel(kernel), {});
+  auto inferred = infer_contract(source::cuda_text(kernel.given).text, wanted_kernel(kernel), {});
   auto* good = std::get_if<InferredContract>(&inferred);
   if (good == nullptr) {
     const auto& none = std::get<NotInferred>(inferred);
@@ -113,13 +113,16 @@ ToolResult run(Jobs& jobs, const Library* library, const Json& arguments, CallCo
   const Json listing = {{"arch", arch}, {"draft", inferred_draft(kernel)}};
   std::string job_id;
   try {
-    job_id = jobs.submit(job::kernel_kind(), {{"kernel", kernel.body}, {"listing", listing}},
+    job_id = jobs.submit(job::kernel_kind(),
+                         {{"kernel", kernel.body},
+                          {"listing", listing},
+                          {"warnings", warnings_json(kernel.warnings)}},
                          context.principal);
   } catch (const journal::JournalUnavailable& error) {
     return server_fault(
         std::string("The job could not be recorded, so it was not run: ") + error.what(), true);
   }
-  ToolResult result = answer_for_new_job(jobs, job_id, arguments, kernel.warnings, context);
+  ToolResult result = answer_for_new_job(jobs, job_id, arguments, context);
   if (!result.task && arguments.value("include_ptx", false))
     include_ptx(jobs, job_id, context, result);
   return result;

@@ -5,6 +5,8 @@
 
 #include "engine/contract/dtype.h"
 #include "engine/contract/expression.h"
+#include "engine/source/reach.h"
+#include "tools/inferred_extents.h"
 #include "tools/inferred_launch.h"
 
 namespace assay::tools {
@@ -20,6 +22,9 @@ using source::Signature;
 constexpr std::array<std::string_view, 10> kNeighbours{"stride", "offset",     "start", "begin",
                                                        "pad",    "axis",       "seed",  "dilation",
                                                        "ksize",  "kernel_size"};
+
+constexpr std::int64_t kMostElements = 1 << 28;
+constexpr std::int64_t kMostSharedElements = 200'000;
 
 // float4 is four float32 behind each other.
 struct Element {
@@ -52,7 +57,8 @@ class Inference {
   Inference(const source::Unit& unit, const Kernel& kernel, std::vector<Launch> launches,
             const std::vector<source::Instance>& instances, std::vector<std::string> wanted,
             const std::map<std::string, std::int64_t>& sizes)
-      : kernel_(kernel),
+      : unit_(unit),
+        kernel_(kernel),
         signature_(kernel.signature),
         usage_(source::usage(unit, kernel)),
         given_(sizes.begin(), sizes.end()),
@@ -69,6 +75,7 @@ class Inference {
   std::variant<InferredContract, NotInferred> run() {
     name_dimensions();
     out_.document = {{"args", json::array()}};
+    launch();
     for (std::size_t i = 0; i < signature_.parameters.size(); ++i) {
       const Parameter& parameter = signature_.parameters[i];
       std::string name = parameter.name.empty() ? "arg_" + std::to_string(i) : parameter.name;
@@ -76,7 +83,6 @@ class Inference {
                                                  : scalar(parameter, name);
       if (!reason.empty()) return NotInferred{reason, signature_.qualified_name};
     }
-    launch();
     out_.kernel_name = signature_.qualified_name;
     if (signature_.is_template()) out_.instance = instance();
     return std::move(out_);
@@ -103,7 +109,7 @@ class Inference {
       const bool is_dispatched =
           !is_asked && parameter.is_type() && !value.empty() && !element_of(value);
       if (value.empty() || is_dispatched) {
-        value = parameter.is_type() ? "float" : "16";
+        value = parameter.is_type() ? "float" : number_for(parameter.name);
         assume("template parameter " + parameter.name + " is taken as " + value);
       }
       template_values_[parameter.name] = value;
@@ -117,6 +123,17 @@ class Inference {
         symbols_.push_back(parameter.name);
       }
     }
+  }
+
+  // A number that a template is given: a block's threads if that is what it counts.
+  [[nodiscard]] std::string number_for(const std::string& name) const {
+    const bool is_flat = !usage_.coordinates.contains("threadIdx.y");
+    const bool counts_threads =
+        std::any_of(usage_.indexes.begin(), usage_.indexes.end(),
+                    [&](const source::ThreadIndex& index) { return index.block_extent == name; });
+    return is_flat && (counts_threads || contains(name, "block") || contains(name, "thread"))
+               ? "256"
+               : "16";
   }
 
   [[nodiscard]] std::string instance() const {
@@ -156,10 +173,31 @@ class Inference {
     static constexpr std::array<std::int64_t, 5> kByCount{65536, 65536, 256, 128, 16};
     const std::int64_t each = kByCount[std::min<std::size_t>(dimensions_.size(), 4)];
     for (const auto& name : dimensions_) known_[name] = each;
+    // Work that grows with the square of a size must end on an emulator too.
+    for (const auto& index : usage_.indexes) {
+      for (const auto& name : usage_.loop_sizes) {
+        const auto size = known_.find(name);
+        if (size == known_.end()) continue;
+        size->second = std::min<std::int64_t>(size->second, index.bound == name ? 256 : 1024);
+      }
+    }
+    fit_into_one_block();
     take_host_values();
     for (const auto& [name, value] : given_) known_[name] = value;
     for (const auto& name : dimensions_) {
       if (!given_.contains(name)) assume(name + " = " + std::to_string(known_[name]));
+    }
+  }
+
+  // Where each thread of a lone block has one element, there are no more of them than threads.
+  void fit_into_one_block() {
+    const std::int64_t most = usage_.coordinates.contains("threadIdx.y") ? 16 : 256;
+    for (const auto& index : usage_.indexes) {
+      if (index.uses_block || !index.uses_thread || index.is_stepped) continue;
+      for (const auto& token : source::lex(index.bound)) {
+        const auto size = known_.find(token.text);
+        if (size != known_.end()) size->second = std::min(size->second, most);
+      }
     }
   }
 
@@ -220,7 +258,13 @@ class Inference {
       element = Element{DType::uint8, 1};
     }
     json shape = json::array();
-    for (const auto& extent : use.shape) shape.push_back(number_or_text(without_symbols(extent)));
+    const bool is_told = !use.shape.empty() && !reach_->has_offset(name);
+    const auto reached = is_told ? std::nullopt : reach_->of(name);
+    if (reached && reached->high < kMostElements) {
+      shape.push_back(number_or_text(without_symbols(extent_text(*reached))));
+    } else {
+      for (const auto& extent : use.shape) shape.push_back(number_or_text(without_symbols(extent)));
+    }
     if (shape.empty()) {
       shape.push_back(number_or_text(without_symbols(total())));
       assume(name + ": shape [" + total() + "], because no bound of its index was seen");
@@ -256,10 +300,10 @@ class Inference {
 
   json init_for(const Element& element) {
     const int seed = ++seeds_;
-    const bool is_index =
-        contract::is_integer(element.dtype) && contract::size_bytes(element.dtype) >= 4;
     // Integers are often indexes: small ones stay inside most arrays.
-    if (is_index) return {{"kind", "uniform"}, {"low", 0}, {"high", 15}, {"seed", seed}};
+    if (contract::is_integer(element.dtype)) {
+      return {{"kind", "uniform"}, {"low", 0}, {"high", 15}, {"seed", seed}};
+    }
     return {{"kind", "randn"}, {"seed", seed}};
   }
 
@@ -294,12 +338,16 @@ class Inference {
     if (launch_ && !found)
       assume("the launch in the host code uses values that are not known here");
     if (!found) {
-      found = launch_from_body(usage_, signature_, total(), dimensions_, known_);
+      found = launch_from_body(usage_, signature_, total(), dimensions_, known_, out_.assumptions);
       assume("grid and block from the thread coordinates in the body");
-      if (usage_.has_dynamic_shared) {
-        (*found)["shared_mem_bytes"] = 16384;
-        assume("16384 bytes of dynamic shared memory");
-      }
+    }
+    reach_.emplace(unit_, kernel_, launch_extents(*found, known_),
+                   [this](std::string_view size) -> std::optional<std::int64_t> {
+                     const auto known = known_.find(size);
+                     return known == known_.end() ? std::nullopt : std::optional(known->second);
+                   });
+    if (!found->contains("shared_mem_bytes") && usage_.has_dynamic_shared) {
+      (*found)["shared_mem_bytes"] = shared_bytes();
     }
     for (auto& [key, value] : found->items()) {
       if (value.is_string()) value = number_or_text(without_symbols(value.get<std::string>()));
@@ -311,12 +359,31 @@ class Inference {
     out_.document["launch"] = std::move(*found);
   }
 
+  // What extern __shared__ is indexed up to.
+  std::string shared_bytes() {
+    constexpr const char* kOtherwise = "16384";
+    const auto shared = source::dynamic_shared(unit_.tokens, kernel_.body);
+    const auto element = shared ? element_of(shared->type) : std::nullopt;
+    const auto reached = shared ? reach_->of(shared->name) : std::nullopt;
+    if (!element || !reached || reached->high >= kMostSharedElements) {
+      assume(std::string(kOtherwise) +
+             " bytes of dynamic shared memory, because no bound of its index was seen");
+      return kOtherwise;
+    }
+    const auto bytes =
+        static_cast<std::int64_t>(contract::size_bytes(element->dtype)) * element->width;
+    assume("dynamic shared memory for " + std::to_string(reached->high + 1) + " elements");
+    return "(" + extent_text(*reached) + ")*" + std::to_string(bytes);
+  }
+
+  const source::Unit& unit_;
   const Kernel& kernel_;
   const Signature& signature_;
   source::Usage usage_;
   KnownSizes given_;
   std::vector<std::string> wanted_;  // template arguments that the caller named
   std::optional<Launch> launch_{};
+  std::optional<source::Reach> reach_{};  // made with the launch
   std::map<std::string, std::string, std::less<>> template_values_{};
   std::vector<std::string> template_order_{};
   std::vector<std::string> symbols_{};

@@ -1,6 +1,7 @@
 #include "tools/inferred_launch.h"
 
 #include <algorithm>
+#include <array>
 
 #include "engine/contract/dtype.h"
 #include "engine/contract/expression.h"
@@ -19,14 +20,7 @@ constexpr int kMaxDepth = 8;
 constexpr std::size_t kMaxText = 200;  // of one resolved expression; contracts allow 256
 
 std::optional<std::int64_t> value_of(const std::string& text, const KnownSizes& known) {
-  const auto result =
-      contract::evaluate(text, [&](std::string_view name) -> contract::ExpressionResult {
-        const auto found = known.find(name);
-        if (found == known.end()) return contract::ExpressionError{"unknown"};
-        return found->second;
-      });
-  const auto* value = std::get_if<std::int64_t>(&result);
-  return value != nullptr ? std::optional(*value) : std::nullopt;
+  return size_value(text, known);
 }
 
 // Host expressions in the kernel's own names.
@@ -131,9 +125,45 @@ class HostNames {
 };
 
 constexpr std::string_view kAxes = "xyz";
+// Where nothing says how many blocks there are, along each axis.
+constexpr std::array<const char*, 3> kLoneBlocks{"64", "8", "4"};
 
 bool uses(const source::Usage& usage, const char* coordinate) {
   return usage.coordinates.contains(coordinate);
+}
+
+// A tile may be larger than the block that works on it: rows are taken off until it fits.
+void within_launch_bounds(const Signature& signature, const KnownSizes& known,
+                          std::vector<std::string>& block) {
+  const std::int64_t most = signature.launch_bounds.empty()
+                                ? 1024
+                                : value_of(signature.launch_bounds[0], known).value_or(1024);
+  std::array<std::int64_t, 3> extents{};
+  for (std::size_t i = 0; i < 3; ++i) extents[i] = value_of(block[i], known).value_or(0);
+  const std::int64_t threads = extents[0] * extents[1] * extents[2];
+  if (most <= 0 || threads <= most) return;
+  for (std::size_t i = 3; i-- > 0;) {
+    const std::int64_t others =
+        extents[i] == 0 ? 0 : extents[0] * extents[1] * extents[2] / extents[i];
+    if (others == 0) return;
+    extents[i] = std::max<std::int64_t>(1, std::min(extents[i], most / others));
+    block[i] = std::to_string(extents[i]);
+  }
+}
+
+// A size that the body never names can only be what a grid counts; "" if there is none left.
+std::string unused_size(const source::Usage& usage, const Signature& signature,
+                        const std::vector<std::string>& grid,
+                        const std::vector<std::string>& dimensions) {
+  for (std::size_t i = 0; i < signature.parameters.size(); ++i) {
+    const std::string& name = signature.parameters[i].name;
+    const bool is_free =
+        !usage.parameters[i].is_read &&
+        std::find(dimensions.begin(), dimensions.end(), name) != dimensions.end() &&
+        std::find(grid.begin(), grid.end(), name) == grid.end();
+    if (is_free) return name;
+  }
+  return {};
 }
 
 std::vector<std::string> block_of(const source::Usage& usage, const Signature& signature,
@@ -150,8 +180,9 @@ std::vector<std::string> block_of(const source::Usage& usage, const Signature& s
   }
   for (const auto& index : usage.indexes) {
     if (index.block_extent && index.uses_thread)
-      block[kAxes.find(index.axis)] = *index.block_extent;
+      block[kAxes.find(index.thread_axis)] = *index.block_extent;
   }
+  within_launch_bounds(signature, known, block);
   return block;
 }
 
@@ -170,6 +201,17 @@ std::string blocks_for(const source::ThreadIndex& index, const source::Usage& us
 }
 
 }  // namespace
+
+std::optional<std::int64_t> size_value(const std::string& text, const KnownSizes& known) {
+  const auto result =
+      contract::evaluate(text, [&](std::string_view name) -> contract::ExpressionResult {
+        const auto found = known.find(name);
+        if (found == known.end()) return contract::ExpressionError{"unknown"};
+        return found->second;
+      });
+  const auto* value = std::get_if<std::int64_t>(&result);
+  return value != nullptr ? std::optional(*value) : std::nullopt;
+}
 
 std::optional<json> launch_from_host(const Launch& launch, const Signature& signature,
                                      const KnownSizes& known) {
@@ -194,17 +236,37 @@ std::optional<std::int64_t> constant_argument(const Launch& launch, std::size_t 
 
 json launch_from_body(const source::Usage& usage, const Signature& signature,
                       const std::string& total, const std::vector<std::string>& dimensions,
-                      const KnownSizes& known) {
+                      const KnownSizes& known, std::vector<std::string>& assumptions) {
   const std::vector<std::string> block = block_of(usage, signature, known);
   std::vector<std::string> grid{"1", "1", "1"};
   std::vector<bool> decided(3, false);
   for (const auto& index : usage.indexes) {
     const std::size_t axis = kAxes.find(index.axis);
     if (!index.uses_block || decided[axis]) continue;
-    const std::string blocks = blocks_for(index, usage, total, dimensions, block[axis]);
+    const std::string& threads = block[kAxes.find(index.thread_axis)];
+    const std::string blocks = blocks_for(index, usage, total, dimensions, threads);
     if (blocks.empty() || value_of(blocks, known).value_or(0) <= 0) continue;
     grid[axis] = blocks;
     decided[axis] = true;
+  }
+  for (const char axis : usage.lone_blocks) {
+    const std::size_t i = kAxes.find(axis);
+    if (decided[i]) continue;
+    const auto counted = usage.counted_blocks.find(axis);
+    const std::string rows = counted != usage.counted_blocks.end()
+                                 ? counted->second
+                                 : unused_size(usage, signature, grid, dimensions);
+    if (!rows.empty() && value_of(rows, known).value_or(0) > 0) {
+      grid[i] = rows;
+      decided[i] = true;
+      assumptions.push_back(std::string("grid.") + axis + " = " + rows);
+      continue;
+    }
+    grid[i] = kLoneBlocks[i];
+    decided[i] = true;
+    assumptions.push_back(std::string("grid.") + axis + " = " + grid[i] +
+                          ": nothing in the kernel bounds blockIdx." + axis +
+                          ", so how many blocks it is meant for cannot be inferred");
   }
   const bool covers = uses(usage, "blockIdx.x") && !decided[0];
   if (covers) grid[0] = "ceildiv(" + total + ", " + block[0] + ")";

@@ -14,6 +14,10 @@ namespace assay::tools {
 
 using KnownSizes = std::map<std::string, std::int64_t, std::less<>>;
 
+// What an expression over known sizes comes to.
+[[nodiscard]] std::optional<std::int64_t> size_value(const std::string& text,
+                                                     const KnownSizes& known);
+
 // {"grid": [...], "block": [...], "shared_mem_bytes": …} of a launch in host code, its names
 // replaced by the kernel's own scalars; nothing if a name has no value that is known here.
 [[nodiscard]] std::optional<nlohmann::json> launch_from_host(const source::Launch& launch,
@@ -25,11 +29,13 @@ using KnownSizes = std::map<std::string, std::int64_t, std::less<>>;
                                                             std::size_t index);
 
 // From blockIdx and threadIdx in the body. `total`: the expression to cover if nothing bounds an
-// index; `dimensions`: the scalars that are extents, outermost first.
+// index; `dimensions`: the scalars that are extents, outermost first. What was assumed is appended
+// to `assumptions`.
 [[nodiscard]] nlohmann::json launch_from_body(const source::Usage& usage,
                                               const source::Signature& signature,
                                               const std::string& total,
                                               const std::vector<std::string>& dimensions,
-                                              const KnownSizes& known);
+                                              const KnownSizes& known,
+                                              std::vector<std::string>& assumptions);
 
 }  // namespace assay::tools

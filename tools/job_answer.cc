@@ -62,7 +62,6 @@ void tell(const JobRecord& record, const CallContext& context) {
 }  // namespace
 
 ToolResult answer_for_new_job(Jobs& jobs, const std::string& job_id, const Json& arguments,
-                              const std::vector<contract::Violation>& warnings,
                               CallContext& context) {
   // Told at once, so that a client which loses the answer can still ask for the job.
   const auto end = deadline(arguments, kDefaultWaitS);
@@ -77,13 +76,7 @@ ToolResult answer_for_new_job(Jobs& jobs, const std::string& job_id, const Json&
   if (!record) return server_fault("The job has vanished from the journal.", true);
   if (context.may_become_task && !job::is_final(record->state))
     return {.task = task_handle(*record)};
-  ToolResult result = answer(*record, detail_of(arguments), jobs, context);
-  for (const auto& warning : warnings) {
-    result.structured["warnings"].push_back(
-        {{"code", "contract"}, {"message", warning.pointer + ": " + warning.message}});
-  }
-  if (!warnings.empty()) result.text = report_text(result.structured);
-  return result;
+  return answer(*record, detail_of(arguments), jobs, context);
 }
 
 mcp::TaskHandle task_handle(const JobRecord& record) {

@@ -2,7 +2,6 @@
 // the job if the call that made it is cancelled, and returns the report as it then stands.
 #pragma once
 
-#include "engine/contract/contract.h"
 #include "mcp/task.h"
 #include "mcp/tool.h"
 #include "tools/jobs.h"
@@ -12,7 +11,6 @@ namespace assay::tools {
 // For the call that made the job.
 [[nodiscard]] mcp::ToolResult answer_for_new_job(Jobs& jobs, const std::string& job_id,
                                                  const mcp::Json& arguments,
-                                                 const std::vector<contract::Violation>& warnings,
                                                  mcp::CallContext& context);
 
 // A job is a task to a client that can hold one: the task's id is the job's.

@@ -188,6 +188,7 @@ void take_device_code(const std::string& text, const std::string& pointer, Kerne
       options.push_back(option);
   }
   if (!options.empty()) out.body["compiler_options"] = std::move(options);
+  for (const auto& doubt : code.doubts) out.warnings.push_back({pointer, doubt});
   if (!code.is_changed) return;
   if (!code.dropped.empty()) {
     constexpr std::size_t kListed = 8;
@@ -206,6 +207,14 @@ void take_device_code(const std::string& text, const std::string& pointer, Kerne
 }
 
 }  // namespace
+
+nlohmann::json warnings_json(const std::vector<Violation>& warnings) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& warning : warnings) {
+    list.push_back({{"code", "contract"}, {"message", warning.pointer + ": " + warning.message}});
+  }
+  return list;
+}
 
 bool is_allowed_option(const std::string& option) {
   return std::any_of(kOptions.begin(), kOptions.end(), [&](std::string_view allowed) {

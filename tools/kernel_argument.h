@@ -21,6 +21,9 @@ struct KernelArgument {
   std::vector<contract::Violation> warnings{};
 };
 
+// As a job's `warnings`, which its report repeats.
+[[nodiscard]] nlohmann::json warnings_json(const std::vector<contract::Violation>& warnings);
+
 // compile_kernel runs nothing, so it needs no contract; one that is given must be right.
 enum class ContractNeed { as_the_type_says, none };
 

@@ -11,6 +11,7 @@
 #include "tools/kernel_argument.h"
 #include "tools/preconditions.h"
 #include "tools/refusal.h"
+#include "tools/same_task.h"
 #include "tools/tools.h"
 
 namespace assay::tools {
@@ -64,6 +65,13 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
                     kernel.contract ? &*kernel.contract : nullptr, request.violations, references);
     request.order["ref_kernel"] = read.body;
     take_warnings(read, request);
+    if (read.contract && kernel.contract) {
+      const auto found = compare_tasks(*kernel.contract, std::string("/") + roles.judged,
+                                       *read.contract, std::string("/") + roles.reference);
+      request.violations.insert(request.violations.end(), found.violations.begin(),
+                                found.violations.end());
+      request.warnings.insert(request.warnings.end(), found.warnings.begin(), found.warnings.end());
+    }
     request.types.emplace_back(roles.reference, read.kernel_type);
   }
   request.types.emplace_back(roles.judged, kernel.kernel_type);
@@ -92,6 +100,7 @@ ToolResult judge(Jobs& jobs, const Library* library, const KernelRoles& roles,
   for (const auto& [argument, type] : request.types) {
     if (auto unsupported = unsupported_type(argument, type)) return std::move(*unsupported);
   }
+  request.order["warnings"] = warnings_json(request.warnings);
   std::string job_id;
   try {
     job_id = jobs.submit(job::kernel_kind(), std::move(request.order), context.principal);
@@ -99,7 +108,7 @@ ToolResult judge(Jobs& jobs, const Library* library, const KernelRoles& roles,
     return server_fault(
         std::string("The job could not be recorded, so it was not run: ") + error.what(), true);
   }
-  return answer_for_new_job(jobs, job_id, arguments, request.warnings, context);
+  return answer_for_new_job(jobs, job_id, arguments, context);
 }
 
 }  // namespace assay::tools

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "tools/changes.h"
 #include "tools/job_resources.h"
 #include "tools/statistics.h"
 
@@ -238,6 +239,10 @@ OrderedJson report(const JobRecord& record, Detail detail) {
   add_failure(out, record);
   if (!is_listing(record)) out["evidence"] = record.conclusion.value("evidence", json::array());
   out["warnings"] = record.conclusion.value("warnings", json::array());
+  // What the arguments gave rise to was known before anything ran.
+  for (const auto& warning : record.request.value("warnings", json::array())) {
+    out["warnings"].push_back(OrderedJson(warning));
+  }
   out["stages"] = stages(record, detail);
   if (record.conclusion.contains("environment")) {
     out["environment"] = record.conclusion.at("environment");
@@ -286,7 +291,8 @@ std::string report_text(const OrderedJson& report) {
   if (!stages.empty()) text += "stages: " + stages + "\n";
   if (const auto change = report.find("since_baseline"); change != report.end()) {
     text += "since baseline: " + change->at("change").get<std::string>() + ". " +
-            change->at("detail").get<std::string>() + "\n";
+            change->at("detail").get<std::string>() +
+            " Changed: " + changes_text(change->at("changed")) + ".\n";
   }
   for (const auto& warning : report.at("warnings")) {
     text += "warning: " + warning.at("message").get<std::string>() + "\n";

@@ -5,7 +5,7 @@
 // produced. With --check: 0 passed, 1 any other verdict or none yet, 2 usage, 3 refused, 4 engine
 // fault, 5 cancelled or interrupted. `-` with several lines: JSON lines in, JSON lines out, a line
 // for each, the highest code of all. SIGINT and SIGTERM cancel the job that runs; its report is
-// printed, and the rest is not begun.
+// printed, and the rest is not begun. 70: a result could not be written.
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -42,8 +42,15 @@ enum ExitCode {
   kUsage = 2,
   kRefused = 3,
   kEngineFault = 4,
-  kCancelled = 5
+  kCancelled = 5,
+  kUnwritten = 70
 };
+
+constexpr const char* kExitCodes =
+    "Exit codes: 0 a report was produced; 2 usage; 3 the arguments were refused; 4 engine fault; "
+    "5 cancelled or interrupted; 70 internal fault, or the result could not be written. With "
+    "--check: "
+    "0 passed, 1 any other verdict or none yet. JSON lines: the highest of all.";
 
 struct CallOptions {
   AssemblyOptions assembly{};
@@ -171,13 +178,23 @@ int call_stream(Caller& caller, std::istream& in) {
     return call_text(caller, first + "\n" + read_rest(caller, in));
   }
   int worst = call_text(caller, first);
-  for (std::string line; !caller.stop().stop_requested() && read_line(caller, in, line);) {
+  // Nobody reads on where nothing can be written.
+  for (std::string line;
+       std::cout && !caller.stop().stop_requested() && read_line(caller, in, line);) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const int code = call_text(caller, line);
     if (code == kUsage) caller.refuse("this line is not JSON");
     worst = std::max(worst, code);
   }
   return worst;
+}
+
+// A full disk, a pipe whose reader has gone: whoever reads the exit code has no result.
+int written(int code) {
+  std::cout.flush();
+  if (std::cout) return code;
+  std::cerr << "the result could not be written to standard output\n";
+  return kUnwritten;
 }
 
 int run_call(const CallOptions& options) {
@@ -195,14 +212,14 @@ int run_call(const CallOptions& options) {
     return kUsage;
   }
   Caller caller(*found, tools::get_job(assembly.jobs()), options.check, signals.token());
-  if (options.arguments == "-") return call_stream(caller, std::cin);
-  if (options.arguments.starts_with('{')) return call_text(caller, options.arguments);
+  if (options.arguments == "-") return written(call_stream(caller, std::cin));
+  if (options.arguments.starts_with('{')) return written(call_text(caller, options.arguments));
   std::ifstream file(options.arguments);
   if (!file) {
     std::cerr << "cannot read " << options.arguments << '\n';
     return kUsage;
   }
-  return call_stream(caller, file);
+  return written(call_stream(caller, file));
 }
 
 }  // namespace
@@ -217,6 +234,7 @@ void add_call(CLI::App& app, int& code) {
   command->add_flag(
       "--check", options->check,
       "Exit code by verdict: 0 passed, 1 not, 3 refused, 4 engine fault, 5 cancelled");
+  command->footer(kExitCodes);
   add_source_root_option(*command, options->assembly);
   add_assembly_options(*command, options->assembly);
   command->callback([options, &code] { code = run_call(*options); });

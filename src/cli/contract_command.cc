@@ -1,6 +1,6 @@
 // `assay contract`: IO contracts for people. build (from compact text or a CUDA file), save, load,
 // print, list. Needs no server and starts no engine. Exit codes: 0 done, 2 usage, 3 refused, 4 the
-// state directory cannot be used.
+// state directory cannot be used, 70 the result could not be written.
 #include <unistd.h>
 
 #include <fstream>
@@ -18,7 +18,7 @@ namespace {
 
 using mcp::Json;
 
-enum ExitCode { kOk = 0, kUsage = 2, kRefused = 3, kFault = 4 };
+enum ExitCode { kOk = 0, kUsage = 2, kRefused = 3, kFault = 4, kUnwritten = 70 };
 
 struct ContractOptions {
   std::string state_dir{};
@@ -129,6 +129,11 @@ std::function<void()> guarded(const std::shared_ptr<ContractOptions>& options, i
   return [options, &code, run] {
     try {
       code = run(*options);
+      std::cout.flush();
+      if (!std::cout) {
+        std::cerr << "the result could not be written to standard output\n";
+        code = kUnwritten;
+      }
     } catch (const std::system_error& error) {
       std::cerr << error.what() << '\n';
       code = kFault;
@@ -142,6 +147,9 @@ void add_contract(CLI::App& app, int& code) {
   CLI::App* command =
       app.add_subcommand("contract", "Build, save, load, print and list IO contracts");
   command->require_subcommand(1);
+  command->footer(
+      "Exit codes: 0 done; 2 usage; 3 refused; 4 the state directory cannot be used; 70 internal "
+      "fault, or the result could not be written.");
   auto options = std::make_shared<ContractOptions>();
   const auto with_state = [&](CLI::App* verb) {
     verb->add_option("--state", options->state_dir, "Directory that holds the stored contracts");

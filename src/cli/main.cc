@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Assay: an MCP server on which AI agents try GPU kernels"};
   app.set_version_flag("--version", ASSAY_VERSION);
   app.require_subcommand(1);
+  app.footer("Exit codes: 0 done; 2 usage; 70 internal fault; others: see each command's --help.");
   int code = 0;
   assay::cli::add_serve(app, code);
   assay::cli::add_call(app, code);

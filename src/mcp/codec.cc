@@ -122,6 +122,46 @@ JsonFault fault_of(simdjson::error_code error, const JsonLimits& limits) {
   return {JsonFault::Kind::malformed, words_for(error)};
 }
 
+std::size_t end_of_string(std::string_view text, std::size_t quote) {
+  for (std::size_t i = quote + 1; i < text.size(); ++i) {
+    if (text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      return i + 1;
+    }
+  }
+  return text.size();
+}
+
+// The member "id" of an object that is too deep to be parsed: brackets are counted, nothing else is
+// looked at. Nothing if it is met twice.
+std::optional<RequestId> id_on_the_surface(std::string_view text) {
+  std::optional<RequestId> id;
+  std::size_t depth = 0;
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || text[first] != '{') return {};
+  for (std::size_t i = first; i < text.size(); ++i) {
+    if (text[i] == '{' || text[i] == '[') ++depth;
+    if (text[i] == '}' || text[i] == ']') --depth;
+    if (depth == 0) break;
+    if (text[i] != '"') continue;
+    const std::size_t end = end_of_string(text, i);
+    const bool is_id = depth == 1 && text.substr(i, end - i) == "\"id\"";
+    i = end - 1;
+    const auto colon = text.find_first_not_of(" \t\r\n", end);
+    if (!is_id || colon == std::string_view::npos || text[colon] != ':') continue;
+    if (id) return {};
+    const auto begin = std::min(text.find_first_not_of(" \t\r\n", colon + 1), text.size());
+    const auto close = begin < text.size() && text[begin] == '"'
+                           ? end_of_string(text, begin)
+                           : std::min(text.find_first_of(",}", begin), text.size());
+    const Json value = Json::parse(text.substr(begin, close - begin), nullptr, false);
+    if (!value.is_discarded()) id = request_id_from(value);
+    i = close - 1;
+  }
+  return id;
+}
+
 // What one JSON value may be.
 using Single = decltype(Batch::members)::value_type;
 
@@ -186,10 +226,11 @@ Message widened(Single single) {
   return std::visit([](auto& value) -> Message { return std::move(value); }, single);
 }
 
-Message message_of(Decoded decoded) {
+Message message_of(Decoded decoded, std::string_view text) {
   if (!decoded.fault) return widened(classify(std::move(decoded.value)));
   const bool malformed = decoded.fault->kind == JsonFault::Kind::malformed;
-  return invalid(readable_id(decoded.value),
+  const bool is_deep = decoded.fault->kind == JsonFault::Kind::too_deep;
+  return invalid(is_deep ? id_on_the_surface(text) : readable_id(decoded.value),
                  malformed ? ErrorCode::parse_error : ErrorCode::invalid_request,
                  std::move(decoded.fault->message));
 }
@@ -235,14 +276,14 @@ Message Decoder::decode(std::string_view line) {
   Decoded decoded = impl_->parse(line);
   if (!decoded.fault && decoded.value.is_array())
     return classify_batch(decoded.value.get_ref<Json::array_t&>());
-  return message_of(std::move(decoded));
+  return message_of(std::move(decoded), line);
 }
 
 Body Decoder::decode_body(std::string_view text, std::size_t max_batch) {
   Decoded decoded = impl_->parse(text);
   Body body{.batch = !decoded.fault && decoded.value.is_array()};
   if (!body.batch) {
-    body.messages.push_back(message_of(std::move(decoded)));
+    body.messages.push_back(message_of(std::move(decoded), text));
     return body;
   }
   const std::size_t count = decoded.value.size();

@@ -4,7 +4,8 @@
 // What is not a message, and how it is answered:
 //   not JSON (truncated, NaN, invalid UTF-8, a lone surrogate,
 //     an integer beyond 64 bits, an empty line)                  -32700, id null
-//   nested deeper than 256, more than `max_values` values        -32600, id null
+//   nested deeper than 256                                       -32600, id if readable
+//   more than `max_values` values                                -32600, id null
 //   a member name used twice in one object                       -32600, id if readable
 //   not an object, a batch within a batch                        -32600, id null
 //   `jsonrpc` is not "2.0"; no `method`, `result` or `error`     -32600, id if readable

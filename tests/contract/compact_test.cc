@@ -185,6 +185,86 @@ TEST_CASE("any contract survives being written as text and read again") {
   }
 }
 
+namespace {
+
+// Documents whose every size is an expression over names, in any of the spellings that parse()
+// takes.
+class SymbolicRandom {
+ public:
+  explicit SymbolicRandom(unsigned seed) : engine_(seed) {}
+
+  json document() {
+    json made = {{"sizes", {{"rows", 1 + below(9)}, {"true", 2}, {"total", "rows*(true)"}}},
+                 {"args", json::array()}};
+    made["args"].push_back({{"name", "n"}, {"type", "int"}, {"value", 1 + below(9)}});
+    made["args"].push_back({{"name", "grid"}, {"type", "int"}, {"value", extent()}});
+    for (auto i = below(4); i >= 0; --i) {
+      json spec = {{"dtype", "float32"}, {"shape", json::array()}};
+      for (auto d = below(3); d >= 0; --d) spec["shape"].push_back(extent());
+      if (spec["shape"].size() == 1) spec["strides"] = json::array({"total + 0*n"});
+      made["args"].push_back({{"name", "out" + std::to_string(i)},
+                              {"type", "tensor"},
+                              {"role", "output"},
+                              {"tensor_spec", std::move(spec)}});
+    }
+    made["launch"] = {{"grid", dim()}, {"block", dim()}, {"shared_mem_bytes", extent()}};
+    return made;
+  }
+
+  // The same task at another size.
+  static json at(json document, int rows, int n) {
+    document["sizes"]["rows"] = rows;
+    for (json& arg : document["args"]) {
+      if (arg["name"] == "n") arg["value"] = n;
+    }
+    return document;
+  }
+
+ private:
+  int below(int bound) { return static_cast<int>(engine_() % static_cast<unsigned>(bound)); }
+
+  json extent() {
+    static constexpr const char* kExpressions[] = {
+        "rows",   "true",      "n",          "rows * n", "ceildiv(total, 3)", "(n) + (rows)",
+        "n//2+1", "n % 4 + 1", "rows+total", "-1 + n+1", "ceildiv(n, 2) * 2", " n "};
+    return below(4) == 0 ? json(1 + below(5)) : json(kExpressions[below(12)]);
+  }
+
+  json dim() {
+    switch (below(3)) {
+      case 0:
+        return extent();
+      case 1:
+        return json::array({extent(), 1});
+      default:
+        return {{"x", extent()}, {"z", "n - n + 1"}};
+    }
+  }
+
+  std::mt19937 engine_;
+};
+
+}  // namespace
+
+TEST_CASE("a contract's expressions survive being written as text and read again") {
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    const json document = SymbolicRandom(seed).document();
+    const std::string text = to_compact(document);
+    INFO(document.dump() << "\n" << text);
+    const auto result = from_compact(text);
+    REQUIRE(std::holds_alternative<json>(result));
+    const json& again = std::get<json>(result);
+    CHECK(parsed(again) == parsed(document));
+    // A size that was resolved on the way would stay behind.
+    for (const auto& [rows, n] : {std::pair{1, 12}, std::pair{7, 1}, std::pair{3, 5}}) {
+      CHECK(parsed(SymbolicRandom::at(again, rows, n)) ==
+            parsed(SymbolicRandom::at(document, rows, n)));
+    }
+    CHECK(to_compact(again) == text);
+  }
+  CHECK_THROWS_AS(to_compact(json::array()), std::invalid_argument);
+}
+
 TEST_CASE("any contract survives being taken apart into the builder's steps") {
   for (unsigned seed = 0; seed < 1000; ++seed) {
     const Contract contract = Random(seed + 5000).contract();
@@ -364,16 +444,19 @@ TEST_CASE("a step that cannot be taken is named with its pointer") {
     const char* pointer;
     const char* says;
   };
-  const Row rows[] = {{R"([{"method": "add_tensor"}])", "/steps/0", "unknown method 'add_tensor'"},
-                      {R"([{"add_scalar": ["n", "int"]}])", "/steps/0", "requires value"},
-                      {R"(["build", {"add_input_tensor": ["x", {"create_rand_spec": [[4]]}]}])",
-                       "/steps/1/tensor_spec", "create_randn_spec"},
-                      {R"([{"add_input_tensor": ["x", {"create_full_spec": [[4]]}]}])",
-                       "/steps/0/tensor_spec", "requires fill_value"},
-                      {R"([{"add_output_tensor": ["x"]}])", "/steps/0", "requires shape"},
-                      {R"([{"set_grid": []}])", "/steps/0", "requires x"},
-                      {R"([{"set_grid": [1, 2, 3, 4]}])", "/steps/0", "at most 3"},
-                      {R"([7])", "/steps/0", "must be a call"}};
+  const Row rows[] = {
+      {R"([{"method": "add_tensor"}])", "/steps/0", "unknown method 'add_tensor'"},
+      {R"([{"add_scalar": ["n", "int"]}])", "/steps/0", "requires value"},
+      {R"(["build", {"add_scalar": ["n", "int", 4]}])", "/steps/1", "stands behind build"},
+      {R"(["build", "build"])", "/steps/1", "stands behind build"},
+      {R"([{"set_grid": [1]}, {"add_input_tensor": ["x", {"create_rand_spec": [[4]]}]}])",
+       "/steps/1/tensor_spec", "create_randn_spec"},
+      {R"([{"add_input_tensor": ["x", {"create_full_spec": [[4]]}]}])", "/steps/0/tensor_spec",
+       "requires fill_value"},
+      {R"([{"add_output_tensor": ["x"]}])", "/steps/0", "requires shape"},
+      {R"([{"set_grid": []}])", "/steps/0", "requires x"},
+      {R"([{"set_grid": [1, 2, 3, 4]}])", "/steps/0", "at most 3"},
+      {R"([7])", "/steps/0", "must be a call"}};
   for (const Row& row : rows) {
     INFO(row.steps);
     const auto result = from_steps(json::parse(row.steps), "/steps");

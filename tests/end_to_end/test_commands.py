@@ -57,6 +57,22 @@ class Call(Command):
             self.assertEqual(json.loads(called.stdout)["status"], "client_error" if code == 3 else "success")
         self.assertEqual(self.call({"job_id": "0" * 32}, "--check", tool="get_job").returncode, 3)
 
+    def test_a_result_that_cannot_be_written_is_no_success(self):
+        for arguments in (("call", "evaluate", json.dumps(RIGHT)), ("call", "evaluate", "-", "--check"), ("capabilities",),
+                          ("contract", "build", "--text", "in a: float32[4]")):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                called = subprocess.run([ASSAY, *arguments, *self.state], input=json.dumps(RIGHT) + "\n" + json.dumps(RIGHT),
+                                        stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+            self.assertEqual(called.returncode, 70, called.stderr)
+            self.assertIn("could not be written", called.stderr)
+
+    def test_every_exit_code_stands_in_the_help(self):
+        for command, codes in ((("call",), "0 1 2 3 4 5 70"), (("contract",), "0 2 3 4 70"), ((), "0 2 70")):
+            told = subprocess.run([ASSAY, *command, "--help"], capture_output=True, text=True, timeout=60).stdout
+            told = told[told.index("Exit codes"):]
+            for code in codes.split():
+                self.assertRegex(told, rf"\b{code}\b")
+
     def test_what_cannot_be_understood_is_usage(self):
         for arguments in (("call",), ("call", "no_such_tool"), ("call", "evaluate", "/no/such/file"),
                           ("call", "evaluate", "{not json"), ("call", "evaluate", "{}", "--no-such-flag"), ("no_such_command",)):

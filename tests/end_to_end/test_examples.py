@@ -36,6 +36,18 @@ class Examples(unittest.TestCase):
         for name in names:
             self.assertIn(f"| `{name}` |", text)
 
+    def test_a_source_or_a_program_that_is_not_there_is_said_in_one_line(self):
+        with tempfile.NamedTemporaryFile(suffix=".cu") as file:
+            file.write(b"\xff\xfe")
+            file.flush()
+            for arguments in (("softmax", "--source", "/no/such.cu"), ("softmax", "--source", file.name)):
+                called = run(*arguments)
+                self.assertEqual((called.returncode, called.stdout, called.stderr.count("\n")), (2, "", 1), called.stderr)
+                self.assertIn(arguments[-1], called.stderr)
+        called = subprocess.run([sys.executable, "-B", os.path.join(FOLDER, "run.py"), "softmax"], capture_output=True,
+                                text=True, env={**os.environ, "ASSAY": "/no/such/assay"}, timeout=60)
+        self.assertEqual((called.returncode, called.stderr.count("\n")), (2, 1), called.stderr)
+
     def test_each_passes_when_called_as_the_readme_says(self):
         lines = "".join(run(name, "--arguments").stdout for name in run().stdout.split())
         called = subprocess.run([ASSAY, "call", "evaluate", "-", "--check"], input=lines, capture_output=True, text=True,

@@ -58,6 +58,24 @@ class Paste(unittest.TestCase):
         self.assertIn(f":{line}:", report["summary"])
         self.assertTrue(any("main" in warning["message"] for warning in report["warnings"]), report["warnings"])
 
+    def test_python_is_read_as_python_and_messages_point_at_its_lines(self):
+        with open(os.path.join(FOLDER, "composed_strings.py"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(self.judge("composed_strings.py")["verdict"], "passed")
+        wrong = text.replace("TWICE(x[i]);", "missing(x[i]);")
+        line = next(i for i, row in enumerate(wrong.split("\n"), 1) if "missing" in row)
+        report = self.server.call("compile_kernel", {"kernel": {"source_code": wrong, "kernel_type": "cuda"}})["structuredContent"]
+        self.assertIn(f"kernel.cu:{line}:", report["summary"])
+        self.assertEqual(report["diagnostics"][0]["excerpt"].strip(), "if (i < n) y[i] = missing(x[i]);")
+
+    def test_what_python_would_make_otherwise_is_said(self):
+        text = "import torch\nsource = f'__global__ void k(float* p) {{ p[{INDEX}] = 1; }}'\nload_inline(cuda_sources=source)\n"
+        report = self.server.call("compile_kernel", {"kernel": {"source_code": text, "kernel_type": "cuda"}})["structuredContent"]
+        self.assertTrue(any("line 2" in warning["message"] and "{INDEX}" in warning["message"]
+                            for warning in report["warnings"]), report["warnings"])
+        again = self.server.call("get_job", {"job_id": report["job_id"]})["structuredContent"]
+        self.assertEqual(again["warnings"], report["warnings"])
+
     def test_a_stored_contract_and_an_earlier_job_stand_for_themselves(self):
         with open(os.path.join(FOLDER, "pybind_module.cu"), encoding="utf-8") as file:
             text = file.read()

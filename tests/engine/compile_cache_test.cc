@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <thread>
 
@@ -104,6 +106,29 @@ TEST_CASE("an entry that is damaged anywhere, or cut, counts as never stored and
   CHECK(cache.counts().damaged > whole.size());
   cache.keep(key, answer(1, 40));
   CHECK(cache.find(key));
+}
+
+TEST_CASE("an entry that became a folder, a link or a pipe is repaired") {
+  const Folder folder;
+  CompileCache cache(folder.path, 1 << 20);
+  const auto key = CompileCache::key({"x"});
+  const auto entry = folder.path / key;
+  const std::vector<std::function<void()>> mishaps{
+      [&] { fs::create_directories(entry / "within" / "it"); },
+      [&] { fs::create_symlink("/nowhere", entry); },
+      [&] { fs::create_directory_symlink(folder.path, entry); },
+      [&] { REQUIRE(::mkfifo(entry.c_str(), 0600) == 0); }};
+  for (const auto& happen : mishaps) {
+    cache.keep(key, answer(1, 40));
+    fs::remove(entry);
+    happen();
+    CHECK_FALSE(cache.find(key));
+    cache.keep(key, answer(2, 40));
+    const auto found = cache.find(key);
+    REQUIRE(found);
+    CHECK(found->body == answer(2).body);
+  }
+  CHECK(fs::exists(folder.path));
 }
 
 TEST_CASE("the folder stays below its bound; what was used last stays") {

@@ -76,6 +76,32 @@ TEST_CASE("templates, namespaces and overloads are told apart by what they take"
   CHECK(names(list) == "c");
 }
 
+TEST_CASE("a specialisation has the names of its own declaration, a template of the primary's") {
+  const char* source =
+      "template <class T> __global__ void scale(const T* in, T* out, int n) {}\n"
+      "template <> __global__ void scale<double>(const double* din, double* dout, int dn) {}\n"
+      "template <> __global__ void scale(const unsigned* uin, unsigned* uout, int un) {}\n";
+  const std::vector<std::string> types{"u64", "u64", "u32"};
+  CHECK(names(arguments(kernel("_Z5scaleIfEvPKT_PS0_i", types), source)) == "in out n");
+  CHECK(names(arguments(kernel("_Z5scaleIdEvPKT_PS0_i", types), source)) == "din dout dn");
+  CHECK(names(arguments(kernel("_Z5scaleIjEvPKT_PS0_i", types), source)) == "uin uout un");
+}
+
+TEST_CASE("overloads of as many parameters are told apart by their types") {
+  const char* source =
+      "__global__ void k(double const* d, int m) {} __global__ void k(const float* f, int n) {}";
+  CHECK(names(arguments(kernel("_Z1kPKfi", {"u64", "u32"}), source)) == "f n");
+  CHECK(names(arguments(kernel("_Z1kPKdi", {"u64", "u32"}), source)) == "d m");
+}
+
+TEST_CASE("the values of a parameter pack are numbered") {
+  const auto list =
+      arguments(kernel("_Z4manyILi3EJifEEvPfDpT0_", {"u64", "u32", "f32"}),
+                "template <int N, class... A> __global__ void many(float* o, A... rest) {}");
+  CHECK(names(list) == "o rest_0 rest_1");
+  CHECK(list[2].type == "float");
+}
+
 TEST_CASE("a signature that a macro makes is not guessed") {
   const auto list =
       arguments(kernel("_Z1kPf", {"u64"}), "#define K(x) __global__ void x\nK(k)(P p){}");

@@ -3,9 +3,11 @@
 // tokens lie in the source, in order, without overlap; what is found is found in the text.
 #include "tests/fuzz/source_fuzz.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
+#include "engine/source/cuda_text.h"
 #include "engine/source/launch.h"
 #include "engine/source/python_text.h"
 #include "engine/source/signature.h"
@@ -46,9 +48,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_tokens(bytes);
   check_signatures(bytes);
   for (const Launch& launch : launches(bytes)) require(!launch.kernel.empty());
-  for (const PythonString& text : python_strings(bytes)) {
-    require(bytes.substr(text.offset, text.content.size()) == text.content);
+  const auto count_lines = [](std::string_view text) {
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
+  };
+  for (const PythonText& text : python_texts(bytes)) {
+    require(text.text.lines.size() == text.text.bytes.size());
+    for (const std::uint32_t line : text.text.lines)
+      require(line >= 1 && line <= count_lines(bytes));
   }
+  const CudaText cuda = cuda_text(bytes);
+  require(cuda.lines.size() == count_lines(cuda.text));
   static_cast<void>(looks_like_python(bytes));
   return 0;
 }

@@ -113,9 +113,19 @@ TEST_CASE("NaN is right only where NaN is wanted, infinity only where the same i
       CHECK(std::isinf(result.worst->abs_error));
       CHECK(!result.worst->ulp_error);
       CHECK(result.max_abs_error == 0);
+      CHECK(result.nan_mismatches == (std::isnan(want) || std::isnan(got) ? 1 : 0));
+      CHECK(result.nan_mismatches + result.infinity_mismatches == 1);
     }
   }
   CHECK(compared({0.0}, {-0.0}, DType::float32).equal);
+}
+
+TEST_CASE("a distance beyond double's range is none of a misplaced infinity") {
+  const Comparison result = compared({1e308, 1}, {-1e308, 1}, DType::float64);
+  CHECK(result.mismatches == 1);
+  CHECK(result.infinity_mismatches + result.nan_mismatches == 0);
+  CHECK(std::isinf(result.max_abs_error));
+  CHECK(result.max_ulp_error > 0);
 }
 
 TEST_CASE("integers of 64 bits are compared exactly, beyond what double can tell apart") {

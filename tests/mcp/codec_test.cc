@@ -81,6 +81,16 @@ TEST_CASE("an id is echoed whenever it can be read", "[codec]") {
   CHECK(invalid(R"({"jsonrpc":"2.0","id":5,"method":"m","x":1,"x":2})").id ==
         RequestId{std::int64_t{5}});
   CHECK(invalid(R"({"jsonrpc":"2.0","id":5,"method":)").id == std::nullopt);
+  const std::string deep = std::string(300, '[') + std::string(300, ']');
+  const auto id_of = [&](const std::string& before, const std::string& behind = "") {
+    return invalid("{" + before + R"("params":{"id":9,"x\"{":)" + deep + "}" + behind + "}").id;
+  };
+  CHECK(id_of(R"("id":5,)") == RequestId{std::int64_t{5}});
+  CHECK(id_of("", R"(,"method":"m", "id" : "a,}\"b" )") == RequestId{std::string("a,}\"b")});
+  CHECK(id_of(R"("id":5,)", R"(,"id":6)") == std::nullopt);
+  CHECK(id_of(R"("id":null,)") == std::nullopt);
+  CHECK(id_of(R"("x":"id",)") == std::nullopt);
+  CHECK(invalid(deep).id == std::nullopt);
   CHECK(encode_error(std::nullopt, {.code = ErrorCode::parse_error, .message = "no"}) ==
         R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}})");
 }

@@ -1,6 +1,8 @@
 // Launches in host code, with the values their expressions name.
 #include "engine/source/launch.h"
 
+#include <algorithm>
+
 #include "engine/source/python_text.h"
 #include "tests/catch.h"
 
@@ -56,15 +58,16 @@ cpp_src = "void f(torch::Tensor x);"
 module = load_inline(name="m", cpp_sources=[cpp_src], cuda_sources=cuda_src, functions=["f"])
 )";
   CHECK(looks_like_python(file));
-  const auto strings = python_strings(file);
-  REQUIRE(strings.size() == 4);
-  CHECK(strings[0].variable == "cuda_src");
-  CHECK(strings[0].is_raw);
-  CHECK(strings[0].line == 4);
-  CHECK(strings[0].holds_kernels());
-  CHECK(strings[0].keyword == "cuda_sources");
-  CHECK(strings[1].keyword == "cpp_sources");
-  CHECK_FALSE(strings[1].holds_kernels());
+  const auto texts = python_texts(file);
+  REQUIRE(texts.size() == 4);  // the sources, the name of the module and of a function
+  const auto of = [&](const std::string& keyword) {
+    return *std::find_if(texts.begin(), texts.end(),
+                         [&](const PythonText& text) { return text.keyword == keyword; });
+  };
+  CHECK(of("cuda_sources").text.lines.front() == 4);
+  CHECK(of("cuda_sources").holds_kernels());
+  CHECK(of("cuda_sources").text.bytes.find("hi\\n") != std::string::npos);
+  CHECK_FALSE(of("cpp_sources").holds_kernels());
   CHECK_FALSE(looks_like_python("#include <cuda.h>\n__global__ void k() {}\n"));
   CHECK_FALSE(
       looks_like_python("// import torch\nclass Foo { int x; };\n__global__ void k() {}\n"));

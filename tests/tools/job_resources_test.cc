@@ -172,7 +172,7 @@ TEST_CASE("a job that takes long is a task to a client that can hold one", "[tas
   const mcp::Tasks tasks = tools::job_tasks(world.jobs);
   CallContext holder{.principal = "anna", .may_become_task = true};
   const std::string id = world.jobs.submit(job::kernel_kind(), Json::object(), "anna");
-  const auto created = tools::answer_for_new_job(world.jobs, id, Json::object(), {}, holder);
+  const auto created = tools::answer_for_new_job(world.jobs, id, Json::object(), holder);
   REQUIRE(created.task);
   CHECK(created.task->id == id);
   CHECK(created.task->status == mcp::TaskStatus::working);
@@ -199,7 +199,7 @@ TEST_CASE("a job that is quick is answered at once, and its task is its report",
   const mcp::Tasks tasks = tools::job_tasks(world.jobs);
   CallContext holder{.principal = "anna", .may_become_task = true};
   const std::string id = world.jobs.submit(job::kernel_kind(), Json::object(), "anna");
-  const auto answer = tools::answer_for_new_job(world.jobs, id, Json::object(), {}, holder);
+  const auto answer = tools::answer_for_new_job(world.jobs, id, Json::object(), holder);
   CHECK_FALSE(answer.task);
   CHECK(answer.structured["verdict"] == "wrong_output");
   const auto task = tasks.get(id, world.anna);

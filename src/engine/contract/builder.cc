@@ -70,7 +70,11 @@ class Builder {
     if (!steps.is_array()) {
       complain("", "steps must be an array of calls");
     } else {
-      for (std::size_t i = 0; i < steps.size(); ++i) step(steps[i], "/" + std::to_string(i));
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        const std::string pointer = "/" + std::to_string(i);
+        if (is_built_) complain(pointer, "stands behind build, which ends the contract");
+        step(steps[i], pointer);
+      }
     }
     if (!violations_.empty()) return std::move(violations_);
     return std::move(document_);
@@ -149,7 +153,10 @@ class Builder {
     if (!call) return;
     const std::string_view name = call->method->name;
     const json& arguments = call->arguments;
-    if (name == "build") return;
+    if (name == "build") {
+      is_built_ = true;
+      return;
+    }
     if (name == "add_scalar" || name == "add_meta_param") {
       scalar(arguments, name == "add_meta_param", pointer);
     } else if (name.substr(0, 4) == "add_") {
@@ -297,6 +304,7 @@ class Builder {
   }
 
   std::string_view base_;
+  bool is_built_ = false;
   json document_ = {{"args", json::array()}};
   std::vector<Violation> violations_{};
 };

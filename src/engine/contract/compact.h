@@ -40,4 +40,9 @@ struct CompactError {
 // One statement a line. parse(from_compact(to_compact(c))) gives c again.
 [[nodiscard]] std::string to_compact(const Contract& contract);
 
+// The same with the document's expressions kept: whatever its sizes are changed to, the text with
+// the same change means the same. REQUIRES a document that parse() takes; throws
+// std::invalid_argument on another.
+[[nodiscard]] std::string to_compact(const nlohmann::json& document);
+
 }  // namespace assay::contract

@@ -1,5 +1,7 @@
-// A contract as compact text, the inverse of from_compact().
+// A contract as compact text, the inverse of from_compact(): the canonical document, in which the
+// caller's own expressions stand again where theirs were.
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "engine/contract/compact.h"
 #include "engine/contract/expression.h"
@@ -16,8 +18,15 @@ std::string quoted(const std::string& text) {
 // Names that would read as something else are quoted; quotes are always right.
 std::string name_text(const std::string& name) { return is_name(name) ? name : quoted(name); }
 
+// A name that JSON has a meaning for is no literal in parentheses.
 std::string number_text(const json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  if (!value.is_string()) return value.dump();
+  std::string text = value.get<std::string>();
+  text.erase(0, text.find_first_not_of(" \t"));
+  text.erase(text.find_last_not_of(" \t") + 1);
+  const bool is_literal =
+      text == "true" || text == "false" || text == "null" || text == "True" || text == "False";
+  return is_literal ? "(" + text + ")" : text;
 }
 
 std::string list_text(const json& list) {
@@ -69,13 +78,56 @@ std::string dim_text(const json& dim) {
          number_text(dim.at("z"));
 }
 
-}  // namespace
+void restore(json& resolved, const json& written) {
+  if (written.is_string()) resolved = written;
+}
 
-std::string to_compact(const Contract& contract) {
-  const json document = to_json(contract);
+void restore_list(json& resolved, const json& written) {
+  if (!written.is_array() || written.size() > resolved.size()) return;
+  for (std::size_t i = 0; i < written.size(); ++i) restore(resolved[i], written[i]);
+}
+
+void restore_dim(json& resolved, const json& written) {
+  static constexpr const char* kAxes[] = {"x", "y", "z"};
+  restore(resolved["x"], written);
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (written.is_object() && written.contains(kAxes[i]))
+      restore(resolved[kAxes[i]], written.at(kAxes[i]));
+    if (written.is_array() && i < written.size()) restore(resolved[kAxes[i]], written[i]);
+  }
+}
+
+void restore_arg(json& resolved, const json& written) {
+  if (resolved.at("type") == "int") return restore(resolved["value"], written.at("value"));
+  if (!resolved.contains("tensor_spec")) return;
+  for (const char* key : {"shape", "strides"}) {
+    const json& spec = written.at("tensor_spec");
+    if (resolved["tensor_spec"].contains(key) && spec.contains(key)) {
+      restore_list(resolved["tensor_spec"][key], spec.at(key));
+    }
+  }
+}
+
+// The expressions of `written`, which `resolved` has the values of.
+void restore_expressions(json& resolved, const json& written) {
+  if (resolved.contains("sizes")) {
+    for (auto& [name, value] : resolved["sizes"].items()) restore(value, written["sizes"][name]);
+  }
+  for (std::size_t i = 0; i < resolved["args"].size(); ++i) {
+    restore_arg(resolved["args"][i], written.at("args").at(i));
+  }
+  if (!resolved.contains("launch")) return;
+  for (auto& [key, value] : resolved["launch"].items()) {
+    const json& launch = written.at("launch").at(key);
+    value.is_object() ? restore_dim(value, launch) : restore(value, launch);
+  }
+}
+
+std::string text_of(const json& document) {
   std::string text;
-  for (const auto& [name, value] : contract.sizes) {
-    text += "size " + name + " = " + std::to_string(value) + "\n";
+  const json sizes = document.value("sizes", json::object());
+  for (const auto& [name, value] : sizes.items()) {
+    text += "size " + name + " = " + number_text(value) + "\n";
   }
   for (const json& arg : document.at("args")) {
     text += (arg.contains("tensor_spec") ? tensor_text(arg) : scalar_text(arg)) + "\n";
@@ -90,6 +142,19 @@ std::string to_compact(const Contract& contract) {
     if (launch.contains(key)) text += std::string(key) + " " + number_text(launch.at(key)) + "\n";
   }
   return text;
+}
+
+}  // namespace
+
+std::string to_compact(const Contract& contract) { return text_of(to_json(contract)); }
+
+std::string to_compact(const json& document) {
+  const auto parsed = parse(document);
+  const auto* good = std::get_if<Parsed>(&parsed);
+  if (good == nullptr) throw std::invalid_argument("to_compact: the document is no contract");
+  json resolved = to_json(good->contract);
+  restore_expressions(resolved, document);
+  return text_of(resolved);
 }
 
 }  // namespace assay::contract

@@ -1,8 +1,9 @@
 #include "engine/emulator/block.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
+
+#include "engine/emulator/garbage.h"
 
 namespace assay::emulator {
 namespace {
@@ -48,11 +49,17 @@ bool Block::prepare() {
   return true;
 }
 
+std::uint32_t Block::garbage() const {
+  const Dim3& grid = launch_.launch.grid;
+  const std::uint64_t row = index_.y + std::uint64_t{grid.y} * index_.z;
+  return garbage_word(launch_.number, index_.x + grid.x * row);
+}
+
 void Block::start(Dim3 index, std::uint32_t smid) {
   index_ = index;
   smid_ = smid;
   live_ = threads_;
-  if (launch_.shared_bytes != 0) std::memset(shared_.get(), 0, launch_.shared_bytes);
+  fill_with_garbage(shared_.get(), launch_.shared_bytes, garbage());
   for (std::size_t i = 0; i < warps_.size(); ++i) {
     const std::uint32_t n =
         std::min<std::uint32_t>(threads_ - static_cast<std::uint32_t>(i) * 32, 32);

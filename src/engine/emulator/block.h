@@ -36,6 +36,8 @@ class Block {
   [[nodiscard]] std::uint64_t constant(const ConstantRow& row) const;
   [[nodiscard]] std::uint64_t local_limit() const { return launch_.budget.local_bytes_per_thread; }
   [[nodiscard]] bool reserve_memory(std::size_t bytes) { return launch_.reserve_memory(bytes); }
+  // What nobody has written holds this.
+  [[nodiscard]] std::uint32_t garbage() const;
   void out_of_memory(Warp& w);
   void fault(Warp& w, Fault fault);
 

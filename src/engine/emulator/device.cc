@@ -138,6 +138,7 @@ void run_threads(LaunchState& launch, Dim3 grid, unsigned wanted) {
 struct Device::State {
   std::shared_ptr<const Module> module{};
   Globals globals{};
+  std::uint64_t launches = 0;
 };
 
 Device::Device(std::shared_ptr<const Module> module) : state_(std::make_unique<State>()) {
@@ -233,6 +234,7 @@ Outcome Device::launch(const Launch& launch, std::span<const Buffer> buffers, co
   if (!info->unsupported_instruction.empty()) return unsupported(*info);
   LaunchState state(text, launch, budget, stop);
   state.entry = &text.functions[found->second];
+  state.number = state_->launches++;
   state.shared = shared_layout(text, found->second);
   state.shared_bytes = state.shared.static_bytes + launch.dynamic_shared_bytes;
   if (!state.reserve_memory(text.program.global_bytes)) {

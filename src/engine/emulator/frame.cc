@@ -4,6 +4,7 @@
 #include <new>
 
 #include "engine/emulator/block.h"
+#include "engine/emulator/garbage.h"
 #include "engine/emulator/warp.h"
 
 namespace assay::emulator {
@@ -79,6 +80,7 @@ bool grow_local(Warp& w, std::uint64_t bytes) {
     auto storage = std::make_unique<std::byte[]>(capacity * 32 + kAlignment);
     const auto at = reinterpret_cast<std::uintptr_t>(storage.get());
     std::byte* const local = storage.get() + ((kAlignment - at % kAlignment) % kAlignment);
+    fill_with_garbage(local, capacity * 32, w.block->garbage());
     for (unsigned k = 0; k < 32 && w.local_bytes != 0; ++k) {
       std::memcpy(local + k * capacity, w.local + k * w.local_capacity, w.local_bytes);
     }

@@ -29,6 +29,7 @@ class LaunchState {
   const Function* entry = nullptr;
   SharedLayout shared{};
   std::size_t shared_bytes = 0;
+  std::uint64_t number = 0;  // of this launch on its device
   AddressTable memory{};
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
 

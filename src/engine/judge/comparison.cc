@@ -22,12 +22,16 @@ using contract::Tolerance;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kFirstMismatches = 10;
 
+// Which of the values that have no distance stands where it has no business.
+enum class Misplaced : std::uint8_t { none, nan, infinity };
+
 // What is known of one element after judging it.
 struct Judged {
   bool right = true;
   double abs_error = 0;
   double excess = 0;  // abs_error beyond the tolerance
   double want_magnitude = 0;
+  Misplaced misplaced = Misplaced::none;
 };
 
 Judged judge_finite(double abs_error, double want_magnitude, const Tolerance& tolerance) {
@@ -38,17 +42,20 @@ Judged judge_finite(double abs_error, double want_magnitude, const Tolerance& to
           .want_magnitude = want_magnitude};
 }
 
-Judged misplaced(double want_magnitude) {
+Judged misplaced(double want_magnitude, bool is_nan) {
   return {.right = false,
           .abs_error = kInfinity,
           .excess = kInfinity,
-          .want_magnitude = want_magnitude};
+          .want_magnitude = want_magnitude,
+          .misplaced = is_nan ? Misplaced::nan : Misplaced::infinity};
 }
 
 Judged judge_real(double got, double want, const Tolerance& tolerance) {
   if (got == want) return {.want_magnitude = std::fabs(want)};  // the same infinity too
   if (std::isnan(got) && std::isnan(want)) return {};
-  if (!std::isfinite(got) || !std::isfinite(want)) return misplaced(std::fabs(want));
+  if (!std::isfinite(got) || !std::isfinite(want)) {
+    return misplaced(std::fabs(want), std::isnan(got) || std::isnan(want));
+  }
   return judge_finite(std::fabs(got - want), std::fabs(want), tolerance);
 }
 
@@ -65,7 +72,9 @@ Judged judge_complex(const double (&got)[2], const double (&want)[2], const Tole
     if (std::isfinite(got[part]) && std::isfinite(want[part])) continue;
     finite = false;
     const bool both_nan = std::isnan(got[part]) && std::isnan(want[part]);
-    if (!both_nan && got[part] != want[part]) return misplaced(magnitude);
+    if (!both_nan && got[part] != want[part]) {
+      return misplaced(magnitude, std::isnan(got[part]) || std::isnan(want[part]));
+    }
   }
   if (finite) {
     return judge_finite(modulus(got[0] - want[0], got[1] - want[1]), magnitude, tolerance);
@@ -173,10 +182,10 @@ class Walk {
         const double value = value_of<kType>(got);
         Judged judged = judge_real(value, value_of<kType>(want), tolerance_);
         // A NaN is right where one is wanted, but not the one that was there before the run.
-        if (judged.right && std::isnan(value) && is_poison(i)) judged = misplaced(0);
+        if (judged.right && std::isnan(value) && is_poison(i)) judged = misplaced(0, true);
         note(i, judged);
         // Equal values of different bits are zeros, or both NaN.
-        if (judged.abs_error > 0 && judged.abs_error < kInfinity) {
+        if (judged.abs_error > 0 && judged.misplaced == Misplaced::none) {
           result_.max_ulp_error = std::max(result_.max_ulp_error, steps_between(got, want));
         }
       }
@@ -195,7 +204,7 @@ class Walk {
       const double wide_got[2]{static_cast<double>(got[0]), static_cast<double>(got[1])};
       const double wide_want[2]{static_cast<double>(want[0]), static_cast<double>(want[1])};
       Judged judged = judge_complex(wide_got, wide_want, tolerance_);
-      if (judged.right && std::isnan(wide_got[0]) && is_poison(i)) judged = misplaced(0);
+      if (judged.right && std::isnan(wide_got[0]) && is_poison(i)) judged = misplaced(0, true);
       note(i, judged);
     }
   }
@@ -225,7 +234,7 @@ class Walk {
   }
 
   void note(std::uint64_t i, const Judged& judged) {
-    if (std::isfinite(judged.abs_error)) {
+    if (judged.misplaced == Misplaced::none) {
       if (judged.abs_error > result_.max_abs_error) result_.max_abs_error = judged.abs_error;
       // The product first: a division per element would cost more than all the rest.
       if (judged.want_magnitude > 0 &&
@@ -241,6 +250,8 @@ class Walk {
       worst_excess_ = judged.excess;
     }
     ++result_.mismatches;
+    if (judged.misplaced == Misplaced::nan) ++result_.nan_mismatches;
+    if (judged.misplaced == Misplaced::infinity) ++result_.infinity_mismatches;
     mismatched_[i] = true;
   }
 

@@ -49,9 +49,14 @@ struct Comparison {
   bool equal = false;  // every element is right
   std::uint64_t mismatches = 0;
   std::uint64_t elements = 0;
+  // Of the mismatches: those where one side is NaN, and else one is infinite. They have no
+  // distance.
+  std::uint64_t nan_mismatches = 0;
+  std::uint64_t infinity_mismatches = 0;
   std::optional<BadElement> worst{};  // the mismatch with the greatest excess over its tolerance
   std::vector<BadElement> first{};    // the first mismatches, at most 10
   // Over all elements, right ones too, where both are finite; relative errors where want is not 0.
+  // A 0 beside mismatches: no mismatch has such an error.
   double max_abs_error = 0;
   double max_rel_error = 0;
   std::uint64_t max_ulp_error = 0;  // floats only

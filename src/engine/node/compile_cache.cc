@@ -27,7 +27,8 @@ constexpr std::chrono::minutes kStale{10};
 constexpr std::uint64_t kLooksPerBound = 32;
 
 std::optional<std::string> read_whole(const fs::path& path) {
-  const posix::Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // A pipe in an entry's place must not be waited for.
+  const posix::Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status {};
   if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
@@ -133,10 +134,12 @@ std::optional<frames::Frame> CompileCache::find(const std::string& key) {
     return answer;
   }
   ++misses_;
-  if (bytes) {
+  // What is no file cannot be renamed over: it goes too, whatever it holds.
+  std::error_code ignored;
+  const auto kind = fs::symlink_status(file(key), ignored).type();
+  if (bytes || (kind != fs::file_type::not_found && kind != fs::file_type::regular)) {
     ++damaged_;
-    std::error_code ignored;
-    fs::remove(file(key), ignored);
+    fs::remove_all(file(key), ignored);
   }
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/node/element_types.h"
 #include "engine/node/gpu_timing.h"
 #include "engine/node/kernel_wording.h"
 #include "engine/node/program_facts.h"
@@ -208,6 +209,13 @@ KernelJob::Step KernelJob::prepare_stage() {
     return clock.tell(std::move(*ended));
   }
   clock.body["kernel"] = std::get<Loaded>(loaded).display_name;
+  const auto& display_name = std::get<Loaded>(loaded).display_name;
+  for (const auto& doubt : doubtful_types(contract, display_name, task_.kernel.source)) {
+    warnings_.push_back(
+        {{"code", "type_differs"},
+         {"pointer", "/" + task_.judged_name + "/io/args/" + std::to_string(doubt.argument)},
+         {"message", doubt.message}});
+  }
   clock.body["kernels"] = std::get<Loaded>(loaded).kernels;
   clock.body["device"] = device;
   if (gpu_ != nullptr) clock.body["device_name"] = gpu_->gpu().name;
@@ -403,7 +411,9 @@ KernelJob::Step KernelJob::timed_stage() {
   }
   clock.body.erase("outputs");
   clock.body["clock"] = "emulated";
-  clock.body["note"] = "Wall time of the emulator on this machine's CPU, not a GPU time.";
+  clock.body["note"] =
+      "Wall time of the emulator on this machine's CPU, not a GPU time; num_warmup has no effect "
+      "on it.";
   clock.body["trials_requested"] = task_.num_trials;
   clock.body["samples_ns"] = std::move(samples);
   if (reference_) clock.body["reference_samples_ns"] = std::move(reference_samples);

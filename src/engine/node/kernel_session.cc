@@ -168,7 +168,8 @@ std::variant<Loaded, Ended> KernelSession::decode_loaded(const json& body,
     const std::string where = role_ == RunnerRole::gpu_kernel
                                   ? "The GPU cannot load this program: "
                                   : "The emulator cannot read this program (PTX line " +
-                                        std::to_string(body.at("ptx_line").get<int>()) + "): ";
+                                        std::to_string(body.at("ptx_line").get<int>()) + ")" +
+                                        at_line(body) + ": ";
     return Ended{.verdict = Verdict::unsupported,
                  .summary = where + body.at("message").get<std::string>(),
                  .detail = body};

@@ -16,6 +16,7 @@
 #include "engine/runner/diagnostics.h"
 #include "engine/runner/kernel_listing.h"
 #include "engine/runner/nvrtc.h"
+#include "engine/runner/ptx_places.h"
 #include "engine/runner/resource_usage.h"
 #include "engine/runner/role.h"
 #include "engine/runner/zygote.h"
@@ -87,7 +88,11 @@ class Compiler {
       listing = list_kernels(result.ptx, wanted.source, resource_usage(result.log, result.cubin));
     }
     std::string log = printable(without_figures(result.log));
-    const auto found = parse_diagnostics(log, body.value("folders", std::vector<std::string>{}));
+    auto found = parse_diagnostics(log, body.value("folders", std::vector<std::string>{}));
+    if (!result.ok && needs_places(found)) {
+      const Compiled listed = nvrtc_->compile(without_assembler(wanted));
+      place_findings(found, listed.ptx, wanted.source, wanted.file_name);
+    }
     json diagnostics = json::array();
     for (const auto& one : found.list) diagnostics.push_back(describe(one));
     const bool truncated = log.size() > kLogBytes;
@@ -125,6 +130,20 @@ class Compiler {
     const bool unusable = result.log.find("precompiled header file \"") != std::string::npos ||
                           result.log.find(pch) != std::string::npos;
     return unusable ? nvrtc_->compile(wanted) : result;
+  }
+
+  // The PTX that the assembler refused: NVRTC keeps it to itself unless it is all that is wanted.
+  static CompileRequest without_assembler(const CompileRequest& wanted) {
+    constexpr std::string_view kReal = "--gpu-architecture=sm_";
+    CompileRequest request = wanted;
+    std::erase_if(request.options,
+                  [](const std::string& option) { return option.starts_with("-Xptxas"); });
+    for (auto& option : request.options) {
+      if (option.starts_with(kReal)) {
+        option = "--gpu-architecture=compute_" + option.substr(kReal.size());
+      }
+    }
+    return request;
   }
 
   std::string version() const {

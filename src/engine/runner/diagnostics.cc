@@ -118,6 +118,13 @@ std::optional<Diagnostic> unplaced_head(std::string_view line) {
     const auto head = severity_head(rest);
     if (!head) return std::nullopt;  // its figures
     Diagnostic assembler = found(*head);
+    if (const auto place = line.find(", line "); place < semicolon) {
+      std::from_chars(line.data() + place + 7, line.data() + line.size(), assembler.ptx_line);
+    }
+    if (const auto symbol = head->message.find("'_Z"); symbol != std::string_view::npos) {
+      const std::string_view name = head->message.substr(symbol + 1);
+      assembler.symbol = std::string(name.substr(0, name.find('\'')));
+    }
     assembler.message = "assembler: " + assembler.message;
     return assembler;
   }
@@ -136,6 +143,7 @@ bool is_epilogue(std::string_view line) {
          line.starts_with("Compilation terminated") || line.starts_with("Error limit reached") ||
          line.find(" detected in the compilation of ") != std::string_view::npos ||
          line.find(" detected in this compilation.") != std::string_view::npos ||
+         line.find("Ptx assembly aborted due to errors") != std::string_view::npos ||
          line.find("precompiled header file \"") != std::string_view::npos;
 }
 

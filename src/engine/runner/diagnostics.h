@@ -20,7 +20,8 @@ enum class Severity { error, warning, note };
 [[nodiscard]] const char* name(Severity severity);
 
 // Lines and columns start at 1; columns count bytes. line 0: it belongs to no place in the source
-// (the linker's and the assembler's findings, the end of the source, a name expression).
+// (the linker's findings, the end of the source, a name expression). The assembler's have none in
+// the log; what they name instead leads to one (ptx_places.h).
 struct Diagnostic {
   Severity severity = Severity::error;
   std::string file{};
@@ -31,6 +32,8 @@ struct Diagnostic {
   int end_column = 0;
   std::string message{};
   std::string excerpt{};  // the source line
+  int ptx_line = 0;       // of the assembler: the line of its input
+  std::string symbol{};   // of the assembler: the function it speaks of
 };
 
 struct Diagnostics {

@@ -8,6 +8,7 @@ namespace {
 using nlohmann::json;
 
 // JSON has no infinity or NaN; the report spells them.
+json number(std::uint64_t value) { return value; }
 json number(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -28,11 +29,19 @@ json describe(const judge::BadElement& element) {
 }  // namespace
 
 json describe(const judge::Comparison& comparison) {
+  // Beside mismatches a greatest error of 0 is none that was measured: all of them are NaN or
+  // infinite (relative: or 0 is wanted; steps: or the type has none).
+  const auto measured = [&](auto greatest) -> json {
+    if (greatest > 0 || comparison.mismatches == 0) return number(greatest);
+    return nullptr;
+  };
   json out = {{"mismatches", comparison.mismatches},
               {"elements", comparison.elements},
-              {"max_abs_error", number(comparison.max_abs_error)},
-              {"max_rel_error", number(comparison.max_rel_error)},
-              {"max_ulp_error", comparison.max_ulp_error}};
+              {"nan_mismatches", comparison.nan_mismatches},
+              {"infinity_mismatches", comparison.infinity_mismatches},
+              {"max_abs_error", measured(comparison.max_abs_error)},
+              {"max_rel_error", measured(comparison.max_rel_error)},
+              {"max_ulp_error", measured(comparison.max_ulp_error)}};
   if (comparison.worst) out["worst"] = describe(*comparison.worst);
   if (!comparison.first.empty()) {
     out["first"] = json::array();

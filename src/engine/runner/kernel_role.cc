@@ -4,7 +4,7 @@
 //   → {type: "load", kernel, arguments, ptx_bytes} + PTX, then machine code if the device has any
 //                      kernel: wanted name or ""; arguments without values
 //   ← {type: "loaded", kernels, kernel, misfits, unsupported}
-//     or {type: "unloadable", ptx_line, message}
+//     or {type: "unloadable", ptx_line, message, where}
 //   → {type: "run", grid, block, shared_bytes, arguments, budget, arena_bytes, on_device?} + arena
 //   ← {type: "ran", ending, message, fault, counters, printf, printf_truncated, elapsed_ns}
 // and on a device with a clock:
@@ -31,6 +31,7 @@
 #include "engine/runner/arguments.h"
 #include "engine/runner/device.h"
 #include "engine/runner/kernel_choice.h"
+#include "engine/runner/ptx_places.h"
 #include "engine/runner/role.h"
 
 namespace assay::runner {
@@ -118,7 +119,13 @@ class Session {
     if (ptx_bytes > blob.size()) throw std::runtime_error("load with less than it says");
     auto loaded = device_.load({.ptx = blob.substr(0, ptx_bytes), .cubin = blob.substr(ptx_bytes)});
     if (const auto* error = std::get_if<emulator::ParseError>(&loaded)) {
-      return {{"type", "unloadable"}, {"ptx_line", error->ptx_line}, {"message", error->message}};
+      const auto place = PtxPlaces(blob.substr(0, ptx_bytes)).at(error->ptx_line);
+      return {{"type", "unloadable"},
+              {"ptx_line", error->ptx_line},
+              {"message", error->message},
+              {"where",
+               {{"file", place ? place->file.substr(place->file.rfind('/') + 1) : std::string()},
+                {"line", place ? place->line : 0}}}};
     }
     kernels_ = std::move(std::get<std::vector<emulator::KernelInfo>>(loaded));
     return describe_choice(request.body);

@@ -97,19 +97,84 @@ Declared declared(std::string_view text) {
   return {.type = type + suffix, .name = std::move(name)};
 }
 
-// The parameters of the `__global__` called `name` that has `count` of them, nothing if it is not
-// to be seen. Of several (overloads, a declaration before the definition) the first that names
-// most.
+// "float const *" and "const float*" alike: the words in order of the alphabet, then the stars.
+std::string plain_type(std::string_view type) {
+  std::vector<std::string> words;
+  std::string marks;
+  for (std::size_t i = 0; i < type.size();) {
+    std::size_t end = i;
+    while (end < type.size() && is_word(type[end])) ++end;
+    if (end > i) {
+      words.emplace_back(type.substr(i, end - i));
+      if (words.back() == "half") words.back() = "__half";
+      i = end;
+    } else {
+      if (type[i] != ' ') marks += type[i];
+      ++i;
+    }
+  }
+  const auto says = [&](std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  if (says("unsigned") && !says("int") && !says("char") && !says("short") && !says("long")) {
+    words.emplace_back("int");
+  }
+  std::sort(words.begin(), words.end());
+  std::string text;
+  for (const auto& word : words) text += word + " ";
+  return text + marks;
+}
+
+// "float* out, A... rest" of a kernel that was given three values more: rest_0, rest_1, rest_2.
+std::vector<Declared> expanded(const std::vector<std::string>& texts, std::size_t count) {
+  std::vector<Declared> list;
+  for (const auto& text : texts) {
+    const auto dots = text.find("...");
+    if (dots == std::string::npos || list.size() + 1 != texts.size()) {
+      list.push_back(declared(text));
+      continue;
+    }
+    const std::string name = trimmed(std::string_view(text).substr(dots + 3));
+    for (std::size_t k = 0; list.size() < count; ++k) {
+      list.push_back({.name = name.empty() ? name : name + "_" + std::to_string(k)});
+    }
+  }
+  return list;
+}
+
+// Where the parameter list opens behind a kernel's name at `after`: at once, or behind the
+// arguments of a specialisation, which must be `instance`'s. npos if this is no declaration of it.
+std::size_t parameter_list(const std::string& code, std::size_t after, std::string_view instance) {
+  auto open = code.find_first_not_of(" \t\r\n", after);
+  if (open != std::string::npos && code[open] == '<') {
+    const auto paren = code.find('(', open);
+    if (paren == std::string::npos) return paren;
+    const auto close = code.rfind('>', paren);
+    const auto angle = instance.find('<');
+    if (close == std::string::npos || close < open || angle == std::string_view::npos) {
+      return std::string::npos;
+    }
+    const std::string_view given = std::string_view(code).substr(open, close - open + 1);
+    if (plain_type(given) != plain_type(instance.substr(angle))) return std::string::npos;
+    open = code.find_first_not_of(" \t\r\n", close + 1);
+  }
+  return open != std::string::npos && code[open] == '(' ? open : std::string::npos;
+}
+
+// The parameters of the `__global__` that `instance` ("scale<float>") was made from and that has
+// these many, nothing if it is not to be seen. Of several (overloads, specialisations, a
+// declaration before the definition) the first whose types agree most, then that names most.
 std::optional<std::vector<Declared>> find_parameters(const std::string& code,
-                                                     const std::string& name, std::size_t count) {
+                                                     const std::string& instance, std::size_t count,
+                                                     const std::vector<std::string>& types) {
+  std::string name = instance.substr(0, instance.find('<'));
+  if (const auto scope = name.rfind("::"); scope != std::string::npos) name.erase(0, scope + 2);
   std::optional<std::vector<Declared>> best;
-  std::ptrdiff_t most_named = -1;
+  std::pair<std::ptrdiff_t, std::ptrdiff_t> most{-1, -1};
   for (auto at = code.find(name); at != std::string::npos; at = code.find(name, at + 1)) {
-    const std::size_t after = at + name.size();
-    const auto open = code.find_first_not_of(" \t\r\n", after);
-    const bool is_call =
-        (at > 0 && is_word(code[at - 1])) || open == std::string::npos || code[open] != '(';
-    if (is_call) continue;
+    if (at > 0 && is_word(code[at - 1])) continue;
+    const std::size_t open = parameter_list(code, at + name.size(), instance);
+    if (open == std::string::npos) continue;
     // A kernel says so between the end of the last declaration and its name.
     const auto begin = code.find_last_of(";{}", at);
     const auto from = begin == std::string::npos ? 0 : begin;
@@ -117,14 +182,16 @@ std::optional<std::vector<Declared>> find_parameters(const std::string& code,
       continue;
     }
     const std::size_t end = after_parentheses(code, open);
-    const auto texts = split_list(std::string_view(code).substr(open + 1, end - open - 2));
-    if (texts.size() != count) continue;
-    std::vector<Declared> list;
-    for (const auto& text : texts) list.push_back(declared(text));
-    const auto named =
-        std::count_if(list.begin(), list.end(), [](const auto& one) { return !one.name.empty(); });
-    if (named <= most_named) continue;
-    most_named = named;
+    auto list =
+        expanded(split_list(std::string_view(code).substr(open + 1, end - open - 2)), count);
+    if (list.size() != count) continue;
+    std::pair<std::ptrdiff_t, std::ptrdiff_t> score{0, 0};
+    for (std::size_t i = 0; i < count; ++i) {
+      if (types.size() == count && plain_type(list[i].type) == plain_type(types[i])) ++score.first;
+      if (!list[i].name.empty()) ++score.second;
+    }
+    if (score <= most) continue;
+    most = score;
     best = std::move(list);
   }
   return best;
@@ -187,11 +254,9 @@ std::vector<std::string> split_list(std::string_view list) {
 std::vector<DeclaredArgument> arguments(const emulator::KernelInfo& kernel,
                                         std::string_view source) {
   const std::size_t count = kernel.parameters.size();
-  std::string name = base_name(kernel.name);
-  name.resize(std::min(name.find('<'), name.size()));
-  if (const auto scope = name.rfind("::"); scope != std::string::npos) name.erase(0, scope + 2);
-  const auto declared = find_parameters(code_only(source), name, count);
   const auto types = demangled_types(kernel.name);
+  const auto declared = find_parameters(code_only(source), base_name(kernel.name), count,
+                                        types ? *types : std::vector<std::string>{});
   std::vector<DeclaredArgument> list;
   for (std::size_t i = 0; i < count; ++i) {
     const auto& parameter = kernel.parameters[i];

@@ -60,7 +60,14 @@ std::string Bounds::constant_at(std::size_t at) const {
   if (at >= kernel_.body.end) return {};
   if (is_integer_literal(tokens_[at])) return digits(tokens_[at].text);
   const auto found = constants_.find(tokens_[at].text);
-  return found == constants_.end() ? std::string() : found->second;
+  if (found != constants_.end()) return found->second;
+  // A template's own number is a constant to each of its instances.
+  const auto& templates = kernel_.signature.template_parameters;
+  const bool is_template_value =
+      std::any_of(templates.begin(), templates.end(), [&](const TemplateParameter& parameter) {
+        return parameter.name == tokens_[at].text && !parameter.is_type();
+      });
+  return is_template_value ? std::string(tokens_[at].text) : std::string();
 }
 
 bool Bounds::is_size(std::string_view word) const {

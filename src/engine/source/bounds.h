@@ -7,6 +7,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,13 @@ class Bounds {
   // starts at a thread and steps by a number, shared memory with an element per thread.
   [[nodiscard]] std::vector<ThreadIndex> thread_indexes() const;
 
+  // Axes whose blockIdx is named, but never times a block's threads.
+  [[nodiscard]] std::set<char> lone_blocks() const;
+  // Of those, how many there are, where an index says so.
+  [[nodiscard]] std::map<char, std::string> counted_blocks() const;
+  // The scalars in the conditions of for loops, through local names.
+  [[nodiscard]] std::set<std::string> loop_sizes() const;
+
  private:
   struct Variable {
     std::optional<Range> value{};  // of its first definition
@@ -39,6 +47,9 @@ class Bounds {
   static constexpr std::string_view kLoneBlock = "blockIdx.x";
 
   void note_constants();
+  [[nodiscard]] bool is_stepped(std::string_view name) const;
+  [[nodiscard]] bool is_spread_block(std::size_t at) const;
+  void add_sizes(Range range, int depth, std::set<std::string>& sizes) const;
   // Where no thread of a block has a row of its own, the rows bound the block's index.
   void bound_lone_block();
   [[nodiscard]] std::string rows_of_lone_block() const;

@@ -1,13 +1,12 @@
 #include "engine/source/device_code.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
+#include "engine/source/cuda_text.h"
 #include "engine/source/host_words.h"
+#include "engine/source/instances.h"
 #include "engine/source/parameter.h"
-#include "engine/source/python_text.h"
-#include "engine/source/signature.h"
 #include "engine/source/substitutes.h"
 
 namespace assay::source {
@@ -263,156 +262,22 @@ class Separation {
   DeviceCode out_{};
 };
 
-bool defines_type(const Unit& unit, std::string_view name) {
-  for (std::size_t i = 1; i < unit.tokens.size(); ++i) {
-    const Token& before = unit.tokens[i - 1];
-    if (unit.tokens[i].is(name) && (before.is("struct") || before.is("class"))) return true;
-  }
-  return false;
-}
-
-// The type of Square{} or Square(2.0f), handed to a parameter whose type is the template's own; ""
-// if that does not tell.
-std::string deduced_argument(const Unit& unit, const Signature& signature, const Launch& launch,
-                             const std::string& name) {
-  for (std::size_t i = 0; i < std::min(signature.parameters.size(), launch.arguments.size()); ++i) {
-    const Parameter& parameter = signature.parameters[i];
-    const Tokens tokens = lex(launch.arguments[i]);
-    const bool is_made = parameter.type == name && !parameter.is_pointer() && tokens.size() > 2 &&
-                         (tokens[1].is("{") || tokens[1].is("("));
-    if (is_made && defines_type(unit, tokens[0].text)) return std::string(tokens[0].text);
-  }
-  return {};
-}
-
-// Whether a template argument means something outside of the host function it stands in.
-bool is_known_argument(const Unit& unit, const std::string& argument, bool is_type) {
-  const Tokens tokens = lex(argument);
-  return !tokens.empty() && std::all_of(tokens.begin(), tokens.end(), [&](const Token& token) {
-    if (token.kind != TokenKind::identifier) return true;
-    static constexpr std::array<std::string_view, 14> kTypes{
-        "__half", "half", "__half2", "half2", "__nv_bfloat16", "nv_bfloat16", "float2",
-        "float4", "int4", "true",    "false", "int32_t",       "int64_t",     "uint8_t"};
-    return std::find(kTypes.begin(), kTypes.end(), token.text) != kTypes.end() ||
-           (is_type && (is_type_word(token.text) || defines_type(unit, token.text)));
-  });
-}
-
-// "scale<float, 256>" for a launch of a template; nothing where a number is not known.
-std::string instance_of(const Unit& unit, const Signature& signature, const Launch& launch) {
-  std::string text = signature.qualified_name;
-  const char* separator = "<";
-  for (std::size_t i = 0; i < signature.template_parameters.size(); ++i) {
-    const auto& parameter = signature.template_parameters[i];
-    std::string argument = i < launch.template_arguments.size() ? launch.template_arguments[i] : "";
-    if (const auto value = launch.values.find(argument); value != launch.values.end()) {
-      argument = value->second;
-    }
-    if (argument.empty()) argument = deduced_argument(unit, signature, launch, parameter.name);
-    if (argument.empty() || !is_known_argument(unit, argument, parameter.is_type())) {
-      if (!parameter.is_type() && argument.empty() && !parameter.default_value.empty()) break;
-      if (!parameter.is_type()) return {};
-      argument = "float";
-    }
-    text += separator + argument;
-    separator = ", ";
-  }
-  return *separator == ',' ? text + ">" : text;
-}
-
-std::vector<std::string> instances_in(std::string_view source) {
-  const Unit unit = preprocess(source);
-  std::vector<std::string> list;
-  const auto kernels = find_kernels(unit).kernels;
-  for (const Launch& launch : find_launches(unit)) {
-    for (const Kernel& kernel : kernels) {
-      const Signature& signature = kernel.signature;
-      const bool is_meant =
-          signature.qualified_name == launch.kernel || signature.name == launch.kernel;
-      if (!is_meant || !signature.is_template()) continue;
-      std::string instance = instance_of(unit, signature, launch);
-      if (!instance.empty() && std::find(list.begin(), list.end(), instance) == list.end()) {
-        list.push_back(std::move(instance));
-      }
-    }
-  }
-  return list;
-}
-
-// Escapes that Python would undo, as far as no line moves: \\ \" \' and \ at a line's end.
-std::string unescaped(const PythonString& text) {
-  if (text.is_raw) return std::string(text.content);
-  std::string out;
-  for (std::size_t i = 0; i < text.content.size(); ++i) {
-    const char c = text.content[i];
-    const char next = i + 1 < text.content.size() ? text.content[i + 1] : '\0';
-    if (c == '\\' && (next == '\\' || next == '"' || next == '\'')) {
-      out += next;
-      ++i;
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-std::vector<PythonString> cuda_strings(std::string_view file) {
-  auto strings = python_strings(file);
-  std::erase_if(strings, [](const PythonString& text) {
-    const bool is_cuda = text.keyword == "cuda_sources" || text.keyword == "cuda_source";
-    return !text.holds_kernels() && !(is_cuda && text.content.find('{') != std::string_view::npos);
-  });
-  return strings;
-}
-
-// "```cuda" around a source that was cut out of a chat.
-void blank_fences(std::string& text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos || text.compare(first, 3, "```") != 0) return;
-  for (std::size_t at = first; at != std::string::npos; at = text.find("\n```", at)) {
-    if (text[at] == '\n') ++at;
-    blank(text, at, std::min(text.find('\n', at), text.size()));
-  }
-}
-
-// Python without any CUDA in it is left to the compiler, whose messages then have a place.
-bool is_python_with_cuda(std::string_view file) {
-  return looks_like_python(file) && !cuda_strings(file).empty();
-}
-
 }  // namespace
 
-std::string cuda_text(std::string_view file) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (!is_python_with_cuda(file)) {
-    std::string text(file);
-    // Windows puts it in front; to a compiler it is no space.
-    if (file.starts_with(kByteOrderMark)) blank(text, 0, kByteOrderMark.size());
-    blank_fences(text);
-    return text;
-  }
-  std::string out;
-  std::size_t line = 1;
-  for (const PythonString& text : cuda_strings(file)) {
-    for (; line < text.line; ++line) out += '\n';
-    out += unescaped(text);
-    line += static_cast<std::size_t>(std::count(text.content.begin(), text.content.end(), '\n'));
-  }
-  const auto lines = static_cast<std::size_t>(std::count(file.begin(), file.end(), '\n')) + 1;
-  for (; line < lines; ++line) out += '\n';
-  return out;
-}
-
 DeviceCode device_code(std::string_view file) {
-  const bool is_python = is_python_with_cuda(file);
-  const std::string source = cuda_text(file);
-  DeviceCode code = Separation(source).run();
+  CudaText given = cuda_text(file);
+  DeviceCode code = Separation(given.text).run();
+  for (Dropped& dropped : code.dropped) {
+    if (dropped.line <= given.lines.size()) dropped.line = given.lines[dropped.line - 1];
+  }
   const auto options = substitute_options(preprocess(code.text));
   code.options.insert(code.options.end(), options.begin(), options.end());
   code.text = with_device_std(code.text);
+  if (given.is_python) code.text = with_line_numbers(code.text, given.lines);
   code.is_changed = code.text != file;
-  code.instances = instances_in(source);
-  if (is_python)
+  code.instances = launched_instances(given.text);
+  code.doubts = std::move(given.doubts);
+  if (given.is_python)
     code.dropped.insert(code.dropped.begin(), {"the Python around the CUDA strings", 1});
   return code;
 }

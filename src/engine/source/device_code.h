@@ -23,8 +23,9 @@ struct Dropped {
 };
 
 struct DeviceCode {
-  std::string text{};  // as many lines as the file
+  std::string text{};  // a compiler counts its lines as the file's
   std::vector<Dropped> dropped{};
+  std::vector<std::string> doubts{};  // "line 12: …", of what Python may make otherwise
   // Of a template kernel that the host code launches: "scale<float, 4>", once each, every argument
   // known. What the host's own template or dispatch macro decides is taken as float.
   std::vector<std::string> instances{};
@@ -35,8 +36,5 @@ struct DeviceCode {
 };
 
 [[nodiscard]] DeviceCode device_code(std::string_view file);
-
-// The file itself, or, of a Python file, its CUDA strings at their own lines, host code included.
-[[nodiscard]] std::string cuda_text(std::string_view file);
 
 }  // namespace assay::source

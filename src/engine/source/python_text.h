@@ -1,29 +1,32 @@
-// CUDA C++ inside a Python file: the strings that load_inline, RawKernel and their like are given.
-// Reads Python's own string rules (prefixes, triple quotes, comments) and nothing else of it.
+// CUDA C++ inside a Python file: the strings that load_inline, RawKernel and their like are given,
+// as Python would make them: adjacent literals, +, names, f-strings, format(), %, replace(),
+// join(), strip(), dedent(). What depends on more than reading shows carries a doubt, never a guess
+// alone.
 //
-// Views borrow the file. Pure; any thread; linear; no text crashes it.
+// Values own their text. Pure; any thread; bounded; no text crashes it.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/source/lined_text.h"
+#include "engine/source/python_value.h"
+
 namespace assay::source {
 
-// One string of the file.
-struct PythonString {
-  std::string_view content{};  // between the quotes, escapes as they are spelled
-  std::size_t offset = 0;      // of the content
-  std::size_t line = 1;
-  bool is_raw = false;
-  bool is_formatted = false;  // f"…": braces are Python's
-  std::string variable{};     // name = "…"; "" if it is not assigned
-  std::string keyword{};  // cuda_sources = "…" in a call, or the keyword its variable is given to
+// A text that the file makes and keeps or hands on.
+struct PythonText {
+  LinedText text{};
+  std::string variable{};                    // name = …; "" if it is not assigned
+  std::string keyword{};                     // cuda_sources = … of a call
+  PythonDoubt doubt{};                       // why Python may make another text of it
   [[nodiscard]] bool holds_kernels() const;  // says __global__
 };
 
-// Every string literal, in the file's order.
-[[nodiscard]] std::vector<PythonString> python_strings(std::string_view file);
+// Those that go into no other, in the file's order. A text that is only a statement of its own (a
+// docstring) is none.
+[[nodiscard]] std::vector<PythonText> python_texts(std::string_view file);
 
 // Whether the file reads as Python rather than C++.
 [[nodiscard]] bool looks_like_python(std::string_view file);

@@ -17,7 +17,9 @@ bool is_integer_type(std::string_view type) {
 }
 
 bool is_thread_count(const std::string& text) {
-  return !text.empty() && text.size() < 5 && std::stoi(text) > 0 && std::stoi(text) <= kMaxThreads;
+  return !text.empty() && text.size() < 5 &&
+         text.find_first_not_of("0123456789") == std::string::npos && std::stoi(text) > 0 &&
+         std::stoi(text) <= kMaxThreads;
 }
 
 bool is_axis(std::string_view text) { return text == "x" || text == "y" || text == "z"; }
@@ -35,8 +37,14 @@ std::string Bounds::rows_of_lone_block() const {
     const bool is_row = variable != variables_.end() && variable->second.value &&
                         tokens_[variable->second.value->begin].is("blockIdx");
     const std::size_t next = is_block ? i + 3 : i + 1;
-    if ((is_block || is_row) && tokens_[next].is("*"))
+    if ((is_block || is_row) && tokens_[next].is("*")) {
       inner.insert(std::string(tokens_[next + 1].text));
+      inner.insert(local_size(tokens_[next + 1].text));
+    }
+  }
+  // A row's length may be told by half of it: columns / 2.
+  for (const std::string& text : std::set<std::string, std::less<>>(inner)) {
+    for (const Token& token : lex(text)) inner.insert(std::string(token.text));
   }
   for (const Parameter& parameter : kernel_.signature.parameters) {
     if (!parameter.is_pointer() && is_integer_type(parameter.type) &&
@@ -46,18 +54,59 @@ std::string Bounds::rows_of_lone_block() const {
   return {};
 }
 
-void Bounds::bound_lone_block() {
-  bool is_used = false;
+// blockIdx.x * blockDim.x, or a constant in blockDim's place, on either side.
+bool Bounds::is_spread_block(std::size_t at) const {
+  const bool is_before =
+      tokens_[at + 3].is("*") && (tokens_[at + 4].is("blockDim") || !constant_at(at + 4).empty());
+  const bool is_behind = at >= kernel_.body.begin + 4 && tokens_[at - 1].is("*") &&
+                         (tokens_[at - 4].is("blockDim") || !constant_at(at - 2).empty());
+  return is_before || is_behind;
+}
+
+std::set<char> Bounds::lone_blocks() const {
+  std::set<char> named;
+  std::set<char> spread;
   for (std::size_t i = kernel_.body.begin; i + 4 < kernel_.body.end; ++i) {
-    if (!tokens_[i].is("blockIdx") || !tokens_[i + 2].is("x")) continue;
-    is_used = true;
-    const bool is_spread =
-        tokens_[i + 3].is("*") && (tokens_[i + 4].is("blockDim") || !constant_at(i + 4).empty());
-    const bool is_multiplied = i >= kernel_.body.begin + 4 && tokens_[i - 1].is("*") &&
-                               (tokens_[i - 4].is("blockDim") || !constant_at(i - 2).empty());
-    if (is_spread || is_multiplied) return;
+    if (!tokens_[i].is("blockIdx") || !is_axis(tokens_[i + 2].text)) continue;
+    named.insert(tokens_[i + 2].text.front());
+    if (is_spread_block(i)) spread.insert(tokens_[i + 2].text.front());
   }
-  if (!is_used) return;
+  for (const char axis : spread) named.erase(axis);
+  return named;
+}
+
+void Bounds::add_sizes(Range range, int depth, std::set<std::string>& sizes) const {
+  for (std::size_t i = range.begin; i < range.end && depth < 4; ++i) {
+    if (tokens_[i].kind != TokenKind::identifier) continue;
+    if (is_size(tokens_[i].text)) {
+      sizes.insert(std::string(tokens_[i].text));
+    } else if (const auto local = variables_.find(tokens_[i].text);
+               local != variables_.end() && local->second.value) {
+      add_sizes(*local->second.value, depth + 1, sizes);
+      // j <= i, where i < n
+      for (const Token& token : lex(local->second.bound)) {
+        if (is_size(token.text)) sizes.insert(std::string(token.text));
+      }
+    }
+  }
+}
+
+std::set<std::string> Bounds::loop_sizes() const {
+  std::set<std::string> sizes;
+  for (std::size_t i = kernel_.body.begin; i + 1 < kernel_.body.end; ++i) {
+    if (!tokens_[i].is("for") || !tokens_[i + 1].is("(")) continue;
+    const std::size_t close = closing(tokens_, i + 1, kernel_.body.end);
+    std::size_t first = i + 1;
+    while (first < close && !tokens_[first].is(";")) ++first;
+    std::size_t second = first + 1;
+    while (second < close && !tokens_[second].is(";")) ++second;
+    if (second < close) add_sizes({first, second}, 0, sizes);
+  }
+  return sizes;
+}
+
+void Bounds::bound_lone_block() {
+  if (!lone_blocks().contains('x')) return;
   if (auto rows = rows_of_lone_block(); !rows.empty())
     variables_[std::string(kLoneBlock)].bound = std::move(rows);
 }
@@ -90,8 +139,10 @@ std::optional<ThreadIndex> Bounds::coordinate(std::size_t at, Range value) const
   const bool thread = tokens_[at].is("threadIdx");
   if ((!block && !thread) || at + 2 >= value.end || !is_axis(tokens_[at + 2].text))
     return std::nullopt;
-  ThreadIndex index{
-      .axis = tokens_[at + 2].text.front(), .uses_block = block, .uses_thread = thread};
+  ThreadIndex index{.axis = tokens_[at + 2].text.front(),
+                    .uses_block = block,
+                    .uses_thread = thread,
+                    .thread_axis = tokens_[at + 2].text.front()};
   const bool is_spread = block && at + 4 < value.end && tokens_[at + 3].is("*");
   if (is_spread && !constant_at(at + 4).empty()) index.block_extent = constant_at(at + 4);
   return index;
@@ -108,6 +159,7 @@ std::optional<ThreadIndex> Bounds::thread_index(Range value, int depth) const {
     if (part->uses_block || !index.uses_block) index.axis = part->axis;
     index.uses_block |= part->uses_block;
     index.uses_thread |= part->uses_thread;
+    if (part->uses_thread) index.thread_axis = part->thread_axis;
     if (part->block_extent) index.block_extent = part->block_extent;
   }
   if (!index.uses_block && !index.uses_thread) return std::nullopt;
@@ -146,6 +198,25 @@ std::optional<ThreadIndex> Bounds::shared_index(std::size_t at) const {
   return std::nullopt;
 }
 
+bool Bounds::is_stepped(std::string_view name) const {
+  for (std::size_t i = kernel_.body.begin; i + 1 < kernel_.body.end; ++i) {
+    if (tokens_[i].is(name) && tokens_[i + 1].is("+=")) return true;
+  }
+  return false;
+}
+
+// blockIdx.x * heads + blockIdx.y: there are `heads` of the inner.
+std::map<char, std::string> Bounds::counted_blocks() const {
+  std::map<char, std::string> counts;
+  for (std::size_t i = kernel_.body.begin + 2; i + 4 < kernel_.body.end; ++i) {
+    const bool is_inner = tokens_[i].is("blockIdx") && is_axis(tokens_[i + 2].text) &&
+                          tokens_[i - 1].is("+") && is_size(tokens_[i - 2].text) &&
+                          tokens_[i - 3].is("*");
+    if (is_inner) counts.emplace(tokens_[i + 2].text.front(), tokens_[i - 2].text);
+  }
+  return counts;
+}
+
 std::vector<ThreadIndex> Bounds::thread_indexes() const {
   std::vector<ThreadIndex> list;
   const auto lone = variables_.find(kLoneBlock);
@@ -156,6 +227,7 @@ std::vector<ThreadIndex> Bounds::thread_indexes() const {
     auto index = thread_index(*variable.value);
     if (!index) continue;
     index->bound = variable.bound;
+    index->is_stepped = is_stepped(name);
     // for (int i = idx; i < n; …): the loop's variable is bounded for it.
     for (const auto& [other, loop] : variables_) {
       const bool starts_here = index->bound.empty() && loop.value && !loop.bound.empty() &&
@@ -177,7 +249,10 @@ std::vector<ThreadIndex> Bounds::thread_indexes() const {
                        variable != variables_.end() && variable->second.value;
     const char axis = steps ? thread_axis(*variable->second.value) : '\0';
     if (axis != '\0')
-      list.push_back({.axis = axis, .uses_thread = true, .block_extent = constant_at(i + 2)});
+      list.push_back({.axis = axis,
+                      .uses_thread = true,
+                      .thread_axis = axis,
+                      .block_extent = constant_at(i + 2)});
   }
   return list;
 }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/source/bounds.h"
+#include "engine/source/reach.h"
 
 namespace assay::source {
 namespace {
@@ -37,19 +38,20 @@ class Reader {
   }
 
   Usage run() {
+    usage_.has_dynamic_shared = dynamic_shared(tokens_, kernel_.body).has_value();
     for (std::size_t i = kernel_.body.begin; i < kernel_.body.end; ++i) {
       const Token& token = tokens_[i];
       if (token.kind != TokenKind::identifier) continue;
       if (is_coordinate(token.text)) note_coordinate(i);
-      if (token.is("extern") && i + 1 < kernel_.body.end && tokens_[i + 1].is("__shared__")) {
-        usage_.has_dynamic_shared = true;
-      }
       const bool is_member =
           tokens_[i - 1].is(".") || tokens_[i - 1].is("->") || tokens_[i - 1].is("::");
       const auto owner = owners_.find(token.text);
       if (!is_member && owner != owners_.end()) access(i, owner->second);
     }
     usage_.indexes = bounds_.thread_indexes();
+    usage_.lone_blocks = bounds_.lone_blocks();
+    usage_.counted_blocks = bounds_.counted_blocks();
+    usage_.loop_sizes = bounds_.loop_sizes();
     return std::move(usage_);
   }
 

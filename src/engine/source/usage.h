@@ -31,6 +31,8 @@ struct ThreadIndex {
   char axis = 'x';
   bool uses_block = false;
   bool uses_thread = false;
+  char thread_axis = 'x';   // of threadIdx or blockDim in it, where that is another
+  bool is_stepped = false;  // a loop: i += blockDim.x
   std::optional<std::string> block_extent{};  // a constant written for blockDim
   std::string bound{};                        // "n" of `if (i < n)`; "" if none was seen
 };
@@ -40,6 +42,9 @@ struct Usage {
   std::vector<ThreadIndex> indexes{};    // in the body's order
   std::set<std::string> coordinates{};   // "threadIdx.y" …, every one that is named
   bool has_dynamic_shared = false;       // extern __shared__
+  std::set<char> lone_blocks{};          // axes whose blockIdx counts no threads: a block a row
+  std::map<char, std::string> counted_blocks{};  // of those, the scalar that says how many
+  std::set<std::string> loop_sizes{};            // scalars that bound a loop
 };
 
 [[nodiscard]] Usage usage(const Unit& unit, const Kernel& kernel);

@@ -1,0 +1,101 @@
+#include "engine/source/cuda_text.h"
+
+#include <algorithm>
+
+#include "engine/source/python_text.h"
+
+namespace assay::source {
+namespace {
+
+constexpr std::size_t kMaxDoubts = 8;
+
+void blank(std::string& text, std::size_t begin, std::size_t end) {
+  for (std::size_t i = begin; i < end && i < text.size(); ++i) {
+    if (text[i] != '\n' && text[i] != '\r') text[i] = ' ';
+  }
+}
+
+// "```cuda" around a source that was cut out of a chat.
+void blank_fences(std::string& text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || text.compare(first, 3, "```") != 0) return;
+  for (std::size_t at = first; at != std::string::npos; at = text.find("\n```", at)) {
+    if (text[at] == '\n') ++at;
+    blank(text, at, std::min(text.find('\n', at), text.size()));
+  }
+}
+
+std::vector<PythonText> cuda_texts(std::string_view file) {
+  auto texts = python_texts(file);
+  std::erase_if(texts, [](const PythonText& text) {
+    const bool is_cuda = text.keyword == "cuda_sources" || text.keyword == "cuda_source" ||
+                         text.variable == "cuda_sources" || text.variable == "cuda_source";
+    return !text.holds_kernels() && !(is_cuda && text.text.bytes.find('{') != std::string::npos);
+  });
+  return texts;
+}
+
+CudaText plain(std::string_view file) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  CudaText out{.text = std::string(file)};
+  // Windows puts it in front; to a compiler it is no space.
+  if (file.starts_with(kByteOrderMark)) blank(out.text, 0, kByteOrderMark.size());
+  blank_fences(out.text);
+  const auto count = static_cast<std::size_t>(std::count(file.begin(), file.end(), '\n')) + 1;
+  for (std::size_t line = 1; line <= count; ++line) out.lines.push_back(line);
+  return out;
+}
+
+}  // namespace
+
+CudaText cuda_text(std::string_view file) {
+  // Python without any CUDA in it is left to the compiler, whose messages then have a place.
+  if (!looks_like_python(file)) return plain(file);
+  const auto texts = cuda_texts(file);
+  if (texts.empty()) return plain(file);
+  CudaText out{.is_python = true};
+  for (const PythonText& text : texts) {
+    if (!out.text.empty()) out.text += '\n';
+    out.text += text.text.bytes;
+    std::size_t line = text.text.lines.empty() ? 1 : text.text.lines.front();
+    out.lines.push_back(line);
+    for (std::size_t i = 0; i < text.text.bytes.size(); ++i) {
+      if (text.text.bytes[i] != '\n') continue;
+      // A last line without contents follows the one before.
+      line = i + 1 < text.text.bytes.size() ? text.text.lines[i + 1] : line + 1;
+      out.lines.push_back(line);
+    }
+    if (!text.doubt.why.empty() && out.doubts.size() < kMaxDoubts) {
+      out.doubts.push_back("line " + std::to_string(text.doubt.line) + ": " + text.doubt.why +
+                           ": the CUDA source is taken without it");
+    }
+  }
+  return out;
+}
+
+std::string with_line_numbers(const std::string& text, const std::vector<std::size_t>& lines) {
+  std::string out;
+  std::size_t counted = 1;  // as the compiler would number the next line
+  std::size_t at = 0;
+  bool is_continued = false;
+  for (std::size_t i = 0; i < lines.size() && at <= text.size(); ++i) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    const std::size_t wanted = lines[i];
+    // Nothing may stand between the lines of a macro.
+    if (!is_continued && wanted > counted) {
+      out.append(wanted - counted, '\n');
+      counted = wanted;
+    } else if (!is_continued && wanted < counted) {
+      out += "#line " + std::to_string(wanted) + "\n";
+      counted = wanted;
+    }
+    out += text.substr(at, end - at);
+    is_continued = end > at && text[end - 1] == '\\';
+    if (end < text.size()) out += '\n';
+    at = end + 1;
+    ++counted;
+  }
+  return out;
+}
+
+}  // namespace assay::source

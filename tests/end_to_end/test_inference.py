@@ -1,0 +1,101 @@
+"""The contract that is inferred from a source alone runs the kernel and lets it write everything; and which
+sources cannot be told from their text stands here by name, with the reason."""
+
+import os
+import unittest
+
+from assay_client import Server
+from kernel_file import all_kernels
+
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "kernels")
+# What only the data, a callee or the caller knows.
+NOT_TOLD = {
+    "collatz": "ends only for a positive start, and inputs may be 0",
+    "compact": "how much it writes depends on the data",
+    "cooperative_tiles": "its group's size is a template argument of the library",
+    "layernorm": "a function that it calls counts the block's warps",
+    "quantise_int8": "a row has as many columns as a block has threads, which nothing checks",
+    "rope": "width / 2 threads are meant, which nothing checks",
+    "strided_rows": "overlapping rows: 9 is no row's length",
+    "template_map": "a template argument is a type of the source's own",
+}
+
+
+class Inference(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+
+    def infer(self, source, **more):
+        return self.server.call("build_io_contract", {"kernel": {"source_code": source}, **more})["structuredContent"]
+
+    def run_as_inferred(self, source):
+        built = self.infer(source)
+        kernel = {"source_code": source, "kernel_type": "cuda", "io": built["io_contract"],
+                  "metadata": built.get("metadata")}
+        report = self.server.call("evaluate", {"kernel": kernel, "num_trials": 1, "validation_trials": 1, "timeout": 60,
+                                               "wait_s": 140})["structuredContent"]
+        return report, built
+
+    def test_every_example_and_its_reference_runs_and_writes_everything(self):
+        for name in sorted(os.listdir(EXAMPLES)):
+            if not name.endswith(".cu"):
+                continue
+            with self.subTest(name), open(os.path.join(EXAMPLES, name), encoding="utf-8") as file:
+                report, built = self.run_as_inferred(file.read())
+                self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"),
+                                 (report["summary"], built["text"]))
+
+    def test_so_does_every_kernel_of_the_corpus_but_those_that_only_data_can_tell(self):
+        told = set()
+        for kernel_file in all_kernels():
+            if kernel_file.name in ("collatz",):
+                continue
+            report, built = self.run_as_inferred(kernel_file.source)
+            if (report["verdict"], report["trust"]) == ("passed", "verified"):
+                told.add(kernel_file.name)
+            else:
+                self.assertIn(kernel_file.name, NOT_TOLD, (report["summary"], built["text"]))
+        self.assertEqual(told & set(NOT_TOLD), set(), "no longer true of these")
+
+    def test_blocks_that_nothing_bounds_are_said_not_to_be_inferred(self):
+        built = self.infer("""__global__ void scale_rows(float* x, int columns) {
+  float* row = x + (size_t)blockIdx.x * columns;
+  for (int c = threadIdx.x; c < columns; c += blockDim.x) row[c] *= 2.0f;
+}""")
+        said = [line for line in built["assumptions"] if "blockIdx.x" in line]
+        self.assertEqual(len(said), 1, built["assumptions"])
+        self.assertIn("cannot be inferred", said[0])
+        shape, = built["io_contract"]["args"][0]["tensor_spec"]["shape"]
+        self.assertIn("columns", shape, "the size follows its scalar")
+
+    def test_a_templates_own_block_size_is_taken_for_it(self):
+        source = """template <int B> __global__ void add(const float* a, float* out, int n) {
+  __shared__ float s[B];
+  int i = blockIdx.x * B + threadIdx.x;
+  s[threadIdx.x] = i < n ? a[i] : 0;
+  __syncthreads();
+  if (i < n) out[i] = s[threadIdx.x];
+}"""
+        report, built = self.run_as_inferred(source)
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), (report["summary"], built["text"]))
+        self.assertEqual(built["io_contract"]["launch"]["block"][0], 256)
+        self.assertEqual(built["metadata"]["name_expressions"], ["add<256>"])
+
+    def test_the_text_keeps_the_sizes_by_name(self):
+        built = self.infer("""__global__ void add(const float* a, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = a[i];
+}""")
+        self.assertIn("float32[n]", built["text"])
+        again = self.server.call("build_io_contract", {"text": built["text"], "sizes": {"n": 777}})["structuredContent"]
+        changed = self.server.call("build_io_contract", {"io": built["io_contract"], "sizes": {"n": 777}})["structuredContent"]
+        self.assertEqual(again["bytes"], changed["bytes"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,120 @@
+#include "tools/same_task.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <variant>
+
+namespace assay::tools {
+namespace {
+
+using contract::Arg;
+using contract::Contract;
+using contract::Role;
+using contract::TensorSpec;
+
+std::string arg_pointer(const std::string& kernel, std::size_t index) {
+  return kernel + "/io/args/" + std::to_string(index);
+}
+
+std::optional<std::size_t> index_of(const Contract& contract, const std::string& name) {
+  for (std::size_t i = 0; i < contract.args.size(); ++i) {
+    if (contract.args[i].name == name) return i;
+  }
+  return std::nullopt;
+}
+
+// A number as such: 2 and 2.0 are one value, and so are true and 1.
+std::optional<long double> number_in(const contract::ScalarValue& value) {
+  return std::visit(
+      [](const auto& v) -> std::optional<long double> {
+        if constexpr (std::is_arithmetic_v<std::decay_t<decltype(v)>>) {
+          return static_cast<long double>(v);
+        } else {
+          return std::nullopt;
+        }
+      },
+      value);
+}
+
+bool same_value(const Arg& one, const Arg& other) {
+  const auto a = number_in(one.value);
+  const auto b = number_in(other.value);
+  if (!a || !b) return one.value == other.value;
+  return *a == *b || (*a != *a && *b != *b);  // NaN is given as such to both
+}
+
+std::string text_of(const contract::ScalarValue& value) {
+  return std::visit(
+      [](const auto& v) -> std::string {
+        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::monostate>) {
+          return "nothing";
+        } else {
+          return nlohmann::json(v).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+        }
+      },
+      value);
+}
+
+// What the judged kernel's contract decides alone.
+struct Decided {
+  const char* member;
+  const char* what;
+  bool differs;
+};
+
+std::vector<Decided> decided_by_judged(const Arg& judged, const Arg& reference) {
+  const TensorSpec& ours = *judged.tensor_spec;
+  const TensorSpec& theirs = *reference.tensor_spec;
+  // No init at all leaves it to the other, as no contract does.
+  return {{"/tensor_spec/init", "contents", theirs.init && ours.init != theirs.init && !ours.data},
+          {"/tensor_spec/data", "contents", theirs.data && ours.data != theirs.data},
+          {"/tensor_spec/tolerance", "tolerance",
+           theirs.tolerance && ours.tolerance != theirs.tolerance},
+          {"/role", "role", judged.role != reference.role}};
+}
+
+bool contradict(Role one, Role other) {
+  return (one == Role::input && other == Role::output) ||
+         (one == Role::output && other == Role::input);
+}
+
+}  // namespace
+
+TaskDifferences compare_tasks(const Contract& judged, const std::string& judged_pointer,
+                              const Contract& reference, const std::string& reference_pointer) {
+  TaskDifferences found;
+  for (std::size_t i = 0; i < reference.args.size(); ++i) {
+    const Arg& theirs = reference.args[i];
+    const auto index = index_of(judged, theirs.name);
+    if (!index || judged.args[*index].is_tensor() != theirs.is_tensor()) continue;
+    const Arg& ours = judged.args[*index];
+    const std::string at = arg_pointer(reference_pointer, i);
+    const std::string other = arg_pointer(judged_pointer, *index);
+    if (!theirs.is_tensor()) {
+      if (same_value(ours, theirs)) continue;
+      found.violations.push_back(
+          {at + "/value", "'" + theirs.name + "' is " + text_of(theirs.value) + " here and " +
+                              text_of(ours.value) + " at " + other +
+                              "/value: both kernels are to compute the same. A parameter of one "
+                              "kernel only needs a name of its own"});
+      continue;
+    }
+    if (contradict(ours.role, theirs.role)) {
+      found.violations.push_back(
+          {at + "/role", "'" + theirs.name + "' is " + std::string(contract::name(theirs.role)) +
+                             " here and " + std::string(contract::name(ours.role)) + " at " +
+                             other + "/role"});
+      continue;
+    }
+    for (const Decided& decided : decided_by_judged(ours, theirs)) {
+      if (!decided.differs) continue;
+      found.warnings.push_back({at + decided.member, "has no effect: the " +
+                                                         std::string(decided.what) + " of '" +
+                                                         theirs.name + "' is taken from " + other +
+                                                         ", for both kernels, and differs there"});
+    }
+  }
+  return found;
+}
+
+}  // namespace assay::tools

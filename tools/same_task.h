@@ -1,0 +1,27 @@
+// Whether a reference's own contract sets the task that the judged kernel's does. Both kernels get
+// the judged one's inputs and are compared by its tolerances; what a reference's contract says
+// otherwise is refused if no single task could be meant, and else said to be without effect.
+//
+// Tensors and scalars are matched by name; shapes, dtypes and strides are the engine's to compare.
+// Pure; any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/contract/contract.h"
+
+namespace assay::tools {
+
+struct TaskDifferences {
+  std::vector<contract::Violation> violations{};
+  std::vector<contract::Violation> warnings{};
+};
+
+// The pointers are those of the two kernel arguments: "/kernel", "/ref_kernel".
+[[nodiscard]] TaskDifferences compare_tasks(const contract::Contract& judged,
+                                            const std::string& judged_pointer,
+                                            const contract::Contract& reference,
+                                            const std::string& reference_pointer);
+
+}  // namespace assay::tools
