@@ -49,11 +49,13 @@ std::variant<json, Ended> RefereeSession::ask_body(json body, const char* expect
 }
 
 std::optional<Ended> RefereeSession::open(const contract::Contract& contract,
-                                          const contract::ToleranceRequest& tolerance) {
+                                          const contract::ToleranceRequest& tolerance,
+                                          const json& expected) {
   json body = {
       {"type", "open"}, {"contract", contract::to_json(contract)}, {"secret", draw_secret()}};
   if (tolerance.atol) body["atol"] = *tolerance.atol;
   if (tolerance.rtol) body["rtol"] = *tolerance.rtol;
+  if (!expected.empty()) body["expected"] = expected;
   auto reply = ask(std::move(body), "opened");
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   const json& opened = std::get<frames::Frame>(reply).body;

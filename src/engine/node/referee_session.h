@@ -25,8 +25,10 @@ class RefereeSession {
  public:
   RefereeSession(const Runners& runners, std::stop_token stop);
 
+  // `expected`: base64 by argument, what every trial must give; empty where a reference says it.
   [[nodiscard]] std::optional<Ended> open(const contract::Contract& contract,
-                                          const contract::ToleranceRequest& tolerance);
+                                          const contract::ToleranceRequest& tolerance,
+                                          const nlohmann::json& expected);
   [[nodiscard]] const std::vector<TensorPlace>& places() const { return places_; }
   [[nodiscard]] std::uint64_t arena_bytes() const { return arena_bytes_; }
 

@@ -35,6 +35,10 @@ class Examination {
   // the reference itself behaved: guards, inputs, unwritten elements.
   [[nodiscard]] nlohmann::json expect();
 
+  // What every trial must give, base64 by argument: for inputs that are literal. Throws
+  // std::runtime_error if it does not fit the contract.
+  void expect_always(const nlohmann::json& outputs);
+
   // Judges the outputs now in the arena: against what is expected for the trial if there is
   // anything, and against what the candidate itself gave for the same inputs before.
   [[nodiscard]] nlohmann::json check();
@@ -80,6 +84,7 @@ class Examination {
   Turn* current_ = nullptr;
   std::uint32_t fills_ = 0;
   std::map<std::uint32_t, Kept> expected_{};  // by trial
+  std::optional<Kept> always_{};              // what is expected of trials to come
   std::map<std::uint32_t, Kept> given_{};     // by the candidate, when it first ran a trial
 };
 

@@ -1,7 +1,7 @@
 // The referee: the trusted process that makes inputs, holds expected outputs and compares. It runs
 // no user code; a runner's output bytes are all it meets of one.
 //
-//   → {type: "open", contract, secret: [low, high], atol?, rtol?}
+//   → {type: "open", contract, secret: [low, high], atol?, rtol?, expected?: {argument: base64}}
 //   ← {type: "opened", total_bytes, placements: [{name, argument, offset, bytes}]}
 //   → {type: "fill", trial, slot?}  ← {type: "filled"} + arena descriptor
 //   → {type: "expect"}              ← {type: "expected", findings}
@@ -63,6 +63,9 @@ class Bench {
         contract::ToleranceRequest{.atol = optional_number(body, "atol"),
                                    .rtol = optional_number(body, "rtol")},
         judge::Secret{.low = body.at("secret").at(0), .high = body.at("secret").at(1)});
+    if (const auto expected = body.find("expected"); expected != body.end()) {
+      examination_->expect_always(*expected);
+    }
     Frame reply;
     json placements = json::array();
     for (const auto& placement : examination_->layout().placements) {
