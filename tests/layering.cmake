@@ -31,7 +31,8 @@ room(src/engine/runner       ROOMS engine/frames engine/confinement engine/judge
 room(src/engine/node         ROOMS engine/frames engine/job engine/contract engine/source engine/confinement engine/posix
                              LIBRARIES json)
 room(src/mcp                 LIBRARIES json boost spdlog openssl)
-room(src/plans               ROOMS ${engine_vocabulary} LIBRARIES json yaml openssl)
+room(src/plans               ROOMS ${engine_vocabulary} engine/judge engine/confinement engine/posix
+                             LIBRARIES json yaml openssl)
 room(tools                   ROOMS mcp plans ${engine_vocabulary} schemas LIBRARIES json)
 room(src/cli                 ROOMS mcp plans tools ${engine_vocabulary} engine/frames engine/confinement
                                    engine/posix schemas

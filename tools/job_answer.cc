@@ -3,6 +3,7 @@
 #include "tools/baseline.h"
 #include "tools/refusal.h"
 #include "tools/report.h"
+#include "tools/steps_report.h"
 
 namespace assay::tools {
 namespace {
@@ -51,6 +52,10 @@ ToolResult answer(const JobRecord& record, Detail detail, Jobs& jobs, const Call
 
 void tell(const JobRecord& record, const CallContext& context) {
   const auto count = static_cast<double>(record.stages.size());
+  if (is_of_steps(record)) {
+    return context.progress(count, steps_total(record),
+                            "job " + record.id + ": " + steps_progress(record));
+  }
   std::string message = "job " + record.id + ": ";
   message += record.stages.empty() ? "submitted" : record.stages.back().name;
   if (!record.stages.empty() && record.stages.back().status == job::StageStatus::failed) {

@@ -6,6 +6,7 @@
 #include "tools/changes.h"
 #include "tools/job_resources.h"
 #include "tools/statistics.h"
+#include "tools/steps_report.h"
 
 namespace assay::tools {
 namespace {
@@ -223,6 +224,7 @@ bool is_error(const JobRecord& record) {
 }
 
 OrderedJson report(const JobRecord& record, Detail detail) {
+  if (is_of_steps(record)) return steps_report(record, detail);
   OrderedJson out;
   out["job_id"] = record.id;
   out["status"] = status(record);

@@ -10,8 +10,6 @@
 #include <cstring>
 #include <optional>
 
-#include "mcp/owned_fd.h"
-
 namespace assay::tools {
 namespace {
 
@@ -88,6 +86,22 @@ SourceFiles::SourceFiles(std::vector<fs::path> roots) : roots_(std::move(roots))
 }
 
 std::variant<std::string, NoSourceFile> SourceFiles::read(const std::string& path) const {
+  Found file = open(path);
+  if (auto* none = std::get_if<NoSourceFile>(&file)) return std::move(*none);
+  return read_whole(std::get<OwnedFd>(file).get());
+}
+
+std::variant<fs::path, NoSourceFile> SourceFiles::locate(const std::string& path) const {
+  Found file = open(path);
+  if (auto* none = std::get_if<NoSourceFile>(&file)) return std::move(*none);
+  std::error_code error;
+  const auto link = "/proc/self/fd/" + std::to_string(std::get<OwnedFd>(file).get());
+  fs::path real = fs::read_symlink(link, error);
+  if (error) return NoSourceFile{"cannot be located: " + error.message()};
+  return real;
+}
+
+SourceFiles::Found SourceFiles::open(const std::string& path) const {
   if (path.empty() || path.find('\0') != std::string::npos) return NoSourceFile{"is no path"};
   std::string reason = "is not below a folder this server may read sources from";
   for (const fs::path& root : roots_) {
@@ -95,8 +109,8 @@ std::variant<std::string, NoSourceFile> SourceFiles::read(const std::string& pat
     if (!inside) continue;
     const OwnedFd folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (folder.get() < 0) continue;
-    const OwnedFd file(open_beneath(folder.get(), *inside));
-    if (file.get() >= 0) return read_whole(file.get());
+    OwnedFd file(open_beneath(folder.get(), *inside));
+    if (file.get() >= 0) return file;
     const bool escapes = errno == EXDEV || errno == ELOOP;
     if (!escapes) reason = "does not exist in " + root.string() + " or cannot be opened";
   }

@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "mcp/owned_fd.h"
+
 namespace assay::tools {
 
 inline constexpr std::size_t kMaxSourceBytes = 8U << 20;  // as schemas/evaluate.input.json
@@ -26,7 +28,15 @@ class SourceFiles {
   // `path`: relative to a root (the first that has it), or absolute and below one.
   [[nodiscard]] std::variant<std::string, NoSourceFile> read(const std::string& path) const;
 
+  // Where such a file or folder really is: an absolute path without symbolic links, for commands
+  // that work on it.
+  [[nodiscard]] std::variant<std::filesystem::path, NoSourceFile> locate(
+      const std::string& path) const;
+
  private:
+  using Found = std::variant<mcp::OwnedFd, NoSourceFile>;
+  [[nodiscard]] Found open(const std::string& path) const;
+
   std::vector<std::filesystem::path> roots_;
 };
 

@@ -37,7 +37,7 @@ References references_of(Jobs& jobs, const Library* library, const mcp::CallCont
           }};
 }
 
-std::vector<mcp::Tool> all(Jobs& jobs, const Library* library) {
+std::vector<mcp::Tool> all(Jobs& jobs, const Library* library, Commands commands) {
   std::vector<mcp::Tool> tools;
   tools.push_back(compile_kernel(jobs, library));
   tools.push_back(evaluate(jobs, library));
@@ -46,6 +46,7 @@ std::vector<mcp::Tool> all(Jobs& jobs, const Library* library) {
   tools.push_back(get_job(jobs));
   tools.push_back(cancel_job(jobs));
   tools.push_back(check_capabilities(jobs));
+  tools.push_back(run_plan(jobs, library, commands));
   for (auto& tool : tools) tool.run = answering_faults(std::move(tool.run));
   return tools;
 }

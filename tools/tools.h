@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mcp/tool.h"
+#include "tools/commands_policy.h"
 #include "tools/jobs.h"
 #include "tools/library.h"
 
@@ -19,8 +20,10 @@ namespace assay::tools {
 [[nodiscard]] mcp::Tool get_job(Jobs& jobs);
 [[nodiscard]] mcp::Tool cancel_job(Jobs& jobs);
 [[nodiscard]] mcp::Tool check_capabilities(Jobs& jobs);
+[[nodiscard]] mcp::Tool run_plan(Jobs& jobs, const Library* library, Commands commands);
 
-[[nodiscard]] std::vector<mcp::Tool> all(Jobs& jobs, const Library* library = nullptr);
+[[nodiscard]] std::vector<mcp::Tool> all(Jobs& jobs, const Library* library = nullptr,
+                                         Commands commands = Commands::allowed);
 
 // What build_io_contract does, for who has no jobs. REQUIRES arguments that satisfy
 // schemas/build_io_contract.input.json.

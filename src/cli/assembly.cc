@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "cli/commands.h"
-#include "engine/job/kind.h"
+#include "cli/plan_kinds.h"
 
 namespace assay::cli {
 namespace {
@@ -90,7 +90,7 @@ void add_assembly_options(CLI::App& command, AssemblyOptions& options) {
 
 Assembly::Assembly(const AssemblyOptions& options)
     : state_dir_(state_directory(options.state_dir)),
-      journal_(state_dir_, {.kinds = {job::kernel_kind()}, .log = warn}),
+      journal_(state_dir_, {.kinds = job_kinds(), .log = warn}),
       artifacts_(state_dir_ / "artifacts", kArtifactBytes, warn,
                  {.pinned = [this](const std::string& id) { return journal_.references(id); },
                   .make_room = [this](std::uint64_t bytes) { journal_.make_room(bytes); }}),

@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace assay::cli {
 
@@ -14,6 +16,11 @@ void add_engine(CLI::App& app, int& code);
 void add_call(CLI::App& app, int& code);
 void add_contract(CLI::App& app, int& code);
 void add_capabilities(CLI::App& app, int& code);
+void add_optest(CLI::App& app, int& code);
+
+// The arguments for CLI::App::parse, last first. Called by the name `optest` (a link to the
+// executable) they are those of that subcommand.
+[[nodiscard]] std::vector<std::string> as_subcommand(int argc, char** argv);
 
 // The folder of the running executable: assay-runner and the CUDA parts lie beside it.
 [[nodiscard]] std::filesystem::path executable_folder();

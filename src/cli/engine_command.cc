@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cli/commands.h"
+#include "cli/plan_kinds.h"
 #include "engine/confinement/isolation.h"
 #include "engine/node/capabilities.h"
 #include "engine/node/compile_cache.h"
@@ -32,6 +33,14 @@ struct EngineOptions {
   std::string device = "auto";
 };
 
+// Why a step cannot be confined here; "" if it can.
+std::string why_unconfined(const Isolation& isolation) {
+  if (!isolation.failure.empty()) return "no confinement can be put in force: " + isolation.failure;
+  if (isolation.level == confinement::Level::L0)
+    return "the machine was seen to give no confinement";
+  return {};
+}
+
 // What is known once the self-test has ended: how runners are confined, and what they found.
 struct Workbench {
   Workbench(const Isolation& seen, const std::string& runner, const node::Toolkit& toolkit,
@@ -39,12 +48,14 @@ struct Workbench {
       : isolation(seen),
         may_run(seen.sufficient() || seen.required == confinement::Level::L0),
         runners(runner, seen.layers, toolkit),
-        devices(runners, may_run ? device : "emulator") {}
+        devices(runners, may_run ? device : "emulator"),
+        steps(runner, seen.layers, why_unconfined(seen)) {}
 
   const Isolation isolation;
   const bool may_run;
   const node::Runners runners;
   const node::Devices devices;
+  const plans::StepRunner steps;
 };
 
 constexpr std::uint64_t kCacheBytes = 512ULL << 20;
@@ -132,6 +143,8 @@ int run_engine(const EngineOptions& options) {
     return node::capabilities(bench.isolation, toolkit, compiler, bench.devices.gpus(),
                               config.slots);
   };
+
+  add_plan_kinds(config, [&]() -> const plans::StepRunner& { return workbench.get()->steps; });
 
   frames::Channel channel(posix::Descriptor(kChannel), node::link::kCaps, false);
   node::Node engine(config);

@@ -19,8 +19,9 @@ int main(int argc, char** argv) {
   assay::cli::add_contract(app, code);
   assay::cli::add_capabilities(app, code);
   assay::cli::add_engine(app, code);
+  assay::cli::add_optest(app, code);
   try {
-    app.parse(argc, argv);
+    app.parse(assay::cli::as_subcommand(argc, argv));
   } catch (const CLI::ParseError& error) {
     const int wrong = app.exit(error);
     return wrong == 0 ? 0 : 2;

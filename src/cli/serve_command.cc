@@ -35,6 +35,7 @@ struct ServeOptions {
   HttpOptions http{};
   bool stdio = false;
   bool conformance_fixtures = false;
+  bool allow_commands = false;
   std::string log_level = "warning";
 };
 
@@ -51,10 +52,11 @@ void log_mcp(mcp::Level level, std::string_view text) {
   }
 }
 
-mcp::ServerConfig server_config(Assembly& assembly, bool conformance_fixtures) {
+mcp::ServerConfig server_config(Assembly& assembly, bool conformance_fixtures,
+                                tools::Commands commands) {
   mcp::ServerConfig config{.version = ASSAY_VERSION,
                            .instructions = tools::instructions(),
-                           .tools = tools::all(assembly.jobs(), &assembly.library()),
+                           .tools = tools::all(assembly.jobs(), &assembly.library(), commands),
                            .resources = tools::job_resources(assembly.jobs()),
                            .prompts = tools::prompts(assembly.jobs()),
                            .tasks = tools::job_tasks(assembly.jobs()),
@@ -108,11 +110,15 @@ int serve(const ServeOptions& options, const std::optional<mcp::http::HttpConfig
   Assembly assembly(options.assembly);
   std::optional<HttpService> service;
   if (http)
-    service.emplace(server_config(assembly, options.conformance_fixtures), *http, end.get_token());
+    service.emplace(
+        server_config(assembly, options.conformance_fixtures,
+                      options.allow_commands ? tools::Commands::allowed : tools::Commands::refused),
+        *http, end.get_token());
   std::size_t abandoned_calls = 0;
   if (streams) {
-    mcp::StdioServer server(server_config(assembly, options.conformance_fixtures),
-                            std::move(*streams));
+    mcp::StdioServer server(
+        server_config(assembly, options.conformance_fixtures, tools::Commands::allowed),
+        std::move(*streams));
     abandoned_calls += server.run(end.get_token()).abandoned_calls;
     end.request_stop();  // who started us on stdio has gone, or wants us to
   }
@@ -151,6 +157,10 @@ void add_serve(CLI::App& app, int& code) {
                       "trace, debug, info, warning, error, critical or off; to standard error");
   command->add_flag("--conformance-fixtures", options->conformance_fixtures,
                     "Also offer what the official MCP conformance suite expects");
+  command->add_flag(
+      "--allow-commands", options->allow_commands,
+      "Let clients over HTTP start plans, generators, builds and scenarios, which run "
+      "commands as this user");
   add_source_root_option(*command, options->assembly);
   add_assembly_options(*command, options->assembly);
   command->callback([options, &code] { code = run_serve(*options); });

@@ -7,9 +7,9 @@ namespace assay::job {
 namespace {
 
 // In the order of the enumerators; tests compare these with the schemas' enums.
-constexpr std::array<std::string_view, 11> kVerdicts{
+constexpr std::array<std::string_view, 12> kVerdicts{
     "passed",    "compile_failed", "contract_invalid", "launch_failed", "wrong_output", "crashed",
-    "timed_out", "out_of_memory",  "unsupported",      "cancelled",     "engine_fault"};
+    "timed_out", "out_of_memory",  "unsupported",      "cancelled",     "engine_fault", "failed"};
 constexpr std::array<std::string_view, 8> kStates{"submitted", "compiling",  "validating",
                                                   "profiling", "completed",  "failed",
                                                   "cancelled", "interrupted"};

@@ -20,6 +20,7 @@ enum class Verdict {
   unsupported,
   cancelled,
   engine_fault,
+  failed,  // of plans, generators, commits and scenarios: what was asked is not met
 };
 
 // Where a job is; `not_found` is an answer, not a state a job can have.

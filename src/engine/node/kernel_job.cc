@@ -177,7 +177,8 @@ KernelJob::Step KernelJob::prepare_stage() {
   StageClock clock(reporter_, "prepared");
   execution_left_ = task_.timeout;
   const contract::Contract& contract = task_.kernel.contract;
-  if (auto ended = referee_->open(contract, {.atol = task_.atol, .rtol = task_.rtol})) {
+  if (auto ended =
+          referee_->open(contract, {.atol = task_.atol, .rtol = task_.rtol}, task_.expected)) {
     return clock.tell(std::move(*ended));
   }
   const std::string device = gpu_ != nullptr ? gpu_->gpu().device() : "emulator";
@@ -341,7 +342,9 @@ KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, js
 
 KernelJob::Step KernelJob::validate_stage() {
   StageClock clock(reporter_, "validated");
-  clock.body = {{"checked_against", reference_ ? "reference" : "none"},
+  clock.body = {{"checked_against", reference_               ? "reference"
+                                    : task_.expected.empty() ? "none"
+                                                             : "golden"},
                 {"trials", task_.validation_trials},
                 {"trials_passed", 0}};
   Step ended;
@@ -468,6 +471,9 @@ Conclusion KernelJob::conclude(const Step& ended) {
     body["summary"] = "Compiled.";
   } else if (reference_) {
     body["summary"] = "Passed: equal to the reference within tolerance in " +
+                      std::to_string(task_.validation_trials) + " trials.";
+  } else if (!task_.expected.empty()) {
+    body["summary"] = "Passed: equal to the golden within tolerance in " +
                       std::to_string(task_.validation_trials) + " trials.";
   } else {
     body["summary"] = "Ran to its end in " + std::to_string(task_.validation_trials) +

@@ -52,6 +52,7 @@ std::optional<Until> until_from(std::string_view text) {
 KernelTask decode_kernel_task(const json& request) {
   KernelTask task{.kernel = decode_source(request.at("kernel"))};
   if (request.contains("ref_kernel")) task.reference = decode_source(request.at("ref_kernel"));
+  if (request.contains("expected")) task.expected = request.at("expected");
   if (const auto names = request.find("names"); names != request.end()) {
     task.judged_name = names->at("judged");
     task.reference_name = names->at("reference");

@@ -41,6 +41,8 @@ struct KernelTask {
   KernelSource kernel{};
   std::optional<Listing> listing{};
   std::optional<KernelSource> reference{};
+  // What the outputs must be, base64 by argument, where no reference says it: of a plan's golden.
+  nlohmann::json expected = nlohmann::json::object();
   std::uint32_t num_trials = 100;
   std::uint32_t num_warmup = 1;
   std::uint32_t validation_trials = 3;

@@ -65,11 +65,13 @@ std::optional<Ended> RefereeSession::prepare() {
 }
 
 std::optional<Ended> RefereeSession::open(const contract::Contract& contract,
-                                          const contract::ToleranceRequest& tolerance) {
+                                          const contract::ToleranceRequest& tolerance,
+                                          const json& expected) {
   json body = {
       {"type", "open"}, {"contract", contract::to_json(contract)}, {"secret", draw_secret()}};
   if (tolerance.atol) body["atol"] = *tolerance.atol;
   if (tolerance.rtol) body["rtol"] = *tolerance.rtol;
+  if (!expected.empty()) body["expected"] = expected;
   if (!nvrtc_.empty()) {
     if (auto ended = prepare()) return ended;
   }

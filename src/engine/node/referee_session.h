@@ -36,8 +36,10 @@ class RefereeSession {
   // Ends this session; the process is for whoever takes it.
   [[nodiscard]] std::unique_ptr<RunnerProcess> release() { return std::move(process_); }
 
+  // `expected`: base64 by argument, what every trial must give; empty where a reference says it.
   [[nodiscard]] std::optional<Ended> open(const contract::Contract& contract,
-                                          const contract::ToleranceRequest& tolerance);
+                                          const contract::ToleranceRequest& tolerance,
+                                          const nlohmann::json& expected);
   [[nodiscard]] const std::vector<TensorPlace>& places() const { return places_; }
   [[nodiscard]] std::uint64_t arena_bytes() const { return arena_bytes_; }
   // Whether the arenas are device memory; known once open.

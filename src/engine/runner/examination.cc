@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "engine/contract/payload.h"
 #include "engine/judge/comparison.h"
 #include "engine/judge/poison.h"
 #include "engine/judge/strided.h"
@@ -67,6 +68,7 @@ std::span<std::byte> Examination::restore(std::uint32_t trial, std::uint32_t slo
   judge::fill_pattern(current_->arena.bytes(), judge::guard_word(secret_, current_->fill));
   for (const auto& placement : layout_.placements) fill_tensor(placement, trial);
   current_->pristine = take_arena();
+  if (always_) expected_.try_emplace(trial, *always_);
   return current_->arena.bytes();
 }
 
@@ -160,6 +162,26 @@ json Examination::expect() {
   const Bytes arena = take_arena();
   expected_[current_->trial] = keep(arena);
   return {{"findings", behaviour(arena, nullptr)}};
+}
+
+void Examination::expect_always(const json& outputs) {
+  Kept kept;
+  for (const auto& placement : layout_.placements) {
+    const auto golden = outputs.find(arg(placement).name);
+    if (!arg(placement).is_written() || golden == outputs.end()) continue;
+    const TensorSpec& tensor = spec(placement);
+    const auto decoded =
+        contract::decode_payload(golden->get_ref<const std::string&>(), contract::Compression::none,
+                                 tensor.contiguous_bytes());
+    if (const auto* fault = std::get_if<contract::PayloadError>(&decoded)) {
+      throw std::runtime_error("what is expected of " + arg(placement).name + ": " +
+                               fault->message);
+    }
+    const auto bytes = std::as_bytes(std::span(std::get<std::string>(decoded)));
+    kept.outputs[placement.arg_index] = Bytes(bytes.begin(), bytes.end());
+    kept.unwritten[placement.arg_index] = std::vector<bool>(tensor.elements(), false);
+  }
+  always_ = std::move(kept);
 }
 
 json Examination::judge_output(const Placement& placement, const Bytes& got) const {

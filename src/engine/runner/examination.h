@@ -38,6 +38,10 @@ class Examination final : public Examiner {
   // What the candidate gave for this trial when it first ran is now in the arena.
   void remember_given();
 
+  // What every trial must give, base64 by argument: for inputs that are literal. Throws
+  // std::runtime_error if it does not fit the contract.
+  void expect_always(const nlohmann::json& outputs);
+
  private:
   using Bytes = std::vector<std::byte>;
   struct Turn {
@@ -76,6 +80,7 @@ class Examination final : public Examiner {
   Turn* current_ = nullptr;
   std::uint32_t fills_ = 0;
   std::map<std::uint32_t, Kept> expected_{};  // by trial
+  std::optional<Kept> always_{};              // what is expected of trials to come
   std::map<std::uint32_t, Kept> given_{};     // by the candidate, when it first ran a trial
 };
 

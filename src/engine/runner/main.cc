@@ -11,6 +11,7 @@
 #include "engine/confinement/enter.h"
 #include "engine/confinement/probe.h"
 #include "engine/runner/role.h"
+#include "engine/runner/step_role.h"
 #include "engine/runner/zygote.h"
 
 namespace {
@@ -62,6 +63,7 @@ int main(int argc, char** argv) {
   const std::string_view wanted = wanted_role(argc, argv);
   if (wanted == "probe")
     return assay::confinement::run_probe(assay::confinement::kChannelDescriptor);
+  if (spawned && wanted == "step") return assay::runner::become_step(argc, argv);
   for (const Role& role : kRoles) {
     if (spawned && role.name == wanted) return serve(role);
   }

@@ -3,7 +3,7 @@
 //
 //   → {type: "prepare", nvrtc}   on a GPU, once: compiles what it needs there
 //   ← {type: "prepared"} or {type: "unprepared", message}: it examines on the host then
-//   → {type: "open", contract, secret: [low, high], atol?, rtol?}
+//   → {type: "open", contract, secret: [low, high], atol?, rtol?, expected?: {argument: base64}}
 //   ← {type: "opened", total_bytes, on_device, placements: [{name, argument, offset, bytes}]}
 //   → {type: "fill", trial, slot?}  ← {type: "filled"} + arena descriptor
 //   → {type: "expect"}              ← {type: "expected", findings}
@@ -100,12 +100,16 @@ class Bench {
                                                .rtol = optional_number(body, "rtol")};
     const judge::Secret secret{.low = body.at("secret").at(0), .high = body.at("secret").at(1)};
     if (examination_) finish_job(false);  // its memory first
-    if (space_ && DeviceExamination::suits(contract->contract)) {
+    const auto expected = body.find("expected");
+    // Outputs that are given from outside are the host's to compare with.
+    if (space_ && expected == body.end() && DeviceExamination::suits(contract->contract)) {
       examination_ =
           std::make_unique<DeviceExamination>(contract->contract, tolerance, secret, *space_);
     } else {
-      examination_ =
+      auto on_host =
           std::make_unique<Examination>(std::move(contract->contract), tolerance, secret);
+      if (expected != body.end()) on_host->expect_always(*expected);
+      examination_ = std::move(on_host);
     }
     Frame reply;
     json placements = json::array();

@@ -1,0 +1,57 @@
+#include "cli/plan_kinds.h"
+
+#include <memory>
+#include <utility>
+
+#include "plans/optest/plan_job.h"
+#include "plans/workshop.h"
+
+namespace assay::cli {
+namespace {
+
+using nlohmann::json;
+
+// Of a kernel that is judged inside another job: its stages go into that job's own.
+class CollectingReporter final : public node::Reporter {
+ public:
+  void stage(node::StageEvent event) override {
+    stages_.push_back({{"name", event.record.name},
+                       {"status", job::name(event.record.status)},
+                       {"body", std::move(event.record.body)}});
+  }
+  [[nodiscard]] json take() { return std::move(stages_); }
+
+ private:
+  json stages_ = json::array();
+};
+
+using StepJob = node::Conclusion (*)(const node::Order& order, node::Reporter& reporter,
+                                     const std::stop_token& stop, const plans::Workshop& workshop);
+
+node::JobRunner runner_of(StepJob job, std::shared_ptr<const plans::Workshop> workshop) {
+  return [job, workshop = std::move(workshop)](const node::Order& order, node::Reporter& reporter,
+                                               const std::stop_token& stop) {
+    return job(order, reporter, stop, *workshop);
+  };
+}
+
+}  // namespace
+
+void add_plan_kinds(node::NodeConfig& config, std::function<const plans::StepRunner&()> steps) {
+  const node::JobRunner judge = config.kinds.at("kernel");
+  auto workshop = std::make_shared<plans::Workshop>();
+  workshop->steps = std::move(steps);
+  workshop->capabilities = config.capabilities;
+  workshop->kernels = [judge](const json& request, const std::stop_token& stop) {
+    CollectingReporter reporter;
+    node::Conclusion conclusion =
+        judge({.job_id = "", .kind = "kernel", .request = request}, reporter, stop);
+    conclusion.body["stages"] = reporter.take();
+    return conclusion;
+  };
+  config.kinds["plan"] = runner_of(optest::run_plan_job, workshop);
+}
+
+std::vector<job::Kind> job_kinds() { return {job::kernel_kind(), optest::plan_kind()}; }
+
+}  // namespace assay::cli
