@@ -46,6 +46,7 @@ std::vector<mcp::Tool> all(Jobs& jobs, const Library* library) {
   tools.push_back(get_job(jobs));
   tools.push_back(cancel_job(jobs));
   tools.push_back(check_capabilities(jobs));
+  tools.push_back(get_server_stats(jobs));
   for (auto& tool : tools) tool.run = answering_faults(std::move(tool.run));
   return tools;
 }

@@ -19,6 +19,7 @@ namespace assay::tools {
 [[nodiscard]] mcp::Tool get_job(Jobs& jobs);
 [[nodiscard]] mcp::Tool cancel_job(Jobs& jobs);
 [[nodiscard]] mcp::Tool check_capabilities(Jobs& jobs);
+[[nodiscard]] mcp::Tool get_server_stats(Jobs& jobs);
 
 [[nodiscard]] std::vector<mcp::Tool> all(Jobs& jobs, const Library* library = nullptr);
 

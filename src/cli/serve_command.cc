@@ -22,6 +22,7 @@
 #include "mcp/conformance/fixtures.h"
 #include "mcp/http/http_server.h"
 #include "mcp/server.h"
+#include "rest/rest.h"
 #include "tools/job_answer.h"
 #include "tools/job_resources.h"
 #include "tools/prompts.h"
@@ -107,8 +108,12 @@ int serve(const ServeOptions& options, const std::optional<mcp::http::HttpConfig
   const std::stop_callback terminated(signals.token(), [&end] { end.request_stop(); });
   Assembly assembly(options.assembly);
   std::optional<HttpService> service;
-  if (http)
-    service.emplace(server_config(assembly, options.conformance_fixtures), *http, end.get_token());
+  if (http) {
+    auto with_site = *http;
+    with_site.site = rest::site(assembly.jobs(), &assembly.library());
+    service.emplace(server_config(assembly, options.conformance_fixtures), with_site,
+                    end.get_token());
+  }
   std::size_t abandoned_calls = 0;
   if (streams) {
     mcp::StdioServer server(server_config(assembly, options.conformance_fixtures),
@@ -152,6 +157,7 @@ void add_serve(CLI::App& app, int& code) {
   command->add_flag("--conformance-fixtures", options->conformance_fixtures,
                     "Also offer what the official MCP conformance suite expects");
   add_source_root_option(*command, options->assembly);
+  add_cleanup_options(*command, options->assembly);
   add_assembly_options(*command, options->assembly);
   command->callback([options, &code] { code = run_serve(*options); });
 }
