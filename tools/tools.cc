@@ -59,7 +59,9 @@ std::string instructions() {
          "false), "
          "so read `verdict` and `summary`. A call answers within `wait_s`; if `state` is not "
          "final, "
-         "call `get_job` with the `job_id`.";
+         "call `get_job` with the `job_id`. How each kernel type and a contract are written: "
+         "resources "
+         "assay://guide/{cuda,torch,torch_cuda,triton,multi_kernel,io_contract}.";
 }
 
 }  // namespace assay::tools

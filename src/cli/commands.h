@@ -14,6 +14,7 @@ void add_engine(CLI::App& app, int& code);
 void add_call(CLI::App& app, int& code);
 void add_contract(CLI::App& app, int& code);
 void add_capabilities(CLI::App& app, int& code);
+void add_mcp_config(CLI::App& app, int& code);
 
 // The folder of the running executable: assay-runner and the CUDA parts lie beside it.
 [[nodiscard]] std::filesystem::path executable_folder();

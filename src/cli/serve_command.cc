@@ -23,6 +23,7 @@
 #include "mcp/http/http_server.h"
 #include "mcp/server.h"
 #include "rest/rest.h"
+#include "tools/guides.h"
 #include "tools/job_answer.h"
 #include "tools/job_resources.h"
 #include "tools/prompts.h"
@@ -56,7 +57,7 @@ mcp::ServerConfig server_config(Assembly& assembly, bool conformance_fixtures) {
   mcp::ServerConfig config{.version = ASSAY_VERSION,
                            .instructions = tools::instructions(),
                            .tools = tools::all(assembly.jobs(), &assembly.library()),
-                           .resources = tools::job_resources(assembly.jobs()),
+                           .resources = tools::with_guides(tools::job_resources(assembly.jobs())),
                            .prompts = tools::prompts(assembly.jobs()),
                            .tasks = tools::job_tasks(assembly.jobs()),
                            .log = log_mcp};

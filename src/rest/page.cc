@@ -27,9 +27,10 @@ struct Served {
   const char* file;
   const char* media_type;
 };
-constexpr std::array<Served, 3> kServed{{{"/", "index.html", "text/html; charset=utf-8"},
+constexpr std::array<Served, 4> kServed{{{"/", "index.html", "text/html; charset=utf-8"},
                                          {"/page.js", "page.js", "text/javascript; charset=utf-8"},
-                                         {"/page.css", "page.css", "text/css; charset=utf-8"}}};
+                                         {"/page.css", "page.css", "text/css; charset=utf-8"},
+                                         {"/icon.svg", "icon.svg", "image/svg+xml"}}};
 
 std::string_view embedded(std::string_view file) {
 #define FILE(name, symbol)                                            \

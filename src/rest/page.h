@@ -1,4 +1,4 @@
-// The page for people: three files, embedded byte for byte, that hold no data. Its script asks the
+// The page for people: a few files, embedded byte for byte, that hold no data. Its script asks the
 // REST interface for that, with the token that the person gives it. Any thread.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace assay::rest {
 
-// "/", "/page.js", "/page.css".
+// "/", "/page.js", "/page.css", "/icon.svg".
 [[nodiscard]] HttpAnswer page_file(const std::string& path);
 
 }  // namespace assay::rest

@@ -75,7 +75,7 @@ class Rest {
   }
 
   [[nodiscard]] static const Route* route_of(std::string_view path) {
-    static constexpr std::array<Route, 10> kRoutes{
+    static constexpr std::array<Route, 11> kRoutes{
         {{"/", &Rest::page, &Rest::compare, true},
          {"/evaluate", nullptr, &Rest::evaluate},
          {"/compare", nullptr, &Rest::compare},
@@ -85,7 +85,8 @@ class Rest {
          {"/jobs", &Rest::jobs},
          {"/admin/cleanup-jobs", nullptr, &Rest::clean_up},
          {"/page.js", &Rest::page, nullptr, true},
-         {"/page.css", &Rest::page, nullptr, true}}};
+         {"/page.css", &Rest::page, nullptr, true},
+         {"/icon.svg", &Rest::page, nullptr, true}}};
     const auto* found = std::find_if(kRoutes.begin(), kRoutes.end(),
                                      [path](const Route& route) { return route.path == path; });
     return found == kRoutes.end() ? nullptr : found;

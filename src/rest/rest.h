@@ -7,7 +7,7 @@
 //   GET  /jobs                      the caller's recent jobs, ?limit=
 //   GET  /health, /stats, /metrics  500 if it is not healthy
 //   POST /admin/cleanup-jobs        forgets the caller's jobs that ended 5 minutes ago
-//   GET  /, /page.js, /page.css     page.h
+//   GET  /, /page.js, …             page.h
 //
 // /health and the page hold nothing of anybody's jobs and are shown without a token.
 #pragma once
