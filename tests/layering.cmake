@@ -34,7 +34,8 @@ room(src/mcp                 LIBRARIES json boost spdlog openssl)
 room(src/plans               ROOMS ${engine_vocabulary} engine/judge engine/confinement engine/posix
                              LIBRARIES json yaml openssl)
 room(tools                   ROOMS mcp plans ${engine_vocabulary} schemas LIBRARIES json)
-room(src/cli                 ROOMS mcp plans tools ${engine_vocabulary} engine/frames engine/confinement
+room(src/rest                ROOMS mcp tools engine/job engine/journal LIBRARIES json)
+room(src/cli                 ROOMS mcp plans tools rest ${engine_vocabulary} engine/frames engine/confinement
                                    engine/posix schemas
                              LIBRARIES json spdlog cli11 openssl)
 

@@ -114,6 +114,10 @@ mcp::Tasks job_tasks(Jobs& jobs) {
           .update =
               [&jobs](const std::string& id, const Json&, const CallContext& context) {
                 return jobs.find(id, context.principal).has_value();
+              },
+          .observe =
+              [&jobs](std::function<void(const std::string&)> changed) {
+                return jobs.observe(std::move(changed));
               }};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "tools/job_parts.h"
 #include "tools/report.h"
 
 namespace assay::tools {
@@ -100,6 +101,10 @@ std::optional<ResourceContents> read(Jobs& jobs, const std::string& uri,
         .bytes = cut(report(*record, Detail::full)
                          .dump(1, ' ', false, mcp::OrderedJson::error_handler_t::replace),
                      address->range, true)};
+  if (auto part = job_part(*record, address->part)) {
+    part->bytes = cut(part->bytes, address->range, true);
+    return part;
+  }
   // A name may occur in several stages; the last one is what the report speaks of.
   for (auto link = record->artifacts.rbegin(); link != record->artifacts.rend(); ++link) {
     if (link->name != address->part) continue;
@@ -128,6 +133,11 @@ void list_job(const JobRecord& record, std::vector<mcp::Resource>& into) {
                   .title = "Report of job " + record.id.substr(0, 8) + ": " + verdict,
                   .description = record.conclusion.value("summary", std::string()),
                   .mime_type = "application/json"});
+  for (const std::string& part : job_parts(record))
+    into.push_back({.uri = artifact_uri(record.id, part),
+                    .name = part,
+                    .title = part + " of job " + record.id.substr(0, 8),
+                    .mime_type = media_type_of_part(part)});
   for (const auto& link : record.artifacts)
     into.push_back({.uri = artifact_uri(record.id, link.name),
                     .name = link.name,
@@ -146,8 +156,10 @@ std::vector<std::string> suggest(Jobs& jobs, const std::string& variable, const 
   if (variable == "job_id")
     for (const JobRecord& record : jobs.recent(context.principal, kSuggestedJobs)) offer(record.id);
   if (variable == "artifact")
-    for (const JobRecord& record : recent_jobs(jobs, kListedJobs, context))
+    for (const JobRecord& record : recent_jobs(jobs, kListedJobs, context)) {
+      for (const std::string& part : job_parts(record)) offer(part);
       for (const auto& link : record.artifacts) offer(link.name);
+    }
   return values;
 }
 
@@ -181,8 +193,8 @@ mcp::Resources job_resources(Jobs& jobs) {
                     {.uri_template = "assay://jobs/{job_id}/{artifact}{?offset,length}",
                      .name = "artifact",
                      .title = "What a job left behind",
-                     .description = "The compiler's log, the PTX and whatever else the report's "
-                                    "`artifacts` name; offset and length in bytes.",
+                     .description = "report, source, samples, plot.svg, log, ptx and whatever else "
+                                    "the report's `artifacts` name; offset and length in bytes.",
                      .complete = complete}},
       .read = [&jobs](const std::string& uri,
                       const CallContext& context) { return read(jobs, uri, context); }};

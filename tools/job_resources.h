@@ -2,6 +2,7 @@
 //
 //   assay://jobs/{job_id}              the report in full, every stage with its body
 //   assay://jobs/{job_id}/report       the same
+//   assay://jobs/{job_id}/{part}       "source", "samples", "plot.svg": job_parts.h
 //   assay://jobs/{job_id}/{artifact}   "log", "ptx", … as the report's `artifacts` name them
 //
 // The last also with ?offset=…&length=…, in bytes, for texts that are too long to read whole.

@@ -17,9 +17,20 @@ constexpr std::chrono::milliseconds kForeignPoll{100};
 
 }  // namespace
 
+// Shared with the handles, which may be dropped after the jobs are gone.
+struct Jobs::Observers {
+  std::mutex mutex{};
+  std::uint64_t last = 0;
+  std::map<std::uint64_t, std::function<void(const std::string&)>> all{};
+};
+
 Jobs::Jobs(journal::Journal& journal, journal::ArtifactStore& artifacts, node::Engine& engine,
            Log log)
-    : journal_(journal), artifacts_(artifacts), engine_(engine), log_(std::move(log)) {}
+    : journal_(journal),
+      artifacts_(artifacts),
+      engine_(engine),
+      log_(std::move(log)),
+      observers_(std::make_shared<Observers>()) {}
 
 Jobs::~Jobs() {
   std::map<std::string, Running> ending;
@@ -37,6 +48,7 @@ std::string Jobs::submit(const job::Kind& kind, json request, const std::string&
                    .request = std::move(request),
                    .stages = {{.name = "received"}}};
   journal_.submit(record);
+  counters_.submitted(record.id);
   forget_finished();
   start(record);
   return record.id;
@@ -66,6 +78,7 @@ void Jobs::run(const JobRecord& record, const std::stop_token& stop) {
   // Nothing of the job comes after it but its end, so the two are one write.
   std::optional<job::StageRecord> last_stage;
   const auto on_stage = [&](const node::StageEvent& event) {
+    counters_.told(record.id, event.record);
     if (event.record.name == "concluded" && event.artifacts.empty()) {
       last_stage = event.record;
       return;
@@ -73,7 +86,7 @@ void Jobs::run(const JobRecord& record, const std::stop_token& stop) {
     auto stage = event.record;
     const auto links = keep(event.artifacts, stage);
     journal_.append(record.id, ++seq, stage, links);
-    changed();
+    changed(record.id);
   };
   Conclusion conclusion;
   try {
@@ -121,13 +134,30 @@ void Jobs::conclude(const std::string& job_id, const Conclusion& conclusion,
     // The job stays unfinished in the journal; the next start marks it interrupted with its stages.
     log_("job " + job_id + ": its end could not be recorded: " + error.what());
   }
-  changed();
+  counters_.ended(job_id, conclusion.verdict,
+                  conclusion.interrupted || conclusion.verdict == job::Verdict::engine_fault);
+  changed(job_id);
 }
 
-void Jobs::changed() {
-  const std::lock_guard lock(mutex_);
-  ++changes_;
-  change_.notify_all();
+void Jobs::changed(const std::string& job_id) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++changes_;
+    change_.notify_all();
+  }
+  const std::lock_guard lock(observers_->mutex);
+  for (const auto& [key, then] : observers_->all) then(job_id);
+}
+
+std::shared_ptr<void> Jobs::observe(std::function<void(const std::string&)> then) {
+  const std::lock_guard lock(observers_->mutex);
+  const std::uint64_t key = ++observers_->last;
+  observers_->all.emplace(key, std::move(then));
+  // A handle that holds nothing but the way to take the entry out.
+  return {nullptr, [observers = observers_, key](void*) {
+            const std::lock_guard guard(observers->mutex);
+            observers->all.erase(key);
+          }};
 }
 
 void Jobs::forget_finished() {

@@ -20,6 +20,7 @@
 #include "engine/journal/artifacts.h"
 #include "engine/journal/journal.h"
 #include "engine/node/engine.h"
+#include "tools/job_counters.h"
 
 namespace assay::tools {
 
@@ -56,7 +57,22 @@ class Jobs {
 
   [[nodiscard]] nlohmann::json capabilities(bool refresh);
 
+  // `then` is told the id of every job of this server that has changed, on the thread of that job:
+  // it must not block nor call back. It is not called any more once the handle is gone.
+  [[nodiscard]] std::shared_ptr<void> observe(std::function<void(const std::string& job_id)> then);
+
+  [[nodiscard]] const JobCounters& counters() const { return counters_; }
+  // Of all principals, and of all servers on the same state directory.
+  [[nodiscard]] journal::Counts journal_counts() const { return journal_.counts(); }
+  // Throws journal::JournalUnavailable if no job could be made now.
+  void require_writable() { journal_.require_writable(); }
+  // Forgets the principal's jobs that ended longer ago than `age`. Returns how many.
+  std::size_t remove_finished(const std::string& principal, std::chrono::seconds age) {
+    return journal_.remove_finished(principal, age);
+  }
+
  private:
+  struct Observers;
   struct Running {
     std::jthread thread{};
     bool done = false;
@@ -70,13 +86,15 @@ class Jobs {
   // With the stage that ends the job, if the engine told one.
   void conclude(const std::string& job_id, const node::Conclusion& conclusion,
                 const std::optional<job::StageRecord>& last_stage = {}, std::uint64_t seq = 0);
-  void changed();
+  void changed(const std::string& job_id);
   void forget_finished();
 
   journal::Journal& journal_;
   journal::ArtifactStore& artifacts_;
   node::Engine& engine_;
   Log log_;
+  JobCounters counters_{};
+  std::shared_ptr<Observers> observers_;
   std::mutex mutex_{};
   std::condition_variable_any change_{};
   std::uint64_t changes_ = 0;

@@ -23,11 +23,15 @@ std::size_t rank(std::string_view level) {
 
 }  // namespace
 
+bool is_at_least(std::string_view level, std::string_view wanted) {
+  return rank(level) >= rank(wanted);
+}
+
 std::optional<ToolResult> refuse_isolation(Jobs& jobs, const Json& arguments) {
   const auto wanted = arguments.find("min_isolation");
   if (wanted == arguments.end()) return std::nullopt;
   const auto seen = jobs.capabilities(false).at("isolation").at("level").get<std::string>();
-  if (rank(seen) >= rank(wanted->get<std::string>())) return std::nullopt;
+  if (is_at_least(seen, wanted->get<std::string>())) return std::nullopt;
   return refuse("/min_isolation",
                 "runners are confined at " + seen +
                     " here; check_capabilities says which layer is missing and why");

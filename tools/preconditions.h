@@ -4,11 +4,15 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "mcp/tool.h"
 #include "tools/jobs.h"
 
 namespace assay::tools {
+
+// Whether runners that are confined at `level` are confined as much as `wanted` says.
+[[nodiscard]] bool is_at_least(std::string_view level, std::string_view wanted);
 
 // `min_isolation`, if `arguments` has one.
 [[nodiscard]] std::optional<mcp::ToolResult> refuse_isolation(Jobs& jobs,

@@ -89,6 +89,9 @@ OrderedJson validation(const StageRecord& validated) {
   for (const char* key : {"checked_against", "trials", "trials_passed", "outputs", "counters"}) {
     if (validated.body.contains(key)) out[key] = validated.body.at(key);
   }
+  // A picture is for people; it stands in the full report's stages.
+  if (out.contains("outputs"))
+    for (auto& output : out["outputs"]) output.erase("map");
   if (validated.body.value("printf", "") != "") {
     out["printf"] = validated.body.at("printf");
     out["printf_truncated"] = validated.body.value("printf_truncated", false);
@@ -213,6 +216,7 @@ void add_failure(OrderedJson& out, const JobRecord& record) {
   if (detail == record.conclusion.end() || detail->empty()) return;
   OrderedJson error = *detail;
   error.erase("log");  // stands in compilation_error, whole in the artifact
+  if (error.contains("output")) error["output"].erase("map");
   for (const char* key : {"diagnostics", "diagnostics_truncated"}) error.erase(key);
   out["error"] = std::move(error);
 }

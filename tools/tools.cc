@@ -46,6 +46,7 @@ std::vector<mcp::Tool> all(Jobs& jobs, const Library* library, Commands commands
   tools.push_back(get_job(jobs));
   tools.push_back(cancel_job(jobs));
   tools.push_back(check_capabilities(jobs));
+  tools.push_back(get_server_stats(jobs));
   tools.push_back(run_plan(jobs, library, commands));
   for (auto& tool : tools) tool.run = answering_faults(std::move(tool.run));
   return tools;
@@ -59,7 +60,9 @@ std::string instructions() {
          "false), "
          "so read `verdict` and `summary`. A call answers within `wait_s`; if `state` is not "
          "final, "
-         "call `get_job` with the `job_id`.";
+         "call `get_job` with the `job_id`. How each kernel type and a contract are written: "
+         "resources "
+         "assay://guide/{cuda,torch,torch_cuda,triton,multi_kernel,io_contract}.";
 }
 
 }  // namespace assay::tools

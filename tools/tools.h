@@ -21,6 +21,7 @@ namespace assay::tools {
 [[nodiscard]] mcp::Tool cancel_job(Jobs& jobs);
 [[nodiscard]] mcp::Tool check_capabilities(Jobs& jobs);
 [[nodiscard]] mcp::Tool run_plan(Jobs& jobs, const Library* library, Commands commands);
+[[nodiscard]] mcp::Tool get_server_stats(Jobs& jobs);
 
 [[nodiscard]] std::vector<mcp::Tool> all(Jobs& jobs, const Library* library = nullptr,
                                          Commands commands = Commands::allowed);

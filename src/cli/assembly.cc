@@ -63,6 +63,17 @@ void add_source_root_option(CLI::App& command, AssemblyOptions& options) {
                      "working directory");
 }
 
+void add_cleanup_options(CLI::App& command, AssemblyOptions& options) {
+  command
+      .add_option("--cleanup-every", options.cleanup_every_s,
+                  "Seconds between two clean-ups (default 300)")
+      ->check(CLI::Range(1U, 86'400U));
+  command
+      .add_option("--keep-jobs-for", options.keep_jobs_for_s,
+                  "Seconds that a job is kept after its end (default 3600)")
+      ->check(CLI::Range(1U, 366U * 86'400U));
+}
+
 void add_assembly_options(CLI::App& command, AssemblyOptions& options) {
   command.add_option("--state", options.state_dir, "Directory for jobs and artifacts");
   command
@@ -89,8 +100,11 @@ void add_assembly_options(CLI::App& command, AssemblyOptions& options) {
 }
 
 Assembly::Assembly(const AssemblyOptions& options)
-    : state_dir_(state_directory(options.state_dir)),
-      journal_(state_dir_, {.kinds = job_kinds(), .log = warn}),
+    : cleanup_every_(options.cleanup_every_s),
+      state_dir_(state_directory(options.state_dir)),
+      journal_(state_dir_, {.kinds = job_kinds(),
+                            .keep_for = std::chrono::seconds(options.keep_jobs_for_s),
+                            .log = warn}),
       artifacts_(state_dir_ / "artifacts", kArtifactBytes, warn,
                  {.pinned = [this](const std::string& id) { return journal_.references(id); },
                   .make_room = [this](std::uint64_t bytes) { journal_.make_room(bytes); }}),
@@ -101,12 +115,11 @@ Assembly::Assembly(const AssemblyOptions& options)
       housekeeping_([this](const std::stop_token& stop) { keep_house(stop); }) {}
 
 void Assembly::keep_house(const std::stop_token& stop) {
-  constexpr std::chrono::minutes kPeriod{5};
   std::mutex mutex;
   std::condition_variable_any never;
   for (;;) {
     std::unique_lock lock(mutex);
-    if (never.wait_for(lock, stop, kPeriod, [&] { return stop.stop_requested(); })) return;
+    if (never.wait_for(lock, stop, cleanup_every_, [&] { return stop.stop_requested(); })) return;
     try {
       journal_.sweep();
       artifacts_.sweep();

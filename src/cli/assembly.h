@@ -4,6 +4,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -23,6 +24,9 @@ struct AssemblyOptions {
   std::string min_isolation = "L1";
   bool allow_unsandboxed = false;
   unsigned slots = 0;
+  // Clean-up: how often, and how long a job that has ended is kept.
+  unsigned cleanup_every_s = 300;
+  unsigned keep_jobs_for_s = 3600;
   std::string runner{};                     // tests put a misbehaving one here
   std::vector<std::string> source_roots{};  // folders that source_file may name; none: nothing
 };
@@ -35,6 +39,9 @@ struct AssemblyOptions {
 
 // Declares --source-root. Where it is not given, the working directory is the one root.
 void add_source_root_option(CLI::App& command, AssemblyOptions& options);
+
+// Declares --cleanup-every and --keep-jobs-for, for what runs long enough to clean up.
+void add_cleanup_options(CLI::App& command, AssemblyOptions& options);
 
 // Declares --state, --min-isolation, --allow-unsandboxed, --slots on a command.
 void add_assembly_options(CLI::App& command, AssemblyOptions& options);
@@ -50,9 +57,10 @@ class Assembly {
   [[nodiscard]] const tools::Library& library() const { return library_; }
 
  private:
-  // Every few minutes: retention limits, jobs of dead servers, the bound of the artifact store.
+  // Every cleanup_every: retention limits, jobs of dead servers, the bound of the artifact store.
   void keep_house(const std::stop_token& stop);
 
+  const std::chrono::seconds cleanup_every_;
   std::filesystem::path state_dir_;
   journal::Journal journal_;
   journal::ArtifactStore artifacts_;

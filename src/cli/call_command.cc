@@ -21,6 +21,8 @@
 
 #include "cli/assembly.h"
 #include "cli/commands.h"
+#include "cli/http_options.h"
+#include "cli/remote_tools.h"
 #include "cli/termination_signals.h"
 #include "engine/confinement/isolation.h"
 #include "mcp/codec.h"
@@ -57,6 +59,8 @@ struct CallOptions {
   std::string tool{};
   std::string arguments = "{}";
   bool check = false;
+  std::string url{};
+  std::string token_file{};
 };
 
 int exit_code(const ToolResult& result, bool check) {
@@ -197,21 +201,23 @@ int written(int code) {
   return kUnwritten;
 }
 
-int run_call(const CallOptions& options) {
-  confinement::harden_supervisor();
-  ::signal(SIGPIPE, SIG_IGN);
-  const TerminationSignals signals;
-  Assembly assembly(options.assembly);
-  auto tools = tools::all(assembly.jobs(), &assembly.library());
+const mcp::Tool* tool_named(const std::vector<mcp::Tool>& tools, const std::string& name) {
   const auto found = std::find_if(tools.begin(), tools.end(),
-                                  [&](const mcp::Tool& tool) { return tool.name == options.tool; });
-  if (found == tools.end()) {
+                                  [&](const mcp::Tool& tool) { return tool.name == name; });
+  return found == tools.end() ? nullptr : &*found;
+}
+
+int call_one_of(const std::vector<mcp::Tool>& tools, const CallOptions& options,
+                const std::stop_token& stop) {
+  const mcp::Tool* tool = tool_named(tools, options.tool);
+  const mcp::Tool* report = tool_named(tools, "get_job");
+  if (tool == nullptr || report == nullptr) {
     std::cerr << "no tool named '" << options.tool << "'; there are:";
-    for (const auto& tool : tools) std::cerr << ' ' << tool.name;
+    for (const auto& one : tools) std::cerr << ' ' << one.name;
     std::cerr << '\n';
     return kUsage;
   }
-  Caller caller(*found, tools::get_job(assembly.jobs()), options.check, signals.token());
+  Caller caller(*tool, *report, options.check, stop);
   if (options.arguments == "-") return written(call_stream(caller, std::cin));
   if (options.arguments.starts_with('{')) return written(call_text(caller, options.arguments));
   std::ifstream file(options.arguments);
@@ -220,6 +226,34 @@ int run_call(const CallOptions& options) {
     return kUsage;
   }
   return written(call_stream(caller, file));
+}
+
+// On a server that is running; nothing is started here.
+int run_remotely(const CallOptions& options, const std::stop_token& stop) {
+  try {
+    const auto tokens =
+        options.token_file.empty() ? std::vector<std::string>{} : read_tokens(options.token_file);
+    const auto tools = remote_tools(options.url, tokens.empty() ? "" : tokens.front());
+    return call_one_of(tools, options, stop);
+  } catch (const std::invalid_argument& error) {
+    std::cerr << error.what() << '\n';
+    return kUsage;
+  } catch (const std::runtime_error& error) {
+    std::cerr << error.what() << '\n';
+    return kEngineFault;
+  }
+}
+
+int run_call(const CallOptions& options) {
+  ::signal(SIGPIPE, SIG_IGN);
+  if (!options.url.empty()) {
+    const TerminationSignals signals;
+    return run_remotely(options, signals.token());
+  }
+  confinement::harden_supervisor();
+  const TerminationSignals signals;
+  Assembly assembly(options.assembly);
+  return call_one_of(tools::all(assembly.jobs(), &assembly.library()), options, signals.token());
 }
 
 }  // namespace
@@ -235,6 +269,10 @@ void add_call(CLI::App& app, int& code) {
       "--check", options->check,
       "Exit code by verdict: 0 passed, 1 not, 3 refused, 4 engine fault, 5 cancelled");
   command->footer(kExitCodes);
+  command->add_option("--url", options->url,
+                      "Call a server that is running, for example http://127.0.0.1:8000");
+  command->add_option("--token-file", options->token_file,
+                      "The first token in this file is shown to that server");
   add_source_root_option(*command, options->assembly);
   add_assembly_options(*command, options->assembly);
   command->callback([options, &code] { code = run_call(*options); });

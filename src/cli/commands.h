@@ -16,6 +16,7 @@ void add_engine(CLI::App& app, int& code);
 void add_call(CLI::App& app, int& code);
 void add_contract(CLI::App& app, int& code);
 void add_capabilities(CLI::App& app, int& code);
+void add_mcp_config(CLI::App& app, int& code);
 void add_optest(CLI::App& app, int& code);
 
 // The arguments for CLI::App::parse, last first. Called by the name `optest` (a link to the

@@ -28,23 +28,6 @@ bool only_this_machine(const std::string& host) {
   return host.starts_with("127.") || host == "::1";
 }
 
-// One token a line; blank lines and lines that begin with # are nothing.
-std::vector<std::string> read_tokens(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw std::invalid_argument("cannot read the token file " + path);
-  std::vector<std::string> tokens;
-  for (std::string line; std::getline(file, line);) {
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-    if (line.empty() || line.starts_with('#')) continue;
-    if (line.size() < kMinTokenChars)
-      throw std::invalid_argument("the token file " + path + " holds a token of less than " +
-                                  std::to_string(kMinTokenChars) + " characters");
-    tokens.push_back(std::move(line));
-  }
-  if (tokens.empty()) throw std::invalid_argument("the token file " + path + " holds no token");
-  return tokens;
-}
-
 }  // namespace
 
 void add_http_options(CLI::App& command, HttpOptions& options) {
@@ -94,6 +77,22 @@ ListenAddress parse_listen_address(const std::string& text) {
   }
   if (!host.empty() && host != "localhost") address.host = std::string(host);
   return address;
+}
+
+std::vector<std::string> read_tokens(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::invalid_argument("cannot read the token file " + path);
+  std::vector<std::string> tokens;
+  for (std::string line; std::getline(file, line);) {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (line.empty() || line.starts_with('#')) continue;
+    if (line.size() < kMinTokenChars)
+      throw std::invalid_argument("the token file " + path + " holds a token of less than " +
+                                  std::to_string(kMinTokenChars) + " characters");
+    tokens.push_back(std::move(line));
+  }
+  if (tokens.empty()) throw std::invalid_argument("the token file " + path + " holds no token");
+  return tokens;
 }
 
 mcp::http::HttpConfig http_config(const HttpOptions& options) {

@@ -25,6 +25,10 @@ void add_http_options(CLI::App& command, HttpOptions& options);
 // file that cannot be used, and an address that others can reach without a token.
 [[nodiscard]] mcp::http::HttpConfig http_config(const HttpOptions& options);
 
+// One token a line; blank lines and lines that begin with # are nothing. Throws
+// std::invalid_argument as http_config() does.
+[[nodiscard]] std::vector<std::string> read_tokens(const std::string& path);
+
 // "HOST:PORT", "HOST", "PORT", ":PORT", "[ADDRESS]:PORT".
 struct ListenAddress {
   std::string host = "127.0.0.1";

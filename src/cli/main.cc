@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   assay::cli::add_call(app, code);
   assay::cli::add_contract(app, code);
   assay::cli::add_capabilities(app, code);
+  assay::cli::add_mcp_config(app, code);
   assay::cli::add_engine(app, code);
   assay::cli::add_optest(app, code);
   try {

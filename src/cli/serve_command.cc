@@ -22,6 +22,8 @@
 #include "mcp/conformance/fixtures.h"
 #include "mcp/http/http_server.h"
 #include "mcp/server.h"
+#include "rest/rest.h"
+#include "tools/guides.h"
 #include "tools/job_answer.h"
 #include "tools/job_resources.h"
 #include "tools/prompts.h"
@@ -57,7 +59,7 @@ mcp::ServerConfig server_config(Assembly& assembly, bool conformance_fixtures,
   mcp::ServerConfig config{.version = ASSAY_VERSION,
                            .instructions = tools::instructions(),
                            .tools = tools::all(assembly.jobs(), &assembly.library(), commands),
-                           .resources = tools::job_resources(assembly.jobs()),
+                           .resources = tools::with_guides(tools::job_resources(assembly.jobs())),
                            .prompts = tools::prompts(assembly.jobs()),
                            .tasks = tools::job_tasks(assembly.jobs()),
                            .log = log_mcp};
@@ -109,11 +111,14 @@ int serve(const ServeOptions& options, const std::optional<mcp::http::HttpConfig
   const std::stop_callback terminated(signals.token(), [&end] { end.request_stop(); });
   Assembly assembly(options.assembly);
   std::optional<HttpService> service;
-  if (http)
-    service.emplace(
-        server_config(assembly, options.conformance_fixtures,
-                      options.allow_commands ? tools::Commands::allowed : tools::Commands::refused),
-        *http, end.get_token());
+  if (http) {
+    auto with_site = *http;
+    with_site.site = rest::site(assembly.jobs(), &assembly.library());
+    service.emplace(server_config(assembly, options.conformance_fixtures,
+                                  options.allow_commands ? tools::Commands::allowed
+                                                         : tools::Commands::refused), with_site,
+                    end.get_token());
+  }
   std::size_t abandoned_calls = 0;
   if (streams) {
     mcp::StdioServer server(
@@ -162,6 +167,7 @@ void add_serve(CLI::App& app, int& code) {
       "Let clients over HTTP start plans, generators, builds and scenarios, which run "
       "commands as this user");
   add_source_root_option(*command, options->assembly);
+  add_cleanup_options(*command, options->assembly);
   add_assembly_options(*command, options->assembly);
   command->callback([options, &code] { code = run_serve(*options); });
 }

@@ -27,6 +27,7 @@ std::unique_ptr<Entry> make_entry(Tool tool) {
   if (!tool.run) throw std::invalid_argument("it has no function");
   auto entry = std::make_unique<Entry>();
   entry->input = Schema(Json(tool.input_schema));
+  entry->headers = param_headers(entry->input.document());
   entry->served_input_schema = without_json_text_marks(tool.input_schema);
   if (!tool.output_schema.is_null()) {
     require_object_root(tool.output_schema, "output schema");

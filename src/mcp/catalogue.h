@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mcp/param_headers.h"
 #include "mcp/schema.h"
 #include "mcp/tool.h"
 
@@ -18,6 +19,7 @@ struct Entry {
   Schema input{};
   Schema output{};  // accepts everything when the tool promises nothing
   OrderedJson served_input_schema{};
+  std::vector<ParamHeader> headers{};
 };
 
 // A name as the client used it: which tool it means, and how its arguments are to be rewritten.

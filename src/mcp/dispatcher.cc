@@ -61,6 +61,7 @@ Dispatcher::Dispatcher(ServerConfig config, EventLoop& loop)
       methods_(make_methods()),
       library_(std::move(config.resources), std::move(config.prompts), identity_),
       tasks_(std::move(config.tasks), identity_),
+      subscriptions_(tasks_.tasks(), identity_, loop, calls_),
       calls_(catalogue_, identity_, limits_, config.check_results, loop, log_) {}
 
 void Dispatcher::receive(Incoming incoming) {
@@ -217,6 +218,7 @@ void Dispatcher::peer_gone(const Peer& peer) {
 }
 
 void Dispatcher::stop_all() {
+  subscriptions_.end_all();
   const auto stopped = std::exchange(in_flight_, {});
   pending_bytes_ = 0;
   for (const auto& [key, entry] : stopped) {

@@ -17,6 +17,7 @@
 #include "mcp/method_table.h"
 #include "mcp/peer.h"
 #include "mcp/server.h"
+#include "mcp/subscriptions.h"
 #include "mcp/task_calls.h"
 #include "mcp/tool_calls.h"
 
@@ -35,8 +36,18 @@ class Dispatcher {
   void peer_gone(const Peer& peer);
   // The client ended its session: stops the session's requests, answers none of them.
   void session_ended(const Session& session);
+  // No message comes any more: what would stay open for more is answered in time.
+  void input_ended() { subscriptions_.input_ended(); }
   // Stops every request and answers it with an error.
   void stop_all();
+
+  // What the arguments of a tool must repeat in headers; an unknown tool's, nothing. Under an older
+  // name the arguments have another shape.
+  [[nodiscard]] std::vector<ParamHeader> param_headers(std::string_view tool) const {
+    const Lookup found = catalogue_.find(tool);
+    return found.entry == nullptr || found.alias != nullptr ? std::vector<ParamHeader>{}
+                                                            : found.entry->headers;
+  }
 
   // Nothing is owed to anybody.
   [[nodiscard]] bool idle() const { return in_flight_.empty(); }
@@ -88,6 +99,7 @@ class Dispatcher {
   const MethodTable methods_;
   LibraryCalls library_;
   TaskCalls tasks_;
+  Subscriptions subscriptions_;
   ToolCalls calls_;  // last: its threads use everything above
 };
 

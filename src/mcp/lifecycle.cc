@@ -233,7 +233,7 @@ std::optional<RpcError> missing_tasks(const Client& client) {
                             {{"extensions", {{kTasksExtension, OrderedJson::object()}}}}}}};
 }
 
-OrderedJson task_result(const Identity& identity, const TaskState& task, Revision revision) {
+OrderedJson task_members(const Identity& identity, const TaskState& task, Revision revision) {
   OrderedJson result = handle_members(task.handle);
   if (task.handle.status == TaskStatus::completed && task.result)
     result["result"] = call_result(identity, *task.result, revision);
@@ -242,7 +242,11 @@ OrderedJson task_result(const Identity& identity, const TaskState& task, Revisio
                        {"message", task.error}};
   if (task.handle.status == TaskStatus::input_required)
     result["inputRequests"] = task.input_requests;
-  return complete_result(std::move(result), identity, revision);
+  return result;
+}
+
+OrderedJson task_result(const Identity& identity, const TaskState& task, Revision revision) {
+  return complete_result(task_members(identity, task, revision), identity, revision);
 }
 
 OrderedJson cacheable_result(OrderedJson result, const Identity& identity, Revision revision,

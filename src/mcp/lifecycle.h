@@ -73,6 +73,9 @@ using ProgressToken = RequestId;
                                                          const Client& client);
 // The client has declared the tasks extension with this request; else the error that says so.
 [[nodiscard]] std::optional<RpcError> missing_tasks(const Client& client);
+// A task with what it has come to, as a result and as a notification.
+[[nodiscard]] OrderedJson task_members(const Identity& identity, const TaskState& task,
+                                       Revision revision);
 [[nodiscard]] OrderedJson task_result(const Identity& identity, const TaskState& task,
                                       Revision revision);
 [[nodiscard]] OrderedJson initialize_result(const Identity& identity, Revision revision);

@@ -110,6 +110,11 @@ void Dispatcher::add_library_methods(MethodTable& methods) {
 
 void Dispatcher::add_task_methods(MethodTable& methods) {
   if (!identity_.offers.tasks) return;
+  methods.push_back({"subscriptions/listen", Eras::modern, false,
+                     bind_request<ListenParams>(
+                         [this](const Call& call, const ListenParams& params, Reply reply) {
+                           subscriptions_.listen(call, params, std::move(reply));
+                         })});
   using Handler = void (TaskCalls::*)(const Call&, const TaskParams&, Reply, ToolCalls&) const;
   const auto add = [&](const char* name, Handler handler) {
     methods.push_back(

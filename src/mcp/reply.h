@@ -38,6 +38,8 @@ class [[nodiscard]] Reply {
   // A notification that belongs to this request; dropped once the request is answered or cancelled.
   void notify(std::string message) const;
 
+  // REQUIRES: not moved from.
+  [[nodiscard]] const RequestId& id() const { return exchange_->id; }
   [[nodiscard]] bool open() const { return exchange_ && exchange_->open; }
 
  private:

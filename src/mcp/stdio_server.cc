@@ -77,6 +77,7 @@ class StdioServer::Impl : public std::enable_shared_from_this<StdioServer::Impl>
       output_.flush();
       if (output_.broken()) return Ended::output_broken;
       if (stop.stop_requested()) return Ended::stop_requested;
+      if (queue_.input_ended()) dispatcher_.input_ended();
       if (queue_.input_ended() && dispatcher_.idle() && output_.empty()) return Ended::input_ended;
       // What was written may have made room; then nobody else would wake us for what waits.
       if (overloaded() || !queue_.has_message()) wait();

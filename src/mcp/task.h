@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -28,6 +29,11 @@ struct Tasks {
   std::function<bool(const std::string& id, const CallContext& context)> cancel{};
   std::function<bool(const std::string& id, const Json& responses, const CallContext& context)>
       update{};
+
+  // `changed` is told the id of every task that has changed, from any thread; it returns at once.
+  // It is not called any more once the handle is gone. Empty: nobody is told of changes.
+  std::function<std::shared_ptr<void>(std::function<void(const std::string& id)> changed)>
+      observe{};
 
   [[nodiscard]] bool offered() const { return static_cast<bool>(get); }
 };

@@ -25,6 +25,8 @@ class TaskCalls {
   void cancel(const Call& call, const TaskParams& params, Reply reply, ToolCalls& pool) const;
   void update(const Call& call, const TaskParams& params, Reply reply, ToolCalls& pool) const;
 
+  [[nodiscard]] const Tasks& tasks() const { return tasks_; }
+
  private:
   [[nodiscard]] ToolCalls::Ending acknowledged(bool known, const std::string& id,
                                                Revision revision) const;

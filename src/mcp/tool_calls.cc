@@ -89,6 +89,16 @@ void ToolCalls::defer(const Call& call, Reply reply, std::string what,
   }
 }
 
+bool ToolCalls::work(std::function<void()> work) {
+  try {
+    pool_.submit(std::move(work));
+    return true;
+  } catch (const std::system_error& error) {
+    if (log_) log_(Level::warning, std::string("no thread for a subscription: ") + error.what());
+    return false;
+  }
+}
+
 std::shared_ptr<CallContext> ToolCalls::open_context(std::uint64_t serial, const Call& call) {
   auto context = std::make_shared<CallContext>(
       CallContext{.stop = call.stop,

@@ -46,6 +46,8 @@ class ToolCalls {
   // `what` names it in that answer.
   void defer(const Call& call, Reply reply, std::string what,
              std::function<Ending(CallContext&)> work);
+  // Work that is no request's: it must not throw. False: there is no thread for it.
+  [[nodiscard]] bool work(std::function<void()> work);
   // The client answered something that a call asked.
   void answered(const Session& session, const Response& response) {
     questions_.answered(session, response);

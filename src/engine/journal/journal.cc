@@ -57,7 +57,14 @@ std::optional<job::JobRecord> Journal::wait(const std::string& job_id, const std
 }
 
 Counts Journal::counts() const {
-  return store_->read([](const Database& database) { return read_counts(database); });
+  const std::int64_t now_ns = store_->now_ns();
+  return store_->read([now_ns](const Database& database) { return read_counts(database, now_ns); });
+}
+
+void Journal::require_writable() { store_->require_writable(); }
+
+std::size_t Journal::remove_finished(const std::string& principal, std::chrono::seconds age) {
+  return store_->remove_finished(principal, age);
 }
 
 bool Journal::references(const std::string& artifact_id) const {

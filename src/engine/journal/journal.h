@@ -115,6 +115,10 @@ class Journal {
                                                    const std::stop_token& stop) const;
   // Of all principals.
   [[nodiscard]] Counts counts() const;
+  // Writes and takes nothing: what submit() would meet now. Throws JournalUnavailable.
+  void require_writable();
+  // Removes one principal's jobs that ended longer ago than `age`. Returns how many.
+  std::size_t remove_finished(const std::string& principal, std::chrono::seconds age);
   // True while a job links this artifact.
   [[nodiscard]] bool references(const std::string& artifact_id) const;
 

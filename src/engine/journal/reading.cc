@@ -116,10 +116,14 @@ std::vector<JobRecord> read_recent(const Database& database, const std::string& 
   return records;
 }
 
-Counts read_counts(const Database& database) {
+Counts read_counts(const Database& database, std::int64_t now_ns) {
+  // Milliseconds: a sum of nanoseconds over many old jobs would not fit.
   Statement rows(database,
-                 "SELECT state, verdict, count(*), sum(bytes) FROM job GROUP BY state, verdict");
+                 "SELECT state, verdict, count(*), sum(bytes), sum((? - created_ns) / 1000000) "
+                 "FROM job GROUP BY state, verdict");
+  rows.bind(now_ns);
   Counts counts;
+  double age_ms = 0;
   while (rows.step()) {
     const std::uint64_t jobs = as_unsigned(rows.integer(2));
     counts.by_state[known(job::state_from(rows.text(0)), rows.text(0))] += jobs;
@@ -128,7 +132,9 @@ Counts read_counts(const Database& database) {
     }
     counts.jobs += jobs;
     counts.bytes += as_unsigned(rows.integer(3));
+    age_ms += static_cast<double>(rows.integer(4));
   }
+  if (counts.jobs > 0) counts.mean_age_s = age_ms / 1e3 / static_cast<double>(counts.jobs);
   return counts;
 }
 
@@ -139,6 +145,17 @@ bool is_referenced(const Database& database, const std::string& artifact_id) {
 
 std::vector<std::string> busy_instances(const Database& database) {
   Statement rows(database, "SELECT DISTINCT instance FROM job WHERE verdict IS NULL");
+  std::vector<std::string> ids;
+  while (rows.step()) ids.push_back(rows.text(0));
+  return ids;
+}
+
+std::vector<std::string> finished_before(const Database& database, const std::string& principal,
+                                         std::int64_t before_ns) {
+  Statement rows(database,
+                 "SELECT id FROM job WHERE principal = ? AND verdict IS NOT NULL AND "
+                 "updated_ns < ? ORDER BY updated_ns");
+  rows.bind(principal).bind(before_ns);
   std::vector<std::string> ids;
   while (rows.step()) ids.push_back(rows.text(0));
   return ids;

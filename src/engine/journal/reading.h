@@ -30,7 +30,7 @@ struct Progress {
 [[nodiscard]] std::vector<job::JobRecord> read_recent(const Database& database,
                                                       const std::string& principal,
                                                       std::size_t limit);
-[[nodiscard]] Counts read_counts(const Database& database);
+[[nodiscard]] Counts read_counts(const Database& database, std::int64_t now_ns);
 [[nodiscard]] bool is_referenced(const Database& database, const std::string& artifact_id);
 
 // Instances that have unfinished jobs.
@@ -42,6 +42,9 @@ struct Limits {
   std::uint64_t jobs = 0;
   std::uint64_t bytes = 0;
 };
+[[nodiscard]] std::vector<std::string> finished_before(const Database& database,
+                                                       const std::string& principal,
+                                                       std::int64_t before_ns);
 [[nodiscard]] std::vector<std::string> jobs_beyond(const Database& database, const Limits& limits);
 
 // The oldest finished jobs that link at least `bytes` of artifacts between them, or all that link

@@ -277,6 +277,21 @@ std::size_t Journal::Store::apply_retention() {
   return remove_jobs(read([&](const Database& database) { return jobs_beyond(database, limits); }));
 }
 
+std::size_t Journal::Store::remove_finished(const std::string& principal,
+                                            std::chrono::seconds age) {
+  const std::int64_t before_ns =
+      now_ns() - std::chrono::duration_cast<std::chrono::nanoseconds>(age).count();
+  return remove_jobs(read(
+      [&](const Database& database) { return finished_before(database, principal, before_ns); }));
+}
+
+void Journal::Store::require_writable() {
+  write([](const Database& database) {
+    database.execute("UPDATE migration SET product = product");
+    return true;
+  });
+}
+
 std::size_t Journal::Store::make_room(std::uint64_t bytes) {
   return remove_jobs(
       read([&](const Database& database) { return oldest_with_artifacts(database, bytes); }));

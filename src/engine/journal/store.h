@@ -43,6 +43,9 @@ class Journal::Store {
 
   std::size_t recover();
   std::size_t apply_retention();
+  std::size_t remove_finished(const std::string& principal, std::chrono::seconds age);
+  void require_writable();
+  [[nodiscard]] std::int64_t now_ns() const;
   std::size_t make_room(std::uint64_t bytes);
   void tidy_file();
 
@@ -96,7 +99,6 @@ class Journal::Store {
   void overlay_pending(job::JobRecord& record);
   std::size_t remove_jobs(const std::vector<std::string>& job_ids);
   [[nodiscard]] const job::Kind& kind(const std::string& name) const;
-  [[nodiscard]] std::int64_t now_ns() const;
   [[nodiscard]] std::filesystem::path instances() const { return state_dir_ / "instances"; }
   void say(const std::string& text) const;
 

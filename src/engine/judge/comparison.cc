@@ -217,6 +217,7 @@ class Walk {
          ++i) {
       if (mismatched_[i]) result_.first.push_back(describe(i, shape));
     }
+    if (result_.elements <= kMaxExplainedElements) result_.map = mismatch_map(mismatched_, shape);
     result_.pattern = mismatch_pattern({.want = want_,
                                         .got = got_,
                                         .dtype = dtype_,

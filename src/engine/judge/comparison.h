@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/contract/contract.h"
+#include "engine/judge/mismatch_map.h"
 
 namespace assay::judge {
 
@@ -63,6 +64,8 @@ struct Comparison {
   // What the mismatches have in common, in words; empty if nothing explains them. A sentence that
   // does not hold for every mismatch states its share.
   std::string pattern{};
+  // Where they lie; empty if all is right, or there are too many elements to look at again.
+  MismatchMap map{};
 };
 
 // Both spans are contiguous, C order, elements(shape) × dtype bytes (else the comparison throws

@@ -191,8 +191,12 @@ KernelJob::Step KernelJob::prepare_stage() {
                                        " MiB. Use smaller shapes."});
   }
   if (gpu_ != nullptr) {
+    const auto asked = Clock::now();
     lease_ = GpuLease::take(gpu_->gpu().uuid, stop_);
     if (!lease_) throw JobStopped();
+    clock.body["device"] = device;
+    clock.body["lease_wait_ms"] =
+        std::chrono::duration<double, std::milli>(Clock::now() - asked).count();
   }
   if (task_.reference) {
     auto loaded =

@@ -48,6 +48,11 @@ json describe(const judge::Comparison& comparison) {
     for (const auto& element : comparison.first) out["first"].push_back(describe(element));
   }
   if (!comparison.pattern.empty()) out["pattern"] = comparison.pattern;
+  if (!comparison.map.counts.empty()) {
+    out["map"] = {{"rows", comparison.map.rows},
+                  {"columns", comparison.map.columns},
+                  {"counts", comparison.map.counts}};
+  }
   return out;
 }
 

@@ -45,6 +45,38 @@ ToolResult with_logging(CallContext& context) {
   return {.text = "three messages were logged"};
 }
 
+// Every keyword of the dialect that a server is tempted to strip. Real tools keep their roots
+// plain.
+Tool schema_tool() {
+  Tool made = tool("json_schema_2020_12_tool", "Tool with JSON Schema 2020-12 features",
+                   [](CallContext&) { return ToolResult{.text = "the schema is met"}; });
+  made.input_schema = OrderedJson::parse(R"({
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "$defs": {"address": {"$anchor": "addressDef", "type": "object",
+                          "properties": {"street": {"type": "string"}, "city": {"type": "string"}}}},
+    "properties": {"name": {"type": "string"}, "address": {"$ref": "#/$defs/address"},
+                   "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+                   "phone": {"type": "string"}, "email": {"type": "string"}},
+    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+    "then": {"required": ["phone"]},
+    "else": {"required": ["email"]},
+    "additionalProperties": false})");
+  return made;
+}
+
+Tool header_tool() {
+  Tool made = tool("test_custom_header", "Wants an argument repeated in a header.",
+                   [](CallContext&) { return ToolResult{.text = "the header agrees"}; });
+  made.input_schema = {{"type", "object"},
+                       {"properties",
+                        {{"region", {{"type", "string"}, {"x-mcp-header", "Region"}}},
+                         {"attempt", {{"type", "integer"}, {"x-mcp-header", "Attempt"}}}}},
+                       {"additionalProperties", false}};
+  return made;
+}
+
 }  // namespace
 
 std::vector<Tool> plain_tools() {
@@ -76,6 +108,8 @@ std::vector<Tool> plain_tools() {
   tools.push_back(tool("test_missing_capability", "Needs the client to sample.",
                        [](CallContext&) { return ToolResult{.text = "it can"}; }));
   tools.back().needs = {{"sampling", OrderedJson::object()}};
+  tools.push_back(schema_tool());
+  tools.push_back(header_tool());
   return tools;
 }
 

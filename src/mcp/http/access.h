@@ -31,8 +31,11 @@ class Access {
  public:
   explicit Access(AccessRules rules);
 
+  // An open door lets in whoever shows no token, as nobody (""); a wrong token is still refused.
+  enum class Door { guarded, open };
   // The principal that a request speaks for, or the answer that refuses it.
-  [[nodiscard]] std::variant<std::string, HttpAnswer> admit(const HttpRequest& request) const;
+  [[nodiscard]] std::variant<std::string, HttpAnswer> admit(const HttpRequest& request,
+                                                            Door door = Door::guarded) const;
   // What a browser needs to hear with every answer to a page of an allowed origin.
   [[nodiscard]] Fields cross_origin_fields(const HttpRequest& request) const;
 

@@ -1,6 +1,7 @@
 #include "mcp/http/envelope_check.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <utility>
 
@@ -94,6 +95,16 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+// "+7" and "7.0" are the integer 7 as well.
+bool says_number(std::string_view header, const Json& argument) {
+  if (!argument.is_number() || header.empty()) return false;
+  if (header.front() == '+') header.remove_prefix(1);
+  double value = 0;
+  const auto [end, fault] = std::from_chars(header.data(), header.data() + header.size(), value);
+  return fault == std::errc() && end == header.data() + header.size() &&
+         value == argument.get<double>();
+}
+
 // The quality of one entry of an Accept header: "text/html;q=0" refuses.
 bool is_refused(std::string_view parameters) {
   while (!parameters.empty()) {
@@ -178,6 +189,30 @@ std::optional<Refusal> check_modern(const Request& request, const HttpRequest& h
   if (auto refusal = compare(request.id, "Mcp-Method", http.field("Mcp-Method"), request.method))
     return refusal;
   return check_name(request, http);
+}
+
+std::optional<Refusal> check_param_headers(const Request& request, const HttpRequest& http,
+                                           const std::vector<ParamHeader>& headers) {
+  const auto found = request.params.find("arguments");
+  const Json arguments = found == request.params.end() ? Json::object() : *found;
+  for (const ParamHeader& header : headers) {
+    const std::string name = "Mcp-Param-" + header.name;
+    const std::optional<std::string> sent = http.field(name);
+    const std::optional<std::string> decoded = sent ? decoded_header(*sent) : std::nullopt;
+    if (sent && !decoded)
+      return mismatch(request.id, "the header " + name + " is not valid Base64 of UTF-8");
+    const Json* argument = argument_at(arguments, header.path);
+    if (argument == nullptr || argument->is_null()) {
+      if (sent)
+        return mismatch(request.id, "the header " + name + " is there, its argument is not");
+      continue;
+    }
+    if (decoded && says_number(*decoded, *argument)) continue;
+    const std::string body =
+        argument->is_string() ? argument->get<std::string>() : argument->dump();
+    if (auto refusal = compare(request.id, name, decoded, body)) return refusal;
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> decoded_header(std::string_view value) {

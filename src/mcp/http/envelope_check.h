@@ -7,10 +7,12 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "mcp/http/http_message.h"
 #include "mcp/http/refusal.h"
 #include "mcp/message.h"
+#include "mcp/param_headers.h"
 #include "mcp/revision.h"
 
 namespace assay::mcp::http {
@@ -39,6 +41,12 @@ inline constexpr std::string_view kVersionHeader = "MCP-Protocol-Version";
 //   a revision we do not speak                        400, -32022
 //   Mcp-Method, Mcp-Name missing or another one       400, -32020
 [[nodiscard]] std::optional<Refusal> check_modern(const Request& request, const HttpRequest& http);
+
+// What stands against the Mcp-Param-… headers of a tools/call: 400, -32020 if one is missing,
+// another than the argument, there without it, or badly encoded.
+[[nodiscard]] std::optional<Refusal> check_param_headers(const Request& request,
+                                                         const HttpRequest& http,
+                                                         const std::vector<ParamHeader>& headers);
 
 // The header's value, decoded if it is "=?base64?…?="; nothing if it is badly encoded.
 [[nodiscard]] std::optional<std::string> decoded_header(std::string_view value);

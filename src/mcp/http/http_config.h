@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mcp/http/access.h"
+#include "mcp/http/site.h"
 
 namespace assay::mcp::http {
 
@@ -37,6 +38,7 @@ struct HttpConfig {
   std::uint16_t port = 8000;  // 0: any free one
   AccessRules access{};
   HttpLimits limits{};
+  Site site{};
 };
 
 }  // namespace assay::mcp::http

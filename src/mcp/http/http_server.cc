@@ -14,6 +14,7 @@
 #include "mcp/http/access.h"
 #include "mcp/http/connection.h"
 #include "mcp/http/mcp_endpoint.h"
+#include "mcp/http/site_endpoint.h"
 #include "mcp/http/sse_endpoint.h"
 
 namespace assay::mcp::http {
@@ -70,7 +71,9 @@ class HttpServer::Impl final : public ConnectionOwner,
         log_(config.log),
         max_pending_bytes_(config.limits.max_pending_bytes),
         access_(std::move(http.access)),
+        stop_grace_(config.limits.stop_grace),
         acceptor_(listening(io_, http)),
+        site_(std::move(http.site), max_pending_bytes_, loop_, log_),
         dispatcher_(std::move(config), loop_),
         mcp_(dispatcher_, limits_, max_pending_bytes_),
         sse_(dispatcher_, limits_) {}
@@ -87,15 +90,19 @@ class HttpServer::Impl final : public ConnectionOwner,
     say_farewell();
     Outcome outcome{.ended = Ended::stop_requested};
     outcome.abandoned_calls = dispatcher_.drain(shared_from_this());
+    outcome.abandoned_calls += site_.drain(stop_grace_, shared_from_this());
     return outcome;
   }
 
   void received(HttpRequest request, const std::shared_ptr<Responder>& responder) override {
     responder->always_send(access_.cross_origin_fields(request));
-    auto admitted = access_.admit(request);
+    const bool is_sites = site_.serves(request);
+    auto admitted = access_.admit(
+        request, is_sites && site_.is_public(request) ? Access::Door::open : Access::Door::guarded);
     if (auto* refusal = std::get_if<HttpAnswer>(&admitted))
-      return responder->answer(std::move(*refusal));
+      return responder->answer(is_sites ? site_.refusal(std::move(*refusal)) : std::move(*refusal));
     const auto& principal = std::get<std::string>(admitted);
+    if (is_sites) return site_.handle(std::move(request), principal, responder);
     if (request.path == "/mcp" || request.path == "/mcp/")
       return mcp_.handle(std::move(request), principal, responder);
     if (request.path == "/sse") return sse_.open(request, principal, responder);
@@ -160,6 +167,7 @@ class HttpServer::Impl final : public ConnectionOwner,
     acceptor_.close(ignored);
     ticks_.cancel();
     dispatcher_.stop_all();
+    site_.stop_all();
     mcp_.stop();
     sse_.stop();
     const auto deadline = Clock::now() + kFarewell;
@@ -179,13 +187,15 @@ class HttpServer::Impl final : public ConnectionOwner,
   const Log log_;
   const std::size_t max_pending_bytes_;
   const Access access_;
+  const std::chrono::milliseconds stop_grace_;
   asio::io_context io_{1};
   IoLoop loop_{io_};
   tcp::acceptor acceptor_;
   asio::steady_timer ticks_{io_};
   // A connection is owned by the operations it has pending.
   std::map<const void*, std::weak_ptr<Connection>> connections_{};
-  Dispatcher dispatcher_;  // after everything that tool threads use
+  SiteEndpoint site_;  // this and the next after everything that their threads use
+  Dispatcher dispatcher_;
   McpEndpoint mcp_;
   SseEndpoint sse_;
 };

@@ -5,6 +5,7 @@
 //
 //   /mcp, /mcp/        Streamable HTTP             mcp_endpoint.h
 //   /sse, /messages    HTTP+SSE                    sse_endpoint.h
+//   the site's own paths                           site.h
 //   anything else      404
 //
 // Threads: run() is the event thread and owns all protocol state; the pool of tool threads is the

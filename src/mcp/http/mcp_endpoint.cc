@@ -121,6 +121,15 @@ void McpEndpoint::post_request(Request request, const Asked& asked) {
 void McpEndpoint::post_modern(Request request, const Asked& asked) {
   if (const auto refusal = check_modern(request, asked.http))
     return refuse(*refusal, *asked.responder);
+  if (request.method == "tools/call") {
+    // The name is the one in the body, which the header has been held against.
+    const auto name = request.params.find("name");
+    const auto headers = name != request.params.end() && name->is_string()
+                             ? dispatcher_.param_headers(name->get_ref<const std::string&>())
+                             : std::vector<ParamHeader>{};
+    if (const auto refusal = check_param_headers(request, asked.http, headers))
+      return refuse(*refusal, *asked.responder);
+  }
   const bool streams = names(asked.http, kEventStream);
   if (!streams && !accepts(asked.http, kJson))
     return refuse(refused(406, "the answer is application/json or text/event-stream"),

@@ -4,6 +4,7 @@
 
 #include "tests/catch.h"
 
+using namespace assay::mcp;
 using namespace assay::mcp::http;
 
 namespace {
@@ -75,4 +76,49 @@ TEST_CASE("what a Content-Type says is JSON", "[http]") {
   CHECK_FALSE(of("text/plain; application/json"));
   CHECK_FALSE(of(""));
   CHECK_FALSE(is_json({}));
+}
+
+TEST_CASE("what a schema wants in headers is held against the arguments", "[http]") {
+  const std::vector<ParamHeader> headers = param_headers(Json::parse(R"({"properties": {
+      "region": {"type": "string", "x-mcp-header": "Region"},
+      "inner": {"properties": {"count": {"type": "integer", "x-mcp-header": "Count"}}},
+      "list": {"items": {"properties": {"no": {"x-mcp-header": "No"}}}}}})"));
+  REQUIRE(headers.size() == 2);
+  struct Row {
+    Json arguments;
+    Fields fields;
+    bool accepted;
+  };
+  const auto region = [](const char* value) { return Fields{{"Mcp-Param-Region", value}}; };
+  const auto count = [](const char* value) { return Fields{{"mcp-param-count", value}}; };
+  const Json seven = {{"inner", {{"count", 7}}}};
+  for (const Row& row :
+       std::vector<Row>{{{{"region", "eu"}}, region("eu"), true},
+                        {{{"region", "eu"}}, region(" eu "), true},
+                        {{{"region", "eu"}}, region("EU"), false},
+                        {{{"region", "eu"}}, {}, false},
+                        {{{"region", "Hello"}}, region("=?base64?SGVsbG8=?="), true},
+                        {{{"region", "Hello"}}, region("=?base64?SGVsbG8?="), false},
+                        {{{"region", "Hello"}}, region("=?base64?SGVs!!!=?="), false},
+                        {{{"region", "SGVsbG8="}}, region("SGVsbG8="), true},
+                        {{{"region", nullptr}}, {}, true},
+                        {{{"region", nullptr}}, region(""), false},
+                        {Json::object(), {}, true},
+                        {Json::object(), region("eu"), false},
+                        {"text", region("eu"), false},
+                        {seven, count("7"), true},
+                        {seven, count("+7"), true},
+                        {seven, count("7.0"), true},
+                        {seven, count("8"), false},
+                        {seven, count("7x"), false},
+                        {seven, count(""), false},
+                        {{{"inner", 3}}, {}, true}}) {
+    INFO(row.arguments.dump());
+    const Request request{
+        .id = 1, .method = "tools/call", .params = {{"name", "t"}, {"arguments", row.arguments}}};
+    const auto refusal = check_param_headers(request, {.fields = row.fields}, headers);
+    CHECK(!refusal == row.accepted);
+    if (refusal) CHECK(refusal->error.code == ErrorCode::header_mismatch);
+    if (refusal) CHECK(refusal->status == 400);
+  }
 }

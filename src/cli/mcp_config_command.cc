@@ -1,0 +1,54 @@
+// `assay mcp-config CLIENT`: prints what a client's configuration file needs; which file that is
+// goes to standard error, so that the output can be redirected into it. Exit 0, or 2 for an unknown
+// client.
+#include <iostream>
+#include <memory>
+
+#include "cli/client_config.h"
+#include "cli/commands.h"
+
+namespace assay::cli {
+
+void add_mcp_config(CLI::App& app, int& code) {
+  struct Options {
+    std::string client{};
+    ServerEntry server{};
+    std::vector<std::string> serve{};
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("mcp-config", "Print the configuration that an MCP client needs");
+  command->add_option("client", options->client, "Which client")
+      ->required()
+      ->check(CLI::IsMember(known_clients()));
+  command->add_option(
+      "--url", options->server.url,
+      "A server over HTTP, for example http://127.0.0.1:8000/mcp; default: one that "
+      "the client starts itself");
+  command->add_option("--token-variable", options->server.token_variable,
+                      "The environment variable in which the client finds the token");
+  command->add_option("--name", options->server.name, "What the client is to call the server")
+      ->check(CLI::Validator(
+          [](const std::string& name) {
+            return name.empty() ||
+                           name.find_first_not_of(
+                               "abcdefghijklmnopqrstuvwxyz"
+                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != std::string::npos
+                       ? std::string("letters, digits, _ and - only")
+                       : std::string();
+          },
+          "NAME"));
+  command->add_option("serve", options->serve, "After --: further arguments of `assay serve`");
+  command->callback([options, &code] {
+    options->server.command = (executable_folder() / "assay").string();
+    options->server.arguments = {"serve", "--stdio"};
+    options->server.arguments.insert(options->server.arguments.end(), options->serve.begin(),
+                                     options->serve.end());
+    const ClientConfig config = client_config(options->client, options->server);
+    std::cerr << config.file << ":\n";
+    std::cout << config.text;
+    code = 0;
+  });
+}
+
+}  // namespace assay::cli

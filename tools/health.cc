@@ -1,0 +1,90 @@
+#include "tools/health.h"
+
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "tools/preconditions.h"
+#include "tools/server_stats.h"
+
+namespace assay::tools {
+namespace {
+
+using mcp::OrderedJson;
+using nlohmann::json;
+
+void tell_journal(Jobs& jobs, OrderedJson& told, std::vector<std::string>& problems) {
+  try {
+    told["job_stats"] = job_stats(jobs);
+    jobs.require_writable();
+  } catch (const std::exception& error) {
+    problems.push_back(std::string("the journal takes no jobs: ") + error.what());
+  }
+}
+
+// Names and kinds only: this page is for whoever asks.
+OrderedJson devices(const json& capabilities) {
+  OrderedJson list = OrderedJson::array();
+  for (const auto& device : capabilities.value("devices", json::array())) {
+    OrderedJson one = {{"name", device.value("name", "")}, {"kind", device.value("kind", "")}};
+    if (device.contains("model")) one["model"] = device.at("model");
+    if (device.contains("arch")) one["arch"] = device.at("arch");
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+OrderedJson backends(const json& capabilities, bool& any) {
+  OrderedJson list = OrderedJson::object();
+  const json types = capabilities.value("kernel_types", json::object());
+  for (const auto& [name, type] : types.items()) {
+    const bool supported = type.value("supported", false);
+    any = any || supported;
+    list[name] = supported ? type.value("runs_on", "yes") : "no: " + type.value("missing", "");
+  }
+  return list;
+}
+
+void tell_engine(Jobs& jobs, OrderedJson& told, std::vector<std::string>& problems) {
+  try {
+    const json seen = jobs.capabilities(true);
+    OrderedJson gpus = OrderedJson::array();
+    for (const auto& device : seen.value("devices", json::array()))
+      if (device.value("kind", "") == "gpu") gpus.push_back(device.value("index", 0));
+    told["gpu_manager"] = {{"available_gpus", std::move(gpus)}};
+    told["devices"] = devices(seen);
+    bool any = false;
+    told["backends"] = backends(seen, any);
+    if (!any) problems.emplace_back("no kernel type can be judged here: see check_capabilities");
+    const json isolation = seen.value("isolation", json::object());
+    const std::string level = isolation.value("level", "");
+    const std::string required = isolation.value("required", level);
+    told["isolation"] = level;
+    if (const std::string failure = isolation.value("failure", ""); !failure.empty())
+      problems.push_back("runners cannot be confined: " + failure);
+    else if (!is_at_least(level, required))
+      problems.push_back("runners are confined at " + level + ", " + required + " is demanded");
+  } catch (const std::exception& error) {
+    problems.push_back(std::string("the engine does not answer: ") + error.what());
+  }
+}
+
+}  // namespace
+
+Health health(Jobs& jobs) {
+  Health health;
+  std::vector<std::string> problems;
+  health.told["status"] = "healthy";
+  tell_journal(jobs, health.told, problems);
+  tell_engine(jobs, health.told, problems);
+  health.told["active_jobs"] = jobs.counters().counts().active;
+  health.told["problems"] = problems;
+  health.healthy = problems.empty();
+  if (!health.healthy) {
+    health.told["status"] = "unhealthy";
+    health.told["error"] = problems.front();
+  }
+  return health;
+}
+
+}  // namespace assay::tools
