@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "engine/emulator/emulator.h"
+#include "engine/emulator/heap.h"
 #include "engine/emulator/memory.h"
 #include "engine/emulator/module.h"
 
@@ -30,6 +31,7 @@ class LaunchState {
   SharedLayout shared{};
   std::size_t shared_bytes = 0;
   AddressTable memory{};
+  Heap* heap = nullptr;  // there if the module calls malloc
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
 
   [[nodiscard]] bool ended() const { return ended_.load(std::memory_order_relaxed); }

@@ -257,7 +257,10 @@ void load(Warp& w, const Op& op) {
   const unsigned n = memory_elements(op.aux);
   const Request r{.bytes = static_cast<unsigned>(sizeof(M)) * n,
                   .space = static_cast<Space>(memory_space(op.aux))};
-  if constexpr (Sync) w.turns += 64;  // a loop that polls memory should give way
+  if constexpr (Sync) {  // a loop that polls memory should give way
+    w.turns += 64;
+    w.slice -= Class == AddressClass::table ? 1024 : 64;
+  }
   Places at;
   const Pattern pattern = resolve<Class>(w, op, r, at);
   const std::uint32_t active = w.active;
