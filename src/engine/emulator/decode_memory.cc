@@ -122,6 +122,7 @@ bool FunctionDecoder::decode_load_store(Form& form, bool is_load) {
   take_cache_hints(form);
   form.take("unified");
   const unsigned elements = form.take("v2") ? 2 : form.take("v4") ? 4 : 1;
+  memory.elements = elements;
   memory.type = form.take_type();
   if (memory.type == Type::none || memory.type == Type::pred || bits_of(memory.type) > 64) {
     return false;

@@ -88,6 +88,7 @@ struct MemoryForm {
   unsigned row_bytes = 4;  // of the register's lane
   AddressClass address = AddressClass::table;
   bool synchronising = false;  // volatile, relaxed, acquire, release …
+  unsigned elements = 1;
 };
 
 // Op::aux of a load or store.

@@ -84,9 +84,9 @@ struct Warp {
   std::uint64_t shared_bytes = 0;
   const std::byte* parameters = nullptr;
   std::uint64_t parameter_bytes = 0;
-  std::byte* local = nullptr;             // lane after lane
-  std::uint64_t local_bytes = 0;          // per lane, addressable now
-  std::array<std::uint16_t, 64> hints{};  // object last seen by an instruction, by pc
+  std::byte* local = nullptr;              // lane after lane
+  std::uint64_t local_bytes = 0;           // per lane, addressable now
+  std::array<std::uint16_t, 256> hints{};  // object last seen by an instruction, by pc
 
   std::array<Group, 32> groups{};  // those that do not run now
   unsigned group_count = 0;
