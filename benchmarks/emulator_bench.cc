@@ -35,7 +35,7 @@ std::shared_ptr<const Module> load(const std::string& name) {
     return nullptr;
   }
   auto module = std::get<std::shared_ptr<const Module>>(std::move(m));
-  std::printf("%-12s parsed in %.3f ms, %zu kernels\n", name.c_str(), seconds * 1e3,
+  std::printf("%-16s parsed in %.3f ms, %zu kernels\n", name.c_str(), seconds * 1e3,
               module->kernels().size());
   return module;
 }
@@ -76,10 +76,10 @@ void run(Device& device, const Case& c) {
     best = std::min(best, cpu_seconds() - begin);
   }
   if (o.ending != Ending::completed) {
-    std::printf("%-12s %s\n", c.kernel.c_str(), o.message.c_str());
+    std::printf("%-16s %s\n", c.kernel.c_str(), o.message.c_str());
     return;
   }
-  std::printf("%-12s %10.3f ms  %7.1f M thread instructions  %5.2f G/s  %5.1f ns per warp's\n",
+  std::printf("%-16s %10.3f ms  %7.1f M thread instructions  %5.2f G/s  %5.1f ns per warp's\n",
               c.kernel.c_str(), best * 1e3,
               static_cast<double>(o.counters.thread_instructions) / 1e6,
               static_cast<double>(o.counters.thread_instructions) / best / 1e9,
@@ -91,7 +91,8 @@ void run_all(std::string_view set) {
   std::printf("instruction set: %s\n", std::string(set).c_str());
   const auto elementwise = load("elementwise");
   const auto cooperative = load("cooperative");
-  if (!elementwise || !cooperative) return;
+  const auto gemm = load("gemm");
+  if (!elementwise || !cooperative || !gemm) return;
   constexpr std::uint32_t kMany = 1U << 24;
   constexpr std::uint32_t kSide = 512;
   Device a(elementwise);
@@ -105,6 +106,10 @@ void run_all(std::string_view set) {
   run(b, {"block_sum", {1024}, {256}, {kMany, 1}, {kMany}, 1024});
   run(b, {"warp_sum", {1024}, {256}, {kMany, 1}, {kMany}});
   run(b, {"softmax", {1024}, {256}, {1U << 20, 1U << 20}, {1024}});
+  Device c(gemm);
+  run(c, {"gemm_naive", {kSide / 16, kSide / 16}, {16, 16}, {kMatrix, kMatrix, kMatrix}, {kSide}});
+  run(c, {"gemm_blocked", {kSide / 64, kSide / 64}, {256}, {kMatrix, kMatrix, kMatrix}, {kSide}});
+  run(c, {"histogram_shared", {1024}, {256}, {kMany, 256}, {kMany}});
 }
 
 }  // namespace

@@ -106,8 +106,8 @@ TEST_CASE("a call through a pointer to no function is refused") {
 
 TEST_CASE("an instruction beyond the emulator is named with its lines") {
   const KernelInfo& k = faults()->kernels().back();
-  REQUIRE(k.name == "uses_tensor_cores");
-  REQUIRE(k.unsupported_instruction.find("mma.sync.aligned.m16n8k8") == 0);
+  REQUIRE(k.name == "uses_wgmma");
+  REQUIRE(k.unsupported_instruction.find("wgmma.fence.sync.aligned") == 0);
   REQUIRE(k.unsupported_ptx_line > 0);
   REQUIRE(k.unsupported_where.line >= 45);
   std::vector<float> out(32);

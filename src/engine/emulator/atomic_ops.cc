@@ -41,6 +41,7 @@ std::byte* locate(Warp& w, const Op& op, unsigned lane, unsigned bytes) {
 template <class T, class F, bool HasSecond>
 void atomic(Warp& w, const Op& op) {
   w.turns += 64;  // a loop around an atomic is likely to wait for another lane
+  w.slice -= 32;
   for (U32 m = w.active; m != 0; m &= m - 1) {
     const auto k = static_cast<unsigned>(__builtin_ctz(m));
     std::byte* const p = locate(w, op, k, sizeof(T));

@@ -78,7 +78,8 @@ bool Block::run(std::int64_t warp_instructions) {
       const std::uint64_t before = w.warp_instructions;
       run_warp(w);
       const std::uint64_t ran = w.warp_instructions - before;
-      warp_instructions -= static_cast<std::int64_t>(ran);
+      // Waiting takes more of the slice than its instructions do.
+      warp_instructions -= std::max(static_cast<std::int64_t>(ran), kWarpSlice - w.slice);
       unpolled_warp_instructions_ += ran;
       unpolled_thread_instructions_ += w.thread_instructions;
       w.thread_instructions = 0;
@@ -171,6 +172,10 @@ std::uint64_t Block::special(const Warp& w, Special special, unsigned lane) cons
       return 1;
     case Special::three:
       return 3;
+    case Special::grid_workspace_high:
+      return kGridWorkspace >> 32;
+    case Special::grid_workspace_low:
+      return kGridWorkspace & 0xFFFF'FFFFU;
   }
   return 0;
 }

@@ -46,6 +46,7 @@ void op_elect(Warp& w, const Op& op);  // d: row or kNowhere, c: predicate, e: m
 void op_clock32(Warp& w, const Op& op);
 void op_clock64(Warp& w, const Op& op);
 void op_globaltimer(Warp& w, const Op& op);
+void op_globaltimer_low(Warp& w, const Op& op);
 void op_nanosleep(Warp& w, const Op& op);
 void op_vprintf(Warp& w, const Op& op);
 void op_assertfail(Warp& w, const Op& op);

@@ -5,15 +5,19 @@
 #include "engine/emulator/atomic_ops.h"
 #include "engine/emulator/control_ops.h"
 #include "engine/emulator/decoder.h"
+#include "engine/emulator/packed_ops.h"
 
 namespace assay::emulator {
 
 bool FunctionDecoder::decode_selected(Form& form) {
   const InstructionSet& isa = instruction_set();
   Selection s;
-  const bool found = isa.integer(form, s) || isa.floating(form, s) || isa.logic(form, s) ||
-                     isa.math(form, s) || isa.half(form, s);
-  if (!found || s.handlers.full == nullptr) return false;
+  const bool found = select_packed(form, s) || isa.integer(form, s) || isa.floating(form, s) ||
+                     isa.logic(form, s) || isa.math(form, s) || isa.half(form, s);
+  return found && s.handlers.full != nullptr && emit_selected(s);
+}
+
+bool FunctionDecoder::emit_selected(const Selection& s) {
   Op op{.imm = s.imm, .aux = s.aux};
   const std::array<std::uint32_t*, 5> slots{&op.d, &op.a, &op.b, &op.c, &op.e};
   std::size_t n = 0;
@@ -32,6 +36,26 @@ bool FunctionDecoder::decode_selected(Form& form) {
   }
   if (operands_.size() != n) return false;
   emit(s.handlers, op);
+  return true;
+}
+
+// lop3.or.b32 d|p, a, b, c, table, q
+bool FunctionDecoder::decode_lop3_predicate(Form& form) {
+  const bool conjunction = form.take("and");
+  if ((!conjunction && !form.take("or")) || form.take_type() != Type::b32) return false;
+  if (operands_.size() != 6 || operands_[4].kind != Operand::Kind::constant) return false;
+  Operand first = operands_[0];
+  first.second = {};
+  Op op{.aux = conjunction ? 1U : 0U};
+  op.imm = static_cast<std::int64_t>(operands_[4].constant.integer);
+  if (first.kind != Operand::Kind::sink && first.word != "_") op.d = result(first, Type::b32);
+  op.e = result({.word = operands_[0].second}, Type::pred);
+  op.a = source_at(1, Type::b32);
+  op.b = source_at(2, Type::b32);
+  op.c = source_at(3, Type::b32);
+  op.target = source_at(5, Type::pred);
+  if (operands_[5].negated) return false;
+  emit({&op_lop3_predicate, &op_lop3_predicate}, op);
   return true;
 }
 
@@ -74,7 +98,9 @@ bool FunctionDecoder::decode_pack(Type type) {
 
 // A register may be wider than the type it is converted from or to.
 bool FunctionDecoder::decode_convert(Form& form) {
-  if (operands_.size() < 2 || operands_.size() > 3 || form.has("pack")) return false;
+  Selection packed;
+  if (select_packed_convert(form, packed)) return emit_selected(packed);
+  if (operands_.size() < 2 || operands_.size() > 3) return false;
   if (operands_[0].kind == Operand::Kind::sink) return false;
   const auto d = register_of(operands_[0]);
   if (!d || d->type == Type::pred) return false;

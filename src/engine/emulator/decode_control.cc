@@ -1,6 +1,7 @@
 // Branches, calls, barriers, warp-wide operations, and the table of everything.
 #include "engine/emulator/control_ops.h"
 #include "engine/emulator/decoder.h"
+#include "engine/emulator/heap_ops.h"
 
 namespace assay::emulator {
 
@@ -76,6 +77,10 @@ bool FunctionDecoder::decode_call(Form& form) {
       handler = &op_vprintf;
     } else if (callee.word == "__assertfail") {
       handler = &op_assertfail;
+    } else if (callee.word == "malloc") {
+      handler = &op_malloc;
+    } else if (callee.word == "free") {
+      handler = &op_free;
     } else if (!text_.program.functions[f->second].has_body ||
                text_.program.functions[f->second].is_entry) {
       return false;
@@ -228,22 +233,67 @@ bool FunctionDecoder::decode_simple(Form& form) {
     return form.take_type() == Type::u32 && operands_.size() == 1;
   }
   if (base == "membar" || base == "fence") {
-    for (const std::string_view m : {"sc", "acq_rel", "acquire", "release", "cta", "cluster", "gpu",
-                                     "gl", "sys", "proxy", "async", "alias", "async.global",
-                                     "async::generic", "global", "shared::cta", "sync_restrict"}) {
+    for (const std::string_view m : {"sc",
+                                     "acq_rel",
+                                     "acquire",
+                                     "release",
+                                     "cta",
+                                     "cluster",
+                                     "gpu",
+                                     "gl",
+                                     "sys",
+                                     "proxy",
+                                     "async",
+                                     "alias",
+                                     "async.global",
+                                     "async::generic",
+                                     "global",
+                                     "shared::cta",
+                                     "sync_restrict",
+                                     "async.shared::cta",
+                                     "shared::cluster",
+                                     "mbarrier_init",
+                                     "sync_restrict::shared::cta",
+                                     "sync_restrict::shared::cluster"}) {
       form.take(m);
     }
     emit({&op_fence, &op_fence}, {});
     return operands_.empty();
   }
-  if (base == "prefetch" || base == "prefetchu" || base == "applypriority" || base == "pmevent" ||
-      base == "griddepcontrol" || base == "setmaxnreg") {
+  if (base == "createpolicy") {  // a hint to caches: any value does
+    const std::string_view opcode = form.opcode();
+    form = Form(opcode.substr(0, opcode.find('.')));
+    Op op{.d = result_at(0, Type::b64), .a = constant_row(8, 0)};
+    emit(instruction_set().move(8), op);
+    return true;
+  }
+  if (base == "prefetch" || base == "discard" || base == "prefetchu" || base == "applypriority" ||
+      base == "pmevent" || base == "griddepcontrol" || base == "setmaxnreg") {
     const std::string_view opcode = form.opcode();
     form = Form(opcode.substr(0, opcode.find('.')));  // no modifier changes anything
     emit({&op_nothing, &op_nothing}, {});
     return true;
   }
   return false;
+}
+
+// alloca.u64 d, bytes{, align}; stacksave.u64 d; stackrestore.u64 a
+bool FunctionDecoder::decode_stack(Form& form) {
+  const std::string_view base = form.base();
+  if (form.take_type() != Type::u64) return false;
+  if (base == "alloca") {
+    if (operands_.size() < 2 || operands_.size() > 3) return false;
+    if (operands_.size() == 3 && operands_[2].constant.integer > 16) return false;
+    emit({&op_alloca, &op_alloca}, {.d = result_at(0, Type::u64), .a = source_at(1, Type::u64)});
+    return true;
+  }
+  if (operands_.size() != 1) return false;
+  if (base == "stacksave") {
+    emit({&op_stack_save, &op_stack_save}, {.d = result_at(0, Type::u64)});
+  } else {
+    emit({&op_stack_restore, &op_stack_restore}, {.a = source_at(0, Type::u64)});
+  }
+  return true;
 }
 
 bool FunctionDecoder::decode_instruction(Form& form) {
@@ -262,6 +312,13 @@ bool FunctionDecoder::decode_instruction(Form& form) {
   if (base == "atom") return decode_atomic(form, true);
   if (base == "red") return decode_atomic(form, false);
   if (base == "cp") return decode_async_copy(form);
+  if (base == "mbarrier") return decode_mbarrier(form);
+  if (base == "alloca" || base == "stacksave" || base == "stackrestore") return decode_stack(form);
+  if (base == "mma" || base == "wmma" || base == "ldmatrix" || base == "stmatrix" ||
+      base == "movmatrix") {
+    return decode_matrix(form);
+  }
+  if (base == "lop3" && (form.has("or") || form.has("and"))) return decode_lop3_predicate(form);
   if (base == "shfl" || base == "vote" || base == "match" || base == "redux" || base == "elect" ||
       base == "activemask") {
     return decode_warp(form);

@@ -8,6 +8,24 @@
 namespace assay::emulator {
 namespace {
 
+struct SpaceName {
+  std::string_view text{};
+  Space space = Space::generic;
+};
+constexpr SpaceName kSpaces[] = {{"global", Space::global},      {"shared", Space::shared},
+                                 {"shared::cta", Space::shared}, {"shared::cluster", Space::shared},
+                                 {"local", Space::local},        {"const", Space::constant},
+                                 {"param", Space::param},        {"param::entry", Space::param},
+                                 {"param::func", Space::param}};
+
+// Elements of a .func's parameter lie inside it, each in whole words or inside one.
+bool fits_words(std::int64_t offset, unsigned bytes, unsigned elements, std::uint32_t size) {
+  const std::uint64_t end = static_cast<std::uint64_t>(offset) + std::uint64_t{bytes} * elements;
+  return offset % bytes == 0 && end <= ((std::uint64_t{size} + 3) & ~std::uint64_t{3});
+}
+
+}  // namespace
+
 // Hints about caches change no value.
 void take_cache_hints(Form& form) {
   constexpr std::string_view kHints[] = {"ca",
@@ -45,30 +63,12 @@ bool take_ordering(Form& form) {
   return synchronising;
 }
 
-struct SpaceName {
-  std::string_view text{};
-  Space space = Space::generic;
-};
-constexpr SpaceName kSpaces[] = {{"global", Space::global},      {"shared", Space::shared},
-                                 {"shared::cta", Space::shared}, {"shared::cluster", Space::shared},
-                                 {"local", Space::local},        {"const", Space::constant},
-                                 {"param", Space::param},        {"param::entry", Space::param},
-                                 {"param::func", Space::param}};
-
-// Elements of a .func's parameter lie inside it, each in whole words or inside one.
-bool fits_words(std::int64_t offset, unsigned bytes, unsigned elements, std::uint32_t size) {
-  const std::uint64_t end = static_cast<std::uint64_t>(offset) + std::uint64_t{bytes} * elements;
-  return offset % bytes == 0 && end <= ((std::uint64_t{size} + 3) & ~std::uint64_t{3});
-}
-
 Space take_space(Form& form) {
   for (const SpaceName& s : kSpaces) {
     if (form.take(s.text)) return s.space;
   }
   return Space::generic;
 }
-
-}  // namespace
 
 // Sets op.a and op.imm, and how the address is to be read.
 bool FunctionDecoder::memory_operand(const Operand& operand, Space& space, Op& op,
@@ -122,6 +122,7 @@ bool FunctionDecoder::decode_load_store(Form& form, bool is_load) {
   take_cache_hints(form);
   form.take("unified");
   const unsigned elements = form.take("v2") ? 2 : form.take("v4") ? 4 : 1;
+  memory.elements = elements;
   memory.type = form.take_type();
   if (memory.type == Type::none || memory.type == Type::pred || bits_of(memory.type) > 64) {
     return false;
@@ -171,76 +172,49 @@ bool FunctionDecoder::decode_load_store(Form& form, bool is_load) {
   return true;
 }
 
+// atom.global.add.v4.f32 {…}, [a], {…}: the elements are atomic, the vector is not.
+bool FunctionDecoder::decode_atomic_vector(const AtomicForm& atomic, Space space, unsigned elements,
+                                           bool returns) {
+  const std::size_t first = returns ? 1 : 0;
+  if (operands_.size() < first + 2 || operands_.size() > first + 3 || atomic.has_second) {
+    return false;
+  }
+  const Operand values = operands_[first + 1];
+  const auto is_vector = [&](const Operand& o) {
+    return o.kind == Operand::Kind::list && o.items.size() == elements;
+  };
+  if (!is_vector(values) || (returns && !is_vector(operands_[0]))) return false;
+  Op op;
+  if (!wide_address(operands_[first], space, op)) return false;
+  op.aux = memory_aux(1, static_cast<std::uint8_t>(space));
+  for (unsigned i = 0; i < elements; ++i) {
+    if (returns) op.d = result(operands_[0].items[i], atomic.type);
+    op.b = source(values.items[i], atomic.type);
+    emit({atomic.handler, atomic.handler}, op);
+    op.imm += bytes_of(atomic.type);
+  }
+  return true;
+}
+
 // atom.space.op.type d, [a], b, c; red.space.op.type [a], b
 bool FunctionDecoder::decode_atomic(Form& form, bool returns) {
   take_ordering(form);
   Space space = take_space(form);
   take_cache_hints(form);
+  const unsigned elements = form.take("v2") ? 2 : form.take("v4") ? 4 : form.take("v8") ? 8 : 1;
   AtomicForm atomic;
   if (!select_atomic(form, atomic)) return false;
+  if (elements > 1) return decode_atomic_vector(atomic, space, elements, returns);
   const std::size_t first = returns ? 1 : 0;
   const std::size_t needed = first + 2 + (atomic.has_second ? 1U : 0U);
   if (operands_.size() < needed || operands_.size() > needed + 1) return false;
   Op op;
-  AddressClass address = AddressClass::slow;
-  if (!memory_operand(operands_[first], space, op, address)) return false;
-  if (address == AddressClass::kernel_params || address == AddressClass::frame_words) return false;
-  if (address == AddressClass::shared32) {
-    const std::uint32_t wide = allocate_row(Type::u64);
-    emit({&op_window_add, &op_window_add}, {.d = wide, .a = op.a, .imm = 0, .e = 4});
-    op.a = wide;
-  }
+  if (!wide_address(operands_[first], space, op)) return false;
   if (returns) op.d = result_at(0, atomic.type);
   op.b = source_at(first + 1, atomic.type);
   if (atomic.has_second) op.c = source_at(first + 2, atomic.type);
   op.aux = memory_aux(1, static_cast<std::uint8_t>(space));
   emit({atomic.handler, atomic.handler}, op);
-  return true;
-}
-
-// cp.async copies at once: the group operations then have nothing left to wait for.
-bool FunctionDecoder::decode_async_copy(Form& form) {
-  if (!form.take("async")) return false;
-  if (form.take("commit_group")) {
-    emit({&op_nothing, &op_nothing}, {});
-    return operands_.empty();
-  }
-  if (form.take("wait_group") || form.take("wait_all")) {
-    emit({&op_nothing, &op_nothing}, {});
-    return operands_.size() <= 1;
-  }
-  if (!form.take("ca") && !form.take("cg")) return false;
-  if (!form.take("shared") && !form.take("shared::cta") && !form.take("shared::cluster")) {
-    return false;
-  }
-  if (!form.take("global")) return false;
-  take_cache_hints(form);
-  if (operands_.size() < 3 || operands_.size() > 5) return false;
-  Op to;
-  Op from;
-  Space shared = Space::shared;
-  Space global = Space::global;
-  AddressClass to_class = AddressClass::slow;
-  AddressClass from_class = AddressClass::slow;
-  if (!memory_operand(operands_[0], shared, to, to_class)) return false;
-  if (!memory_operand(operands_[1], global, from, from_class)) return false;
-  if (operands_[2].kind != Operand::Kind::constant) return false;
-  const std::uint64_t bytes = operands_[2].constant.integer;
-  if (bytes != 4 && bytes != 8 && bytes != 16) return false;
-  if (to_class == AddressClass::shared32) {
-    const std::uint32_t wide = allocate_row(Type::u64);
-    emit({&op_window_add, &op_window_add}, {.d = wide, .a = to.a, .imm = 0, .e = 4});
-    to.a = wide;
-  }
-  const std::uint32_t to_offset = constant_row(8, static_cast<std::uint64_t>(to.imm));
-  Op op{.d = to.a, .a = from.a, .b = to_offset, .imm = from.imm};
-  op.aux = static_cast<std::uint32_t>(bytes);
-  if (operands_.size() > 3) {
-    const auto p = register_of(operands_[3]);
-    if (p && p->type == Type::pred) return false;  // ignore-src predicate
-    if (!p || register_bytes(p->type) == 4) op.c = source_at(3, Type::u32);
-  }
-  emit({&op_async_copy, &op_async_copy}, op);
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/emulator/atomic_ops.h"
 #include "engine/emulator/module.h"
 #include "engine/emulator/parser.h"
 
@@ -33,6 +34,11 @@ struct ModuleState {
   std::unordered_map<std::string, std::uint32_t> shared_index{};
   std::map<std::tuple<int, int, int>, std::int32_t> locations{};
 };
+
+// Modifiers that several families share (decode_memory.cc).
+void take_cache_hints(Form& form);
+bool take_ordering(Form& form);  // true: volatile, relaxed, acquire, release …
+Space take_space(Form& form);
 
 class FunctionDecoder {
  public:
@@ -101,6 +107,8 @@ class FunctionDecoder {
 
   // --- decode_compute.cc ---
   bool decode_selected(Form& form);
+  bool emit_selected(const Selection& s);
+  bool decode_lop3_predicate(Form& form);
   bool decode_move(Form& form);
   bool decode_pack(Type type);
   bool decode_convert(Form& form);
@@ -110,8 +118,26 @@ class FunctionDecoder {
   // --- decode_memory.cc ---
   bool decode_load_store(Form& form, bool is_load);
   bool decode_atomic(Form& form, bool returns);
-  bool decode_async_copy(Form& form);
+  bool decode_atomic_vector(const AtomicForm& atomic, Space space, unsigned elements, bool returns);
   bool memory_operand(const Operand& operand, Space& space, Op& op, AddressClass& address);
+  // --- decode_async.cc ---
+  bool decode_async_copy(Form& form);
+  bool decode_async_arrive(Form& form);
+  bool decode_bulk_copy(Form& form);
+  bool decode_mbarrier(Form& form);
+  bool emit_mbarrier(Space space, std::uint32_t what, bool expects);
+  bool emit_mbarrier_test(Space space, bool by_parity);
+  std::uint32_t address_row(const Operand& operand, Space space);
+  // --- decode_matrix.cc ---
+  bool decode_matrix(Form& form);
+  bool decode_matrix_rows(Form& form, bool is_load);
+  bool decode_matrix_move(Form& form);
+  bool decode_mma(Form& form);
+  bool decode_wmma(Form& form);
+  bool decode_fragment_transfer(Form& form, bool is_load);
+  bool emit_product(MatrixProduct& product, Shape shape, bool opaque);
+  bool fragment_rows(const Operand& list, Fragment& fragment, bool is_result);
+  bool wide_address(const Operand& operand, Space& space, Op& op);
   // --- decode_control.cc ---
   bool decode_branch(Form& form);
   bool decode_branch_table(Form& form);
@@ -119,6 +145,7 @@ class FunctionDecoder {
   bool decode_barrier(Form& form);
   bool decode_warp(Form& form);
   bool decode_simple(Form& form);
+  bool decode_stack(Form& form);
   bool decode_instruction(Form& form);
   bool slots(const Operand& list, std::vector<FormalSlot>& out);
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "engine/emulator/block.h"
+#include "engine/emulator/heap.h"
 #include "engine/emulator/launch_state.h"
 
 namespace assay::emulator {
@@ -22,6 +23,8 @@ struct FreeMemory {
 };
 
 struct Globals {
+  std::array<std::byte, kGridWorkspaceBytes> workspace{};
+  std::unique_ptr<Heap> heap{};
   std::unique_ptr<std::byte[], FreeMemory> bytes{};
   std::size_t size = 0;
 };
@@ -164,6 +167,7 @@ std::uint64_t symbol_address(const Module::Text& text, const std::string& symbol
 Globals make_globals(const Module::Text& text) {
   Globals g;
   g.size = text.program.global_bytes;
+  if (text.program.function_index.contains("malloc")) g.heap = std::make_unique<Heap>();
   g.bytes.reset(static_cast<std::byte*>(std::calloc(g.size + 1, 1)));
   if (!g.bytes) return g;
   for (const Variable& v : text.program.variables) {
@@ -189,6 +193,18 @@ bool map_memory(AddressTable& table, const Module::Text& text, Globals& globals,
                .writable = v.space != Space::constant,
                .is_variable = true,
                .name = v.name});
+  }
+  table.add({.begin = kGridWorkspace,
+             .end = kGridWorkspace + kGridWorkspaceBytes,
+             .host = globals.workspace.data(),
+             .is_variable = true,
+             .name = "grid workspace"});
+  if (globals.heap) {
+    table.add({.begin = kHeapBase,
+               .end = kHeapBase + kHeapBytes,
+               .host = globals.heap->bytes(),
+               .is_variable = true,
+               .name = "device heap"});
   }
   for (const Buffer& b : buffers) {
     if (b.bytes.empty()) continue;
@@ -247,6 +263,8 @@ Outcome Device::launch(const Launch& launch, std::span<const Buffer> buffers, co
   if (!map_memory(state.memory, text, state_->globals, buffers)) {
     return refuse(Ending::invalid_launch, "Buffers overlap or lie outside the address space");
   }
+  state.heap = state_->globals.heap.get();
+  state_->globals.workspace = {};
   run_threads(state, launch.grid, budget.threads);
   return state.outcome();
 }

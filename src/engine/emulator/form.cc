@@ -29,6 +29,15 @@ bool Form::has(std::string_view modifier) const {
   return false;
 }
 
+std::string_view Form::take_next() {
+  for (unsigned i = 1; i < count_; ++i) {
+    if ((taken_ >> i & 1U) != 0) continue;
+    taken_ |= 1U << i;
+    return parts_[i];
+  }
+  return {};
+}
+
 Type Form::take_type() {
   for (unsigned i = 1; i < count_; ++i) {
     if ((taken_ >> i & 1U) != 0) continue;

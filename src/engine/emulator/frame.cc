@@ -69,7 +69,20 @@ std::uint64_t stack_bytes(const Function& f) {
   return ((std::uint64_t{f.local_bytes} + 15) & ~std::uint64_t{15}) + f.frame_bytes / 32 + 16;
 }
 
-// Room for `bytes` of local memory in every lane.
+void copy_rows(std::byte* to, const FormalSlot& d, const std::byte* from, const FormalSlot& s,
+               std::uint32_t mask) {
+  const unsigned bytes = std::min(d.bytes, s.bytes);
+  const unsigned step = d.lane_bytes == s.lane_bytes ? d.lane_bytes : 1;
+  for (std::uint32_t m = mask; m != 0; m &= m - 1) {
+    const auto k = static_cast<unsigned>(__builtin_ctz(m));
+    for (unsigned i = 0; i < bytes; i += step) {
+      std::memcpy(to + d.at(k, i), from + s.at(k, i), step);
+    }
+  }
+}
+
+}  // namespace
+
 bool grow_local(Warp& w, std::uint64_t bytes) {
   if (bytes <= w.local_bytes) return true;
   if (bytes > w.local_capacity) {
@@ -91,20 +104,6 @@ bool grow_local(Warp& w, std::uint64_t bytes) {
   w.local_bytes = bytes;
   return true;
 }
-
-void copy_rows(std::byte* to, const FormalSlot& d, const std::byte* from, const FormalSlot& s,
-               std::uint32_t mask) {
-  const unsigned bytes = std::min(d.bytes, s.bytes);
-  const unsigned step = d.lane_bytes == s.lane_bytes ? d.lane_bytes : 1;
-  for (std::uint32_t m = mask; m != 0; m &= m - 1) {
-    const auto k = static_cast<unsigned>(__builtin_ctz(m));
-    for (unsigned i = 0; i < bytes; i += step) {
-      std::memcpy(to + d.at(k, i), from + s.at(k, i), step);
-    }
-  }
-}
-
-}  // namespace
 
 bool make_entry_frame(Warp& w, const Function& entry) {
   Frame* const f = make_frame(w, entry);
@@ -130,7 +129,8 @@ void enter_function(Warp& w, const Op& op, const Function& function, const CallS
     if (f->return_pc == return_pc && f->function == &function) frame = f;
   }
   if (frame == nullptr) {
-    const std::uint64_t base = parent->local_base + stack_bytes(*parent->function);
+    const std::uint64_t base = parent->local_base + stack_bytes(*parent->function) +
+                               ((parent->dynamic_bytes + 15) & ~std::uint64_t{15});
     if (base + stack_bytes(function) > w.block->local_limit()) {
       fault_simple(w, op, FaultKind::stack_overflow, static_cast<unsigned>(__builtin_ctz(w.active)),
                    "Stack overflow: the call of " + function.name + " at depth " +
@@ -147,6 +147,7 @@ void enter_function(Warp& w, const Op& op, const Function& function, const CallS
     frame->return_pc = return_pc;
     frame->depth = parent->depth + 1;
     frame->lanes = 0;
+    frame->dynamic_bytes = 0;
     frame->local_base = static_cast<std::uint32_t>(base);
     frame->call = &call;
     frame->first_child = nullptr;

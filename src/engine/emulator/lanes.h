@@ -212,6 +212,11 @@ bool select_convert(Form& form, Selection& s, unsigned dst_row_bytes, unsigned s
 Handlers select_move(unsigned row_bytes);
 Handlers select_load(const MemoryForm& form);
 Handlers select_store(const MemoryForm& form);
+// Empty if `form` is nothing that goes by whole words.
+Handlers select_words(const MemoryForm& form, bool is_load);
+// The handlers that can do everything, for accesses of 32-bit words.
+void general_load_words(Warp& w, const Op& op, AddressClass address);
+void general_store_words(Warp& w, const Op& op, AddressClass address);
 extern const InstructionSet kInstructionSet;
 
 }  // namespace assay::emulator::ASSAY_EMULATOR_ISA

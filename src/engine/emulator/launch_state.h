@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "engine/emulator/emulator.h"
+#include "engine/emulator/heap.h"
 #include "engine/emulator/memory.h"
 #include "engine/emulator/module.h"
 
@@ -31,6 +32,7 @@ class LaunchState {
   std::size_t shared_bytes = 0;
   std::uint64_t number = 0;  // of this launch on its device
   AddressTable memory{};
+  Heap* heap = nullptr;  // there if the module calls malloc
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
 
   [[nodiscard]] bool ended() const { return ended_.load(std::memory_order_relaxed); }

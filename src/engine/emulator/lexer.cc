@@ -33,13 +33,15 @@ void Lexer::skip_space() {
   }
 }
 
-// `::` belongs to a word (`shared::cta`), a single `:` ends a label.
-void Lexer::lex_word() {
+// `::` belongs to a word (`shared::cta`, `L2::256B`), a single `:` ends a label. A directive ends
+// at the next dot: `.reg.b32` is two.
+void Lexer::lex_word(bool dotted) {
   const std::size_t begin = at_++;
   while (at_ < text_.size()) {
-    if (in_word(text_[at_])) {
+    if (in_word(text_[at_]) && (dotted || text_[at_] != '.')) {
       ++at_;
-    } else if (text_[at_] == ':' && at(at_ + 1) == ':' && is_letter(at(at_ + 2))) {
+    } else if (text_[at_] == ':' && at(at_ + 1) == ':' &&
+               (is_letter(at(at_ + 2)) || is_digit(at(at_ + 2)))) {
       at_ += 3;
     } else {
       break;
@@ -81,10 +83,10 @@ void Lexer::advance() {
   const char c = text_[at_];
   if (starts_word(c)) {
     token_.kind = TokenKind::word;
-    lex_word();
+    lex_word(true);
   } else if (c == '.' && starts_word(at(at_ + 1))) {
     token_.kind = TokenKind::directive;
-    lex_word();
+    lex_word(false);
   } else if (is_digit(c)) {
     token_.kind = TokenKind::number;
     lex_number();

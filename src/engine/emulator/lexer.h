@@ -61,7 +61,7 @@ class Lexer {
  private:
   void advance();
   void skip_space();
-  void lex_word();
+  void lex_word(bool dotted);
   void lex_number();
   void lex_string();
   [[nodiscard]] char at(std::size_t i) const { return i < text_.size() ? text_[i] : '\0'; }

@@ -54,7 +54,7 @@ struct Request {
 
 // The object holding [begin, begin + bytes), remembered per instruction.
 ASSAY_INLINE const Object* object_of(Warp& w, const Op& op, U64 begin, U64 bytes, bool write) {
-  const std::uint32_t slot = op_pc(w, op) & 63U;
+  const std::uint32_t slot = op_pc(w, op) & 255U;
   const Object* o = w.objects + w.hints[slot];
   const bool empty = w.object_count == 0;
   if (empty || begin < o->begin || begin > o->end || o->end - begin < bytes) {
@@ -257,7 +257,10 @@ void load(Warp& w, const Op& op) {
   const unsigned n = memory_elements(op.aux);
   const Request r{.bytes = static_cast<unsigned>(sizeof(M)) * n,
                   .space = static_cast<Space>(memory_space(op.aux))};
-  if constexpr (Sync) w.turns += 64;  // a loop that polls memory should give way
+  if constexpr (Sync) {  // a loop that polls memory should give way
+    w.turns += 64;
+    w.slice -= Class == AddressClass::table ? 1024 : 64;
+  }
   Places at;
   const Pattern pattern = resolve<Class>(w, op, r, at);
   const std::uint32_t active = w.active;
@@ -430,7 +433,28 @@ Handlers pick_row(const MemoryForm& f) {
 
 }  // namespace
 
+void general_load_words(Warp& w, const Op& op, AddressClass address) {
+  if (address == AddressClass::table) {
+    load<U32, U32, AddressClass::table, false>(w, op);
+  } else if (address == AddressClass::shared64) {
+    load<U32, U32, AddressClass::shared64, false>(w, op);
+  } else {
+    load<U32, U32, AddressClass::shared32, false>(w, op);
+  }
+}
+
+void general_store_words(Warp& w, const Op& op, AddressClass address) {
+  if (address == AddressClass::table) {
+    store<U32, U32, AddressClass::table, false>(w, op);
+  } else if (address == AddressClass::shared64) {
+    store<U32, U32, AddressClass::shared64, false>(w, op);
+  } else {
+    store<U32, U32, AddressClass::shared32, false>(w, op);
+  }
+}
+
 Handlers select_load(const MemoryForm& f) {
+  if (const Handlers words = select_words(f, true); words.full != nullptr) return words;
   switch (f.type) {
     case Type::s8:
       return pick_row<signed char, true>(f);
@@ -456,6 +480,7 @@ Handlers select_load(const MemoryForm& f) {
 }
 
 Handlers select_store(const MemoryForm& f) {
+  if (const Handlers words = select_words(f, false); words.full != nullptr) return words;
   switch (bytes_of(f.type)) {
     case 1:
       return pick_row<unsigned char, false>(f);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/emulator/emulator.h"
+#include "engine/emulator/matrix.h"
 #include "engine/emulator/op.h"
 #include "engine/emulator/program.h"
 
@@ -42,6 +43,8 @@ enum class Special : std::uint8_t {
   zero,
   one,
   three,
+  grid_workspace_high,
+  grid_workspace_low,
 };
 
 // A row of a frame that is set when the frame is made (`bits`, or the address of a shared variable)
@@ -125,6 +128,8 @@ struct Module::Text {
   std::vector<Site> sites{};          // one per Op
   std::vector<Function> functions{};  // parallel to program.functions
   std::vector<CallSite> calls{};
+  std::vector<MatrixProduct> products{};
+  std::vector<MatrixTransfer> transfers{};
   std::vector<std::vector<std::uint32_t>> jump_tables{};
   std::vector<SharedVariable> shared{};
   std::vector<Location> locations{};

@@ -48,7 +48,8 @@ class Form {
   [[nodiscard]] std::string_view base() const { return parts_[0]; }
   [[nodiscard]] std::string_view opcode() const { return opcode_; }
   bool take(std::string_view modifier);
-  Type take_type();  // the first type not yet taken
+  Type take_type();              // the first type not yet taken
+  std::string_view take_next();  // the first modifier not yet taken, or nothing
   [[nodiscard]] bool has(std::string_view modifier) const;
   [[nodiscard]] bool exhausted() const { return taken_ == (1U << count_) - 1U; }
 
@@ -87,6 +88,7 @@ struct MemoryForm {
   unsigned row_bytes = 4;  // of the register's lane
   AddressClass address = AddressClass::table;
   bool synchronising = false;  // volatile, relaxed, acquire, release …
+  unsigned elements = 1;
 };
 
 // Op::aux of a load or store.

@@ -56,6 +56,11 @@ constexpr std::array kSpecials{
     SpecialName{"%nclusterid.x", Special::nctaid_x},
     SpecialName{"%nclusterid.y", Special::nctaid_y},
     SpecialName{"%nclusterid.z", Special::nctaid_z},
+    SpecialName{"%is_explicit_cluster", Special::zero},
+    SpecialName{"%aggr_smem_size", Special::total_smem_size},
+    // Where the blocks of a grid meet (cooperative groups).
+    SpecialName{"%envreg1", Special::grid_workspace_high},
+    SpecialName{"%envreg2", Special::grid_workspace_low},
 };
 
 }  // namespace
@@ -229,11 +234,16 @@ std::uint32_t FunctionDecoder::special_register(std::string_view name, Type type
     }
     return at->second;
   }
+  // What the driver or a profiler would set, and nobody did.
+  const bool unset = name.starts_with("%envreg") || name.starts_with("%pm") ||
+                     name.starts_with("%reserved_smem_offset");
+  if (unset) return constant_row(bytes, 0);
   Handler read = nullptr;
+  if (name == "%globaltimer_lo") read = &op_globaltimer_low;
   if (name == "%clock" || name == "%clock_hi") read = &op_clock32;
   if (name == "%clock64") read = &op_clock64;
   if (name == "%globaltimer") read = &op_globaltimer;
-  if (read == nullptr || bytes != (name == "%clock" || name == "%clock_hi" ? 4U : 8U)) {
+  if (read == nullptr || bytes != (name == "%clock64" || name == "%globaltimer" ? 8U : 4U)) {
     return kNowhere;
   }
   const std::uint32_t row = allocate_row(type);

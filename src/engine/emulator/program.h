@@ -70,6 +70,9 @@ inline constexpr std::uint64_t kGlobalsBase = 0x00A0'0000'0000'0000;
 inline constexpr std::uint64_t kSharedWindow = 0x00B0'0000'0000'0000;
 inline constexpr std::uint64_t kLocalWindow = 0x00C0'0000'0000'0000;
 inline constexpr std::uint64_t kParamWindow = 0x00D0'0000'0000'0000;
+// Where the blocks of a cooperative grid count one another.
+inline constexpr std::uint64_t kGridWorkspace = 0x00A4'0000'0000'0000;
+inline constexpr std::size_t kGridWorkspaceBytes = 256;
 // "Addresses" of functions: kFunctionBase + 16 * index.
 inline constexpr std::uint64_t kFunctionBase = 0x00E0'0000'0000'0000;
 inline constexpr std::uint64_t kWindowBytes = 1ULL << 32;

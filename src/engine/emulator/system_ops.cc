@@ -181,6 +181,10 @@ void op_clock64(Warp& w, const Op& op) {
 
 void op_globaltimer(Warp& w, const Op& op) { broadcast(w, op.d, now_ns()); }
 
+void op_globaltimer_low(Warp& w, const Op& op) {
+  broadcast(w, op.d, static_cast<std::uint32_t>(now_ns()));
+}
+
 // Others may use the time: this group yields.
 void op_nanosleep(Warp& w, const Op&) {
   w.turns += 64;

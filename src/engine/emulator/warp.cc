@@ -149,6 +149,7 @@ void start_warp(Warp& w, std::uint32_t lanes) {
   w.frame = base;
   w.rows = base->rows;
   base->lanes = lanes;
+  base->dynamic_bytes = 0;
   if (w.exited_in_call) reclaim_frames(w);
   set_block_rows(w);
 }

@@ -38,6 +38,7 @@ struct Frame {
   std::uint32_t depth = 0;
   std::uint32_t lanes = 0;  // still inside
   std::uint32_t local_base = 0;
+  std::uint64_t dynamic_bytes = 0;  // of local memory: alloca
   std::uint32_t id = 0;
   std::byte* rows = nullptr;
   const CallSite* call = nullptr;
@@ -83,9 +84,9 @@ struct Warp {
   std::uint64_t shared_bytes = 0;
   const std::byte* parameters = nullptr;
   std::uint64_t parameter_bytes = 0;
-  std::byte* local = nullptr;             // lane after lane
-  std::uint64_t local_bytes = 0;          // per lane, addressable now
-  std::array<std::uint16_t, 64> hints{};  // object last seen by an instruction, by pc
+  std::byte* local = nullptr;              // lane after lane
+  std::uint64_t local_bytes = 0;           // per lane, addressable now
+  std::array<std::uint16_t, 256> hints{};  // object last seen by an instruction, by pc
 
   std::array<Group, 32> groups{};  // those that do not run now
   unsigned group_count = 0;
@@ -147,6 +148,8 @@ void warp_fence(Warp& w, std::uint32_t members);
 [[nodiscard]] bool make_entry_frame(Warp& w, const Function& entry);
 void enter_function(Warp& w, const Op& op, const Function& function, const CallSite& call);
 void leave_function(Warp& w, std::uint32_t mask);
+// Room for `bytes` of local memory in every lane; false: the budget does not allow it.
+[[nodiscard]] bool grow_local(Warp& w, std::uint64_t bytes);
 void reclaim_frames(Warp& w);  // makes all but the entry's spare, between blocks
 void set_block_rows(Warp& w);  // the special registers that change with the block
 

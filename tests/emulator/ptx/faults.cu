@@ -39,11 +39,11 @@ extern "C" __global__ void trap_here() {
   if (threadIdx.x == 5) __trap();  // line 39
 }
 
-extern "C" __global__ void uses_tensor_cores(float* out) {
+extern "C" __global__ void uses_wgmma(float* out) {
   unsigned a = 0, b = 0;
   float c[4] = {0, 0, 0, 0};
   asm volatile(  // line 45
-      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+      "wgmma.fence.sync.aligned;"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
       : "r"(a), "r"(a), "r"(b));
   out[threadIdx.x] = c[0];

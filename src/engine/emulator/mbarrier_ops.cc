@@ -1,0 +1,197 @@
+#include "engine/emulator/mbarrier_ops.h"
+
+#include <cstring>
+
+#include "engine/emulator/block.h"
+#include "engine/emulator/warp.h"
+
+namespace assay::emulator {
+namespace {
+
+using U32 = std::uint32_t;
+using U64 = std::uint64_t;
+
+template <class T>
+T* row(Warp& w, U32 offset) {
+  return reinterpret_cast<T*>(w.rows + offset);
+}
+
+// A barrier object taken apart. 20 bits count arrivals, as on a device.
+struct Word {
+  std::uint32_t pending = 0;
+  std::uint32_t expected = 0;
+  std::int32_t bytes = 0;
+  bool odd = false;
+
+  static constexpr U64 kCount = (1U << 20) - 1;
+  static Word of(U64 bits) {
+    return {.pending = static_cast<std::uint32_t>(bits & kCount),
+            .expected = static_cast<std::uint32_t>(bits >> 20 & kCount),
+            .bytes = static_cast<std::int32_t>(static_cast<std::int64_t>(bits << 1) >> 41),
+            .odd = bits >> 63 != 0};
+  }
+  [[nodiscard]] U64 bits() const {
+    return (pending & kCount) | (expected & kCount) << 20 |
+           (static_cast<U64>(bytes) & ((U64{1} << 23) - 1)) << 40 | U64{odd} << 63;
+  }
+  // The phase ends when everybody arrived and every byte is there.
+  void settle() {
+    if (pending != 0 || bytes != 0) return;
+    odd = !odd;
+    pending = expected;
+  }
+};
+
+std::byte* locate(Warp& w, const Op& op, const BadAccess& wanted) {
+  std::byte* const p =
+      host_address(w, wanted.space, wanted.lane, wanted.address, wanted.bytes, wanted.is_write);
+  const U64 alignment = wanted.bytes < 16 ? wanted.bytes : 16;
+  const bool misaligned = wanted.bytes != 0 && wanted.address % alignment != 0;
+  if (p != nullptr && !misaligned) return p;
+  BadAccess bad = wanted;
+  bad.kind = p != nullptr ? FaultKind::misaligned : FaultKind::out_of_bounds;
+  fault_access(w, op, bad);
+  return nullptr;
+}
+
+std::byte* barrier_at(Warp& w, const Op& op, Space space, unsigned lane, U64 address) {
+  return locate(w, op,
+                {.space = space,
+                 .is_write = true,
+                 .is_atomic = true,
+                 .lane = lane,
+                 .address = address,
+                 .bytes = 8});
+}
+
+Word load(const std::byte* p) {
+  U64 bits = 0;
+  std::memcpy(&bits, p, sizeof bits);
+  return Word::of(bits);
+}
+void store(std::byte* p, const Word& word) {
+  const U64 bits = word.bits();
+  std::memcpy(p, &bits, sizeof bits);
+}
+
+bool arrive(Warp& w, const Op& op, unsigned lane, Word& word, bool drops) {
+  const std::uint32_t count = op.b == kNowhere ? 1 : row<U32>(w, op.b)[lane];
+  if (op.c != kNowhere) word.bytes += static_cast<std::int32_t>(row<U32>(w, op.c)[lane]);
+  if (count > word.pending) {
+    fault_simple(w, op, FaultKind::barrier_divergence, lane,
+                 "mbarrier has " + std::to_string(word.pending) +
+                     " arrivals pending in its phase, " + std::to_string(count) + " more arrived");
+    return false;
+  }
+  word.pending -= count;
+  if (drops) word.expected -= count;
+  word.settle();
+  return true;
+}
+
+}  // namespace
+
+void op_mbarrier(Warp& w, const Op& op) {
+  const auto space = static_cast<Space>(op.aux & 0xFFU);
+  const auto what = static_cast<BarrierWord>(op.aux >> 8 & 0xFFU);
+  for (U32 m = w.active; m != 0; m &= m - 1) {
+    const auto k = static_cast<unsigned>(__builtin_ctz(m));
+    std::byte* const p =
+        barrier_at(w, op, space, k, row<U64>(w, op.a)[k] + static_cast<U64>(op.imm));
+    if (p == nullptr) return;
+    Word word = load(p);
+    const U64 before = word.bits();
+    switch (what) {
+      case BarrierWord::init: {
+        const U32 count = row<U32>(w, op.b)[k];
+        if (count == 0 || count > Word::kCount) {
+          fault_simple(
+              w, op, FaultKind::barrier_divergence, k,
+              "mbarrier.init with a count of " + std::to_string(count) + " (1 to 1048575)");
+          return;
+        }
+        word = {.pending = count, .expected = count};
+        break;
+      }
+      case BarrierWord::invalidate:
+        word = {};
+        break;
+      case BarrierWord::arrive:
+      case BarrierWord::arrive_drop:
+        if (!arrive(w, op, k, word, what == BarrierWord::arrive_drop)) return;
+        break;
+      case BarrierWord::expect_bytes:
+        word.bytes += static_cast<std::int32_t>(row<U32>(w, op.b)[k]);
+        break;
+      case BarrierWord::complete_bytes:
+        word.bytes -= static_cast<std::int32_t>(row<U32>(w, op.b)[k]);
+        word.settle();
+        break;
+    }
+    store(p, word);
+    if (op.d != kNowhere) row<U64>(w, op.d)[k] = before;
+  }
+}
+
+void op_mbarrier_test(Warp& w, const Op& op) {
+  const auto space = static_cast<Space>(op.aux & 0xFFU);
+  const bool by_parity = (op.aux >> 16 & 1U) != 0;
+  U32 done = 0;
+  for (U32 m = w.active; m != 0; m &= m - 1) {
+    const auto k = static_cast<unsigned>(__builtin_ctz(m));
+    const std::byte* const p =
+        barrier_at(w, op, space, k, row<U64>(w, op.a)[k] + static_cast<U64>(op.imm));
+    if (p == nullptr) return;
+    const bool odd =
+        by_parity ? (row<U32>(w, op.b)[k] & 1U) != 0 : Word::of(row<U64>(w, op.b)[k]).odd;
+    done |= static_cast<U32>(load(p).odd != odd) << k;
+  }
+  U32& result = predicate(w, op.d);
+  result = (result & ~w.active) | done;
+  if (done == w.active) return;
+  // Whoever is waited for should run now.
+  w.turns += 8192;
+  w.slice = -1;
+}
+
+void op_mbarrier_pending(Warp& w, const Op& op) {
+  for (U32 m = w.active; m != 0; m &= m - 1) {
+    const auto k = static_cast<unsigned>(__builtin_ctz(m));
+    row<U32>(w, op.d)[k] = Word::of(row<U64>(w, op.a)[k]).pending;
+  }
+}
+
+void op_bulk_copy(Warp& w, const Op& op) {
+  for (U32 m = w.active; m != 0; m &= m - 1) {
+    const auto k = static_cast<unsigned>(__builtin_ctz(m));
+    const U32 bytes = row<U32>(w, op.b)[k];
+    if (bytes % 16 != 0) {
+      fault_simple(w, op, FaultKind::misaligned, k,
+                   "cp.async.bulk of " + std::to_string(bytes) + " bytes, no multiple of 16");
+      return;
+    }
+    std::byte* const to = locate(w, op,
+                                 {.space = static_cast<Space>(op.aux & 0xFFU),
+                                  .is_write = true,
+                                  .lane = k,
+                                  .address = row<U64>(w, op.d)[k],
+                                  .bytes = bytes});
+    if (to == nullptr) return;
+    const std::byte* const from = locate(w, op,
+                                         {.space = static_cast<Space>(op.aux >> 8 & 0xFFU),
+                                          .lane = k,
+                                          .address = row<U64>(w, op.a)[k],
+                                          .bytes = bytes});
+    if (from == nullptr) return;
+    std::memmove(to, from, bytes);
+    if (op.c == kNowhere) continue;
+    std::byte* const barrier = barrier_at(w, op, Space::shared, k, row<U64>(w, op.c)[k]);
+    if (barrier == nullptr) return;
+    Word word = load(barrier);
+    word.bytes -= static_cast<std::int32_t>(bytes);
+    word.settle();
+    store(barrier, word);
+  }
+}
+
+}  // namespace assay::emulator

@@ -1,0 +1,28 @@
+// mbarrier objects in shared memory, and the bulk copies that report to them. Copies are done at
+// once, so that what they count down is already down when a thread waits.
+#pragma once
+
+#include "engine/emulator/op.h"
+
+namespace assay::emulator {
+
+// The word of a barrier: pending and expected arrivals, bytes still to come, the phase's parity.
+enum class BarrierWord : std::uint8_t {
+  init,  // b: count
+  invalidate,
+  arrive,        // d: state or kNowhere, b: count row or kNowhere, c: bytes row or kNowhere
+  arrive_drop,   // likewise
+  expect_bytes,  // b: bytes
+  complete_bytes,
+};
+// a: 64-bit address row + imm; aux: space | BarrierWord << 8
+void op_mbarrier(Warp& w, const Op& op);
+// d: predicate, b: state (64 bits) or parity (aux bit 16); gives way if the phase is not over
+void op_mbarrier_test(Warp& w, const Op& op);
+void op_mbarrier_pending(Warp& w, const Op& op);  // d = arrivals missing in state a
+
+// cp.async.bulk: d: target address row, a: source address row, b: bytes, c: barrier address row or
+// kNowhere; aux: space of the target | space of the source << 8
+void op_bulk_copy(Warp& w, const Op& op);
+
+}  // namespace assay::emulator
