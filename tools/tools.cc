@@ -42,6 +42,7 @@ std::vector<mcp::Tool> all(Jobs& jobs, const Library* library, Commands commands
   tools.push_back(compile_kernel(jobs, library));
   tools.push_back(evaluate(jobs, library));
   tools.push_back(compare(jobs, library));
+  tools.push_back(sweep(jobs, library));
   tools.push_back(build_io_contract(jobs, library));
   tools.push_back(get_job(jobs));
   tools.push_back(cancel_job(jobs));

@@ -16,6 +16,7 @@ namespace assay::tools {
 [[nodiscard]] mcp::Tool compile_kernel(Jobs& jobs, const Library* library = nullptr);
 [[nodiscard]] mcp::Tool evaluate(Jobs& jobs, const Library* library = nullptr);
 [[nodiscard]] mcp::Tool compare(Jobs& jobs, const Library* library = nullptr);
+[[nodiscard]] mcp::Tool sweep(Jobs& jobs, const Library* library = nullptr);
 [[nodiscard]] mcp::Tool build_io_contract(Jobs& jobs, const Library* library = nullptr);
 [[nodiscard]] mcp::Tool get_job(Jobs& jobs);
 [[nodiscard]] mcp::Tool cancel_job(Jobs& jobs);

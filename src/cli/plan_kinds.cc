@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/node/sweep_job.h"
 #include "plans/optest/plan_job.h"
 #include "plans/workshop.h"
 
@@ -49,9 +50,16 @@ void add_plan_kinds(node::NodeConfig& config, std::function<const plans::StepRun
     conclusion.body["stages"] = reporter.take();
     return conclusion;
   };
+  config.kinds["sweep"] = [kernels = workshop->kernels](const node::Order& order,
+                                                        node::Reporter& reporter,
+                                                        const std::stop_token& stop) {
+    return node::SweepJob(order.request, kernels, reporter, stop).run();
+  };
   config.kinds["plan"] = runner_of(optest::run_plan_job, workshop);
 }
 
-std::vector<job::Kind> job_kinds() { return {job::kernel_kind(), optest::plan_kind()}; }
+std::vector<job::Kind> job_kinds() {
+  return {job::kernel_kind(), node::sweep_kind(), optest::plan_kind()};
+}
 
 }  // namespace assay::cli

@@ -1,0 +1,264 @@
+#include "engine/node/sweep_job.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "engine/node/stage_clock.h"
+
+namespace assay::node {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint32_t kFirstTrials = 10;
+constexpr std::size_t kFinalists = 4;
+// Slower than the best by more than this is no tie, whatever the interval.
+constexpr double kWorthComparing = 1.10;
+// Below this two events around a launch are most of what is measured: the graph's slope counts.
+constexpr double kShortNs = 15'000;
+constexpr unsigned kMostCompilers = 8;
+constexpr std::size_t kToldSummaryBytes = 300;
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+const json* stage_of(const Conclusion& conclusion, const char* name) {
+  const auto stages = conclusion.body.find("stages");
+  if (stages == conclusion.body.end()) return nullptr;
+  for (const auto& stage : *stages) {
+    if (stage.value("name", "") == name) return &stage.at("body");
+  }
+  return nullptr;
+}
+
+// Of a timed stage on a GPU.
+double time_of(const json& timed) {
+  const double cold = median(timed.at("samples_ns").get<std::vector<double>>());
+  if (cold >= kShortNs || !timed.contains("views")) return cold;
+  const json graph = timed.at("views").value("graph", json::object());
+  return graph.value("median_ns", cold);
+}
+
+}  // namespace
+
+job::Kind sweep_kind() {
+  job::Kind kind = job::kernel_kind();
+  kind.name = "sweep";
+  kind.stages = {{.name = "received", .during = job::State::submitted},
+                 {.name = "compiled", .during = job::State::compiling},
+                 {.name = "ran", .during = job::State::profiling},
+                 {.name = "concluded", .during = job::State::profiling}};
+  return kind;
+}
+
+SweepJob::SweepJob(json request, KernelJudge judge, Reporter& reporter, std::stop_token stop)
+    : request_(std::move(request)),
+      judge_(std::move(judge)),
+      reporter_(reporter),
+      stop_(std::move(stop)) {
+  for (const auto& variant : request_.at("variants")) rows_.push_back({.variant = variant});
+}
+
+Conclusion SweepJob::run() {
+  until_ = Clock::now() + std::chrono::seconds(request_.at("budget_s").get<std::int64_t>());
+  compile_all();
+  measure_in_rounds();
+  if (by_time_) find_ties();
+  return conclude();
+}
+
+bool SweepJob::budget_left() const { return Clock::now() < until_; }
+
+json SweepJob::request_for(const Row& row, std::uint32_t trials, With with) const {
+  json request = {{"kernel", row.variant.at("kernel")}, {"options", request_.at("options")}};
+  request["options"]["num_trials"] = trials;
+  request["options"]["until"] = "timed";
+  if (with == With::reference && request_.contains("ref_kernel")) {
+    request["ref_kernel"] = request_.at("ref_kernel");
+  }
+  return request;
+}
+
+void SweepJob::compile_all() {
+  StageClock clock(reporter_, "compiled");
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < rows_.size() && !stop_.stop_requested(); i = next++) {
+      json request = request_for(rows_[i], kFirstTrials, With::nothing);
+      request["options"]["until"] = "compiled";
+      const Conclusion compiled = judge_(request, stop_);
+      if (compiled.verdict == job::Verdict::passed) continue;
+      rows_[i].verdict = job::name(compiled.verdict);
+      rows_[i].summary = compiled.body.value("summary", "");
+    }
+  };
+  const unsigned threads = std::clamp(std::thread::hardware_concurrency() / 2, 1U, kMostCompilers);
+  std::vector<std::jthread> others;
+  for (unsigned i = 1; i < threads && i < rows_.size(); ++i) others.emplace_back(work);
+  work();
+  others.clear();  // joined
+  clock.body = {{"variants", rows_.size()}, {"compiled", alive().size()}};
+  (void)clock.tell(std::nullopt);
+}
+
+std::vector<SweepJob::Row*> SweepJob::alive() {
+  std::vector<Row*> rows;
+  for (Row& row : rows_) {
+    if (row.verdict.empty() || row.verdict == "passed") rows.push_back(&row);
+  }
+  return rows;
+}
+
+void SweepJob::measure_in_rounds() {
+  const auto wanted = request_.at("options").at("num_trials").get<std::uint32_t>();
+  std::vector<Row*> racing = alive();
+  for (std::uint32_t trials = std::min(kFirstTrials, wanted);;
+       trials = std::min(trials * 4, wanted)) {
+    const bool is_first = racing.empty() || !racing.front()->measured;
+    for (Row* row : racing) {
+      if (!budget_left() || stop_.stop_requested()) return;
+      evaluate(*row, trials, is_first ? With::reference : With::nothing);
+    }
+    std::erase_if(racing, [](const Row* row) { return row->verdict != "passed"; });
+    // Instructions are counted once and for all.
+    if (trials >= wanted || !by_time_ || racing.empty()) return;
+    std::sort(racing.begin(), racing.end(),
+              [](const Row* a, const Row* b) { return a->cost < b->cost; });
+    racing.resize(std::max(std::min(kFinalists, racing.size()), (racing.size() + 1) / 2));
+  }
+}
+
+void SweepJob::evaluate(Row& row, std::uint32_t trials, With with) {
+  const Conclusion conclusion = judge_(request_for(row, trials, with), stop_);
+  if (stop_.stop_requested()) throw JobStopped();
+  row.verdict = job::name(conclusion.verdict);
+  row.summary = conclusion.body.value("summary", "");
+  // The first time speaks of the output; later ones only of the time.
+  if (row.trust.is_null()) row.trust = conclusion.body.value("trust", json(nullptr));
+  if (conclusion.verdict == job::Verdict::passed) take_measurement(row, conclusion);
+  tell(row, "evaluated");
+}
+
+void SweepJob::take_measurement(Row& row, const Conclusion& conclusion) {
+  const json* timed = stage_of(conclusion, "timed");
+  const json* validated = stage_of(conclusion, "validated");
+  row.measured = true;
+  by_time_ = timed != nullptr && timed->value("clock", "") == "gpu";
+  if (by_time_) {
+    row.cost = time_of(*timed);
+    row.runs = static_cast<std::uint32_t>(timed->at("samples_ns").size());
+  } else if (validated != nullptr) {
+    row.cost = validated->at("counters").value("thread_instructions", 0.0);
+    row.runs = 1;
+  }
+}
+
+void SweepJob::find_ties() {
+  std::vector<Row*> ranked = alive();
+  std::erase_if(ranked, [](const Row* row) { return !row->measured; });
+  if (ranked.size() < 2) return;
+  std::sort(ranked.begin(), ranked.end(),
+            [](const Row* a, const Row* b) { return a->cost < b->cost; });
+  const Row& best = *ranked.front();
+  for (std::size_t i = 1; i < ranked.size() && i <= kFinalists; ++i) {
+    Row& row = *ranked[i];
+    if (row.cost > best.cost * kWorthComparing || !budget_left()) continue;
+    json request = request_for(row, request_.at("options").at("num_trials"), With::nothing);
+    request["ref_kernel"] = best.variant.at("kernel");
+    const Conclusion compared = judge_(request, stop_);
+    if (stop_.stop_requested()) throw JobStopped();
+    const json* timed = stage_of(compared, "timed");
+    if (timed == nullptr || !timed->contains("speedup")) continue;
+    row.against_best = timed->at("speedup");
+    row.tied = row.against_best.is_object() &&
+               row.against_best.value("verdict", "") == "indistinguishable";
+    tell(row, "compared with the best");
+  }
+}
+
+void SweepJob::tell(const Row& row, const char* what) {
+  StageClock clock(reporter_, "ran");
+  clock.body = {{"id", row.variant.at("name")},
+                {"status", row.verdict},
+                {"what", what},
+                {"runs", row.runs},
+                {"total", rows_.size()}};
+  if (row.measured) clock.body[by_time_ ? "median_ns" : "thread_instructions"] = row.cost;
+  (void)clock.tell(std::nullopt);
+}
+
+json SweepJob::line_of(const Row& row, std::size_t rank) const {
+  json line = {{"name", row.variant.at("name")},
+               {"parameters", row.variant.at("parameters")},
+               {"verdict", row.verdict.empty() ? json(nullptr) : json(row.verdict)}};
+  if (row.verdict.empty()) {
+    line["note"] = "not run: the budget was spent";
+    return line;
+  }
+  if (!row.measured) {
+    line["summary"] = row.summary.substr(0, kToldSummaryBytes);
+    return line;
+  }
+  line["rank"] = row.tied ? 1 : rank;
+  line["trust"] = row.trust;
+  line[by_time_ ? "median_ns" : "thread_instructions"] = row.cost;
+  const double best = rows_.front().cost;
+  line["relative"] = best > 0 ? json(row.cost / best) : json(nullptr);
+  if (by_time_) line["runs"] = row.runs;
+  if (!row.against_best.is_null()) line["against_best"] = row.against_best;
+  if (row.tied) line["tied_with_best"] = true;
+  return line;
+}
+
+std::string SweepJob::summary_of_passed() const {
+  const auto count = [&](auto is_such) {
+    return std::count_if(rows_.begin(), rows_.end(), is_such);
+  };
+  const auto passed = count([](const Row& row) { return row.measured; });
+  const auto tied = count([](const Row& row) { return row.tied; });
+  const auto waiting = count([](const Row& row) { return row.verdict.empty(); });
+  const auto failed = static_cast<std::ptrdiff_t>(rows_.size()) - passed - waiting;
+  std::string text = "Best of " + std::to_string(rows_.size()) + ": " +
+                     rows_.front().variant.at("name").get<std::string>();
+  if (tied > 0) text += " (" + std::to_string(tied) + " more cannot be told from it)";
+  text += "; " + std::to_string(passed) + " passed, " + std::to_string(failed) + " did not";
+  if (waiting > 0) text += ", " + std::to_string(waiting) + " were not run for the budget";
+  return text + ".";
+}
+
+Conclusion SweepJob::conclude() {
+  for (Row& row : rows_) row.measured = row.measured && row.verdict == "passed";
+  std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
+    if (a.measured != b.measured) return a.measured;
+    return a.measured && a.cost < b.cost;
+  });
+  Conclusion conclusion{.verdict = job::Verdict::passed};
+  json& body = conclusion.body;
+  body["ranked_by"] = by_time_ ? "median_ns" : "thread_instructions";
+  if (!by_time_) {
+    body["note"] =
+        "Without a GPU the order is that of executed instructions, which is no order of times.";
+  }
+  body["table"] = json::array();
+  for (std::size_t i = 0; i < rows_.size(); ++i) body["table"].push_back(line_of(rows_[i], i + 1));
+  const Row& first = rows_.front();
+  if (first.measured) {
+    body["best"] = body["table"].front();
+    body["summary"] = summary_of_passed();
+  } else {
+    const auto verdict = job::verdict_from(first.verdict);
+    conclusion.verdict = verdict.value_or(job::Verdict::timed_out);
+    body["summary"] = verdict ? "No variant passed. The first: " + first.summary
+                              : "No variant was run within the budget.";
+  }
+  reporter_.stage({.record = {.name = "concluded", .status = job::StageStatus::passed}});
+  return conclusion;
+}
+
+}  // namespace assay::node

@@ -1,0 +1,71 @@
+// The job kind `sweep`: variants of one kernel, all compiled at once, each judged, then timed in
+// rounds of which the better half goes on with more runs, the last ones against the best in turns.
+// Ranked with ties; what the budget did not reach is said.
+//
+// Every variant is judged by the job kind `kernel`, so a sweep believes nothing that an evaluation
+// would not. One object per job, used by the job's thread.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "engine/job/kind.h"
+#include "engine/node/reporter.h"
+
+namespace assay::node {
+
+// received · compiled · ran (once per evaluation) · concluded.
+[[nodiscard]] job::Kind sweep_kind();
+
+// Judges one kernel; the conclusion's `stages` are those it told.
+using KernelJudge =
+    std::function<Conclusion(const nlohmann::json& request, const std::stop_token& stop)>;
+
+class SweepJob {
+ public:
+  // `request`: {variants: [{name, parameters, kernel}], ref_kernel?, options, budget_s}; kernels
+  // and options as a kernel job takes them (kernel_task.h). Borrows `reporter`.
+  SweepJob(nlohmann::json request, KernelJudge judge, Reporter& reporter, std::stop_token stop);
+
+  [[nodiscard]] Conclusion run();
+
+ private:
+  struct Row {
+    nlohmann::json variant = nlohmann::json::object();
+    std::string verdict{};  // "" while nothing is known
+    std::string summary{};
+    nlohmann::json trust = nullptr;
+    double cost = 0;  // what it is ranked by: nanoseconds, or instructions on the emulator
+    std::uint32_t runs = 0;
+    nlohmann::json against_best = nullptr;  // ratio and interval, where they were compared
+    bool tied = false;                      // cannot be told from the best
+    bool measured = false;
+  };
+  enum class With { nothing, reference };
+
+  void compile_all();
+  void measure_in_rounds();
+  void evaluate(Row& row, std::uint32_t trials, With with);
+  void take_measurement(Row& row, const Conclusion& conclusion);
+  void find_ties();
+  [[nodiscard]] bool budget_left() const;
+  [[nodiscard]] nlohmann::json request_for(const Row& row, std::uint32_t trials, With with) const;
+  [[nodiscard]] std::vector<Row*> alive();
+  void tell(const Row& row, const char* what);
+  [[nodiscard]] nlohmann::json line_of(const Row& row, std::size_t rank) const;
+  [[nodiscard]] std::string summary_of_passed() const;
+  [[nodiscard]] Conclusion conclude();
+
+  const nlohmann::json request_;
+  KernelJudge judge_;
+  Reporter& reporter_;
+  std::stop_token stop_;
+  std::vector<Row> rows_{};  // at least one
+  std::chrono::steady_clock::time_point until_{};
+  bool by_time_ = true;  // false: an emulator's times rank nothing, its instructions do
+};
+
+}  // namespace assay::node
