@@ -117,6 +117,84 @@ class Gpu(unittest.TestCase):
                 report = self.server.call("compare", args)["structuredContent"]
                 print(n, "10% more:", json.dumps(report["speedup"]), file=sys.stderr)
 
+    def test_what_is_wrong_on_the_device_is_told_from_the_same_inputs_on_the_host(self):
+        # The host makes the inputs once more to explain a wrong output: a single differing bit would be a finding.
+        for dtype, c_type in (("float32", "float"), ("float64", "double"), ("int32", "int"), ("uint8", "unsigned char"),
+                              ("int64", "long long"), ("float16", "unsigned short"), ("bfloat16", "unsigned short")):
+            for kind in ("randn", "uniform", "ones"):
+                with self.subTest(dtype=dtype, kind=kind):
+                    n = 4099
+                    io = {"args": [tensor("a", n, dtype=dtype, kind=kind, seed=7), tensor("out", n, role="output", dtype=dtype),
+                                   {"name": "n", "type": "int", "value": n}],
+                          "launch": {"grid": {"x": 17}, "block": {"x": 256}}}
+                    copy = ("__global__ void k(const %s* a, %s* out, int n) { int i = blockIdx.x * 256 + threadIdx.x;"
+                            " if (i < n) out[i] = a[%%s]; }" % (c_type, c_type))
+                    report = self.server.call("evaluate", {
+                        "kernel": {"source_code": copy % "n - 1 - i", "kernel_type": "cuda", "io": io}, "timeout": 5,
+                        "ref_kernel": {"source_code": copy % "i", "kernel_type": "cuda"}})["structuredContent"]
+                    self.assertEqual(report["verdict"], "passed" if kind == "ones" else "wrong_output", report["summary"])
+                    self.assertEqual([e for e in report["evidence"] if e["check"] != "weak_oracle"], [], report["evidence"])
+
+    def test_a_kernel_that_stops_working_after_some_launches_is_caught_among_the_timed_runs(self):
+        lazy = ("__device__ int launches;\n" + body(
+            "if (blockIdx.x == 0 && threadIdx.x == 0) atomicAdd(&launches, 1);" + GUARDED
+            + "if (*(volatile int*)&launches < 20) out[i] = a[i] + b[i];"))
+        for ref in (ADD, None):
+            report = self.evaluate(lazy, MILLION, ref)
+            self.assertNotEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+
+    def test_a_kernel_that_returns_what_it_remembers_is_caught(self):
+        remembers = ("__device__ float kept[1 << 20]; __device__ int full;\n" + body(
+            GUARDED + "{ if (full) out[i] = kept[i]; else { kept[i] = out[i] = a[i] + b[i]; } if (i == n - 1) full = 1; }"))
+        report = self.evaluate(remembers, MILLION, ADD)
+        self.assertNotEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+
+    def test_counters_say_what_limits_a_kernel(self):
+        n = 1 << 24
+        busy = body(GUARDED + "{ float s = a[i], t = b[i]; for (int k = 0; k < 4096; ++k) { s = fmaf(s, 0.999f, t); t = fmaf(t, 0.5f, s); }"
+                    " out[i] = s + t; }")
+        for source, size, limiter in ((ADD, n, "memory"), (busy, MILLION, "compute"), (ADD, 1000, "launch")):
+            report = self.evaluate(source, size, device_metrics="on", timeout=60)
+            self.assertEqual(report["verdict"], "passed", report["summary"])
+            told = report["device_metrics"]["kernel"]
+            metrics = report["kernel_exec_result"]["metadata"]["device_metrics"]["original_device_metrics"]
+            print(limiter, json.dumps(told), metrics["passes"], "passes", round(metrics["setup_ms"]), "+",
+                  round(metrics["counting_ms"]), "ms", file=sys.stderr)
+            self.assertEqual(told["limiter"], limiter)
+            self.assertNotIn("unavailable", told)
+
+    def test_a_sweep_ranks_by_time_and_says_ties(self):
+        source = ("__global__ void add(const float* a, const float* b, float* out, int n) {\n"
+                  "  for (int k = 0; k < PER_THREAD; ++k) { int i = (blockIdx.x * PER_THREAD + k) * blockDim.x + threadIdx.x;"
+                  " float s = 0; for (int j = 0; j < LOOP; ++j) s = fmaf(s, 0.5f, a[i % n]);"
+                  " if (i < n) out[i] = a[i] + b[i] + (s == 1234.5f); } }")
+        io = add_of(MILLION)
+        io["launch"] = {"grid": {"x": "ceildiv(n, 256 * PER_THREAD)"}, "block": {"x": 256}}
+        begin = time.monotonic()
+        report = self.server.call("sweep", {"kernel": kernel(source, io), "ref_kernel": kernel(ADD, add_of(MILLION)),
+                                            "parameters": {"PER_THREAD": [1, 2, 4], "LOOP": [10, 400]}})["structuredContent"]
+        print(f"sweep of 6 in {time.monotonic() - begin:.2f} s:", report["summary"], json.dumps(report["table"]), file=sys.stderr)
+        self.assertEqual(report["verdict"], "passed", report)
+        self.assertEqual(report["ranked_by"], "median_ns")
+        self.assertEqual([line["parameters"]["LOOP"] for line in report["table"][:3]], [10, 10, 10])
+
+    def test_a_tiled_matrix_product_is_faster_than_a_naive_one(self):
+        kernels = os.path.join(os.path.dirname(__file__), "..", "..", "examples", "kernels")
+        with open(os.path.join(kernels, "sgemm_tiled.cu"), encoding="utf-8") as file:
+            tiled = file.read()
+        with open(os.path.join(kernels, "sgemm_tiled.contract.json"), encoding="utf-8") as file:
+            io = json.load(file)
+        io["sizes"] = {"m": 1024, "n": 1024, "k": 1024}
+        naive = ("__global__ void naive(const float* a, const float* b, float* c, int m, int n, int k) {"
+                 " int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y; float s = 0;"
+                 " for (int i = 0; x < n && y < m && i < k; ++i) s += a[y * k + i] * b[i * n + x]; if (x < n && y < m) c[y * n + x] = s; }")
+        report = self.server.call("compare", {
+            "ref_kernel": {"source_code": naive, "kernel_type": "cuda"}, "atol": 1e-2,
+            "custom_kernel": {"source_code": tiled, "kernel_type": "cuda", "io": io}})["structuredContent"]
+        self.assertEqual(report["verdict"], "passed", report["summary"])
+        print("tiled against naive:", json.dumps(report["speedup"]), file=sys.stderr)
+        self.assertEqual(report["speedup"]["verdict"], "faster")
+
     def test_warm_evaluations_are_quick(self):
         times = []
         for i in range(12):

@@ -1,0 +1,190 @@
+#include "engine/node/sweep_job.h"
+
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::node;
+using nlohmann::json;
+
+namespace {
+
+struct Told final : Reporter {
+  std::vector<json> stages{};
+  void stage(StageEvent event) override {
+    json one = event.record.body;
+    one["stage"] = event.record.name;
+    stages.push_back(std::move(one));
+  }
+};
+
+// A judge by table: how long each kernel takes, or how it fails.
+struct FakeJudge {
+  std::map<std::string, double> times_ns{};
+  std::map<std::string, std::string> failures{};
+  std::set<std::string> alike{};  // indistinguishable from whatever they are compared with
+  const char* clock = "gpu";
+  std::mutex mutex{};
+  std::vector<json> asked{};
+
+  Conclusion operator()(const json& request) {
+    const std::string name = request.at("kernel").at("name");
+    const std::lock_guard lock(mutex);
+    asked.push_back(request);
+    if (failures.contains(name)) {
+      const auto verdict = job::verdict_from(failures.at(name)).value();
+      const bool at_compile = verdict == job::Verdict::compile_failed;
+      if (at_compile || request.at("options").at("until") != "compiled") {
+        return {.verdict = verdict, .body = {{"summary", "it failed: " + name}}};
+      }
+    }
+    Conclusion conclusion{.verdict = job::Verdict::passed,
+                          .body = {{"summary", "passed"}, {"trust", "verified"}}};
+    json timed = {{"clock", clock},
+                  {"samples_ns",
+                   std::vector<double>(request.at("options").at("num_trials"), times_ns[name])}};
+    if (request.contains("ref_kernel")) {
+      timed["speedup"] = {{"ratio", 1.0},
+                          {"verdict", alike.contains(name) ? "indistinguishable" : "slower"}};
+    }
+    conclusion.body["stages"] = {
+        {{"name", "validated"},
+         {"body", {{"counters", {{"thread_instructions", times_ns[name]}}}}}},
+        {{"name", "timed"}, {"body", timed}}};
+    return conclusion;
+  }
+};
+
+json request_of(const std::vector<std::string>& names, int trials = 100, int budget_s = 100) {
+  json variants = json::array();
+  for (const auto& name : names) {
+    variants.push_back(
+        {{"name", name}, {"parameters", json::object()}, {"kernel", {{"name", name}}}});
+  }
+  return {{"variants", variants},
+          {"options", {{"num_trials", trials}, {"until", "timed"}}},
+          {"budget_s", budget_s}};
+}
+
+json swept(FakeJudge& judge, const json& request, Told& told, job::Verdict* verdict = nullptr) {
+  SweepJob sweep(request, [&](const json& one, const std::stop_token&) { return judge(one); }, told,
+                 {});
+  Conclusion conclusion = sweep.run();
+  if (verdict != nullptr) *verdict = conclusion.verdict;
+  return conclusion.body;
+}
+
+std::vector<std::string> names_of(const json& body) {
+  std::vector<std::string> names;
+  for (const auto& line : body.at("table")) names.push_back(line.at("name"));
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("variants are ranked by time, those that fail last, with their reason") {
+  FakeJudge judge{.times_ns = {{"a", 90'000}, {"b", 30'000}, {"d", 60'000}},
+                  .failures = {{"c", "wrong_output"}, {"e", "compile_failed"}}};
+  Told told;
+  job::Verdict verdict{};
+  const json body = swept(judge, request_of({"a", "b", "c", "d", "e"}), told, &verdict);
+  CHECK(verdict == job::Verdict::passed);
+  CHECK(names_of(body) == std::vector<std::string>{"b", "d", "a", "c", "e"});
+  CHECK(body.at("best").at("name") == "b");
+  CHECK(body.at("table")[3].at("verdict") == "wrong_output");
+  CHECK(body.at("table")[4].at("summary") == "it failed: e");
+  CHECK(body.at("table")[1].at("relative") == 2.0);
+  CHECK(told.stages.front().at("stage") == "compiled");
+  CHECK(told.stages.front().at("compiled") == 4);
+  CHECK(told.stages.back().at("stage") == "concluded");
+}
+
+TEST_CASE("what does not compile is never run") {
+  FakeJudge judge{.failures = {{"a", "compile_failed"}}};
+  Told told;
+  job::Verdict verdict{};
+  (void)swept(judge, request_of({"a"}), told, &verdict);
+  CHECK(verdict == job::Verdict::compile_failed);
+  CHECK(judge.asked.size() == 1);
+}
+
+TEST_CASE("only the better half goes on, and with more runs") {
+  FakeJudge judge;
+  std::vector<std::string> names;
+  for (int i = 0; i < 16; ++i) {
+    names.push_back("v" + std::to_string(i));
+    judge.times_ns[names.back()] = 100'000.0 + 20'000 * i;
+  }
+  Told told;
+  const json body = swept(judge, request_of(names, 160), told);
+  std::map<std::string, std::vector<int>> trials;
+  for (const auto& one : judge.asked) {
+    if (one.at("options").at("until") == "timed") {
+      trials[one.at("kernel").at("name")].push_back(one.at("options").at("num_trials"));
+    }
+  }
+  CHECK(trials["v15"] == std::vector{10});
+  CHECK(trials["v7"] == std::vector{10, 40});
+  CHECK(trials["v0"] == std::vector{10, 40, 160});
+  CHECK(body.at("table")[0].at("runs") == 160);
+}
+
+TEST_CASE("a variant that cannot be told from the best shares its rank") {
+  FakeJudge judge{.times_ns = {{"a", 50'000}, {"b", 51'000}, {"c", 52'000}, {"d", 90'000}},
+                  .alike = {"b", "d"}};
+  Told told;
+  const json body = swept(judge, request_of({"a", "b", "c", "d"}), told);
+  CHECK(body.at("table")[1].at("rank") == 1);
+  CHECK(body.at("table")[1].at("tied_with_best") == true);
+  CHECK(body.at("table")[2].at("rank") == 3);
+  CHECK(!body.at("table")[2].contains("tied_with_best"));
+  // Too far away to be worth a comparison.
+  CHECK(!body.at("table")[3].contains("against_best"));
+}
+
+TEST_CASE("the reference judges each variant once, in the first round") {
+  FakeJudge judge{.times_ns = {{"a", 50'000}}};
+  json request = request_of({"a"}, 100);
+  request["ref_kernel"] = {{"name", "reference"}};
+  Told told;
+  (void)swept(judge, request, told);
+  int with_reference = 0;
+  for (const auto& one : judge.asked) with_reference += one.contains("ref_kernel") ? 1 : 0;
+  CHECK(with_reference == 1);
+}
+
+TEST_CASE("a budget that is spent leaves the rest unrun, and says so") {
+  FakeJudge judge{.times_ns = {{"a", 50'000}}};
+  Told told;
+  job::Verdict verdict{};
+  const json body = swept(judge, request_of({"a", "b"}, 100, 0), told, &verdict);
+  CHECK(verdict == job::Verdict::timed_out);
+  CHECK(body.at("table")[0].at("note") == "not run: the budget was spent");
+  CHECK(body.at("summary") == "No variant was run within the budget.");
+}
+
+TEST_CASE("without a GPU the order is that of instructions, and is called so") {
+  FakeJudge judge{.times_ns = {{"a", 900}, {"b", 300}}, .clock = "emulated"};
+  Told told;
+  const json body = swept(judge, request_of({"a", "b"}), told);
+  CHECK(body.at("ranked_by") == "thread_instructions");
+  CHECK(names_of(body) == std::vector<std::string>{"b", "a"});
+  CHECK(!body.at("table")[0].contains("median_ns"));
+}
+
+TEST_CASE("a cancelled sweep ends at once") {
+  FakeJudge judge{.times_ns = {{"a", 50'000}}};
+  Told told;
+  std::stop_source stop;
+  SweepJob sweep(
+      request_of({"a", "b"}),
+      [&](const json& one, const std::stop_token&) {
+        stop.request_stop();
+        return judge(one);
+      },
+      told, stop.get_token());
+  CHECK_THROWS_AS(sweep.run(), JobStopped);
+}
