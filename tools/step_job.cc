@@ -34,7 +34,7 @@ ToolResult make_step_job(Jobs& jobs, const job::Kind& kind, nlohmann::json reque
   } catch (const std::invalid_argument& error) {
     return refuse("", error.what());
   }
-  return answer_for_new_job(jobs, job_id, arguments, {}, context);
+  return answer_for_new_job(jobs, job_id, arguments, context);
 }
 
 void copy_members(const Json& arguments, std::initializer_list<const char*> keys,

@@ -185,11 +185,13 @@ class Gpu(unittest.TestCase):
         with open(os.path.join(kernels, "sgemm_tiled.contract.json"), encoding="utf-8") as file:
             io = json.load(file)
         io["sizes"] = {"m": 1024, "n": 1024, "k": 1024}
+        io["args"][2]["tensor_spec"]["tolerance"] = {"atol": 1e-2, "rtol": 1e-3}
+        each = {**io, "launch": {"grid": ["ceildiv(n, 32)", "ceildiv(m, 8)"], "block": [32, 8]}}
         naive = ("__global__ void naive(const float* a, const float* b, float* c, int m, int n, int k) {"
                  " int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y; float s = 0;"
                  " for (int i = 0; x < n && y < m && i < k; ++i) s += a[y * k + i] * b[i * n + x]; if (x < n && y < m) c[y * n + x] = s; }")
         report = self.server.call("compare", {
-            "ref_kernel": {"source_code": naive, "kernel_type": "cuda"}, "atol": 1e-2,
+            "ref_kernel": {"source_code": naive, "kernel_type": "cuda", "io": each},
             "custom_kernel": {"source_code": tiled, "kernel_type": "cuda", "io": io}})["structuredContent"]
         self.assertEqual(report["verdict"], "passed", report["summary"])
         print("tiled against naive:", json.dumps(report["speedup"]), file=sys.stderr)
