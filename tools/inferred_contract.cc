@@ -6,6 +6,7 @@
 #include "engine/contract/dtype.h"
 #include "engine/contract/expression.h"
 #include "engine/source/reach.h"
+#include "tools/element.h"
 #include "tools/inferred_extents.h"
 #include "tools/inferred_launch.h"
 
@@ -19,38 +20,8 @@ using source::Launch;
 using source::Parameter;
 using source::Signature;
 
-constexpr std::array<std::string_view, 10> kNeighbours{"stride", "offset",     "start", "begin",
-                                                       "pad",    "axis",       "seed",  "dilation",
-                                                       "ksize",  "kernel_size"};
-
 constexpr std::int64_t kMostElements = 1 << 28;
 constexpr std::int64_t kMostSharedElements = 200'000;
-
-// float4 is four float32 behind each other.
-struct Element {
-  DType dtype = DType::float32;
-  std::int64_t width = 1;
-};
-
-std::optional<Element> element_of(std::string type) {
-  if (type.substr(0, 5) == "std::") type = type.substr(5);
-  if (const auto dtype = contract::parse_c_type(type)) return Element{*dtype, 1};
-  if (type == "half2" || type == "__half2") return Element{DType::float16, 2};
-  if (type == "__nv_bfloat162" || type == "nv_bfloat162") return Element{DType::bfloat16, 2};
-  if (type == "at::Half" || type == "c10::Half") return Element{DType::float16, 1};
-  if (type == "at::BFloat16" || type == "c10::BFloat16") return Element{DType::bfloat16, 1};
-  if (type.empty() || type.back() < '1' || type.back() > '4') return std::nullopt;
-  const std::int64_t width = type.back() - '0';
-  type.pop_back();
-  static constexpr std::pair<std::string_view, DType> kVectors[] = {
-      {"float", DType::float32}, {"double", DType::float64}, {"int", DType::int32},
-      {"uint", DType::uint32},   {"short", DType::int16},    {"ushort", DType::uint16},
-      {"char", DType::int8},     {"uchar", DType::uint8},    {"longlong", DType::int64}};
-  for (const auto& [name, dtype] : kVectors) {
-    if (type == name) return Element{dtype, width};
-  }
-  return std::nullopt;
-}
 
 class Inference {
  public:
@@ -131,9 +102,8 @@ class Inference {
     const bool counts_threads =
         std::any_of(usage_.indexes.begin(), usage_.indexes.end(),
                     [&](const source::ThreadIndex& index) { return index.block_extent == name; });
-    return is_flat && (counts_threads || contains(name, "block") || contains(name, "thread"))
-               ? "256"
-               : "16";
+    return is_flat && (counts_threads || says(name, "block") || says(name, "thread")) ? "256"
+                                                                                      : "16";
   }
 
   [[nodiscard]] std::string instance() const {
@@ -162,10 +132,9 @@ class Inference {
     for (const Parameter& parameter : signature_.parameters) {
       if (!is_integer_scalar(parameter) || parameter.name.empty()) continue;
       if (is_neighbour(parameter.name)) {
-        const bool is_one =
-            contains(parameter.name, "stride") || contains(parameter.name, "dilation");
-        const bool is_three = contains(parameter.name, "k");
-        known_[parameter.name] = is_one ? 1 : is_three && contains(parameter.name, "size") ? 3 : 0;
+        const bool is_one = says(parameter.name, "stride") || says(parameter.name, "dilation");
+        const bool is_three = says(parameter.name, "k");
+        known_[parameter.name] = is_one ? 1 : is_three && says(parameter.name, "size") ? 3 : 0;
       } else {
         dimensions_.push_back(parameter.name);
       }
@@ -173,19 +142,24 @@ class Inference {
     static constexpr std::array<std::int64_t, 5> kByCount{65536, 65536, 256, 128, 16};
     const std::int64_t each = kByCount[std::min<std::size_t>(dimensions_.size(), 4)];
     for (const auto& name : dimensions_) known_[name] = each;
-    // Work that grows with the square of a size must end on an emulator too.
-    for (const auto& index : usage_.indexes) {
-      for (const auto& name : usage_.loop_sizes) {
-        const auto size = known_.find(name);
-        if (size == known_.end()) continue;
-        size->second = std::min<std::int64_t>(size->second, index.bound == name ? 256 : 1024);
-      }
-    }
+    bound_work();
     fit_into_one_block();
     take_host_values();
     for (const auto& [name, value] : given_) known_[name] = value;
     for (const auto& name : dimensions_) {
       if (!given_.contains(name)) assume(name + " = " + std::to_string(known_[name]));
+    }
+  }
+
+  // Work that grows with the square of a size must end on an emulator too.
+  void bound_work() {
+    for (const auto& name : usage_.loop_sizes) {
+      const auto size = known_.find(name);
+      if (size == known_.end() || usage_.indexes.empty()) continue;
+      const bool is_square =
+          std::any_of(usage_.indexes.begin(), usage_.indexes.end(),
+                      [&](const source::ThreadIndex& index) { return index.bound == name; });
+      size->second = std::min<std::int64_t>(size->second, is_square ? 256 : 1024);
     }
   }
 
@@ -209,18 +183,6 @@ class Inference {
       const auto value = constant_argument(*launch_, i);
       if (found != known_.end() && value && *value > 0 && *value <= kMost) found->second = *value;
     }
-  }
-
-  static bool contains(const std::string& text, std::string_view part) {
-    std::string lower = text;
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
-    return lower.find(part) != std::string::npos;
-  }
-
-  static bool is_neighbour(const std::string& name) {
-    return std::any_of(kNeighbours.begin(), kNeighbours.end(),
-                       [&](std::string_view word) { return contains(name, word); });
   }
 
   // What an array covers if its index says nothing: every extent, multiplied.
@@ -322,7 +284,7 @@ class Inference {
                   {"value", known == known_.end() ? 1 : known->second},
                   {"c_type", contract::name(element->dtype)}});
     } else if (contract::is_floating(element->dtype)) {
-      const double value = contains(name, "eps") ? 1e-5 : 0.5;
+      const double value = says(name, "eps") ? 1e-5 : 0.5;
       arg.update({{"type", "float"}, {"value", value}, {"c_type", contract::name(element->dtype)}});
       assume(name + " = " + json(value).dump());
     } else {

@@ -6,84 +6,17 @@
 #include <utility>
 
 #include "engine/contract/compact.h"
+#include "engine/contract/compact_words.h"
 #include "engine/contract/expression.h"
 
 namespace assay::contract {
 namespace {
 
+using namespace compact;
 using nlohmann::json;
 
 constexpr std::size_t kMaxErrors = 20;
 constexpr std::size_t kMaxTextBytes = 64U << 20;  // literal data included
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-std::size_t end_of_string(std::string_view text, std::size_t quote) {
-  for (std::size_t i = quote + 1; i < text.size(); ++i) {
-    if (text[i] == '\\') {
-      ++i;
-    } else if (text[i] == '"') {
-      return i + 1;
-    }
-  }
-  return text.size();
-}
-
-// Calls take(begin, end) for the pieces of `text` between separators outside of brackets and
-// quotes.
-template <typename IsSeparator, typename Take>
-void split(std::string_view text, const IsSeparator& is_separator, const Take& take) {
-  std::size_t start = 0;
-  std::size_t depth = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '"') {
-      i = end_of_string(text, i) - 1;
-    } else if (c == '(' || c == '[') {
-      ++depth;
-    } else if ((c == ')' || c == ']') && depth > 0) {
-      --depth;
-    } else if (is_separator(text, i, depth)) {
-      take(start, i);
-      start = i + 1;
-    }
-  }
-  take(start, text.size());
-}
-
-std::vector<std::string_view> comma_parts(std::string_view text) {
-  std::vector<std::string_view> parts;
-  if (trim(text).empty()) return parts;
-  split(
-      text,
-      [](std::string_view all, std::size_t i, std::size_t depth) {
-        return depth == 0 && all[i] == ',';
-      },
-      [&](std::size_t begin, std::size_t end) {
-        parts.push_back(trim(text.substr(begin, end - begin)));
-      });
-  return parts;
-}
-
-// Words of a statement's tail: "uniform(-1, 1, seed=2)" is one, "strides=[k, 1]" too.
-std::vector<std::string_view> words(std::string_view text) {
-  std::vector<std::string_view> list;
-  split(
-      text,
-      [](std::string_view all, std::size_t i, std::size_t depth) {
-        return depth == 0 && is_blank(all[i]);
-      },
-      [&](std::size_t begin, std::size_t end) {
-        if (end > begin) list.push_back(text.substr(begin, end - begin));
-      });
-  return list;
-}
 
 // A JSON number or literal as it stands, else the text.
 json value_of(std::string_view text) {
@@ -145,35 +78,6 @@ json sizes_of(std::string_view list) {
   json sizes = json::array();
   for (const auto part : comma_parts(list)) sizes.push_back(size_of(part));
   return sizes;
-}
-
-struct Call {
-  std::string_view name{};
-  std::vector<std::string_view> positional{};
-  std::vector<std::pair<std::string_view, std::string_view>> named{};
-};
-
-std::optional<std::size_t> assignment(std::string_view text) {
-  const auto at = text.find('=');
-  if (at == std::string_view::npos || !is_name(trim(text.substr(0, at)))) return std::nullopt;
-  return at;
-}
-
-std::optional<Call> read_call(std::string_view text) {
-  Call call;
-  const auto open = text.find('(');
-  call.name = trim(text.substr(0, open));
-  if (!is_name(call.name)) return std::nullopt;
-  if (open == std::string_view::npos) return call;
-  if (text.back() != ')') return std::nullopt;
-  for (const auto part : comma_parts(text.substr(open + 1, text.size() - open - 2))) {
-    if (const auto at = assignment(part)) {
-      call.named.emplace_back(trim(part.substr(0, *at)), trim(part.substr(*at + 1)));
-    } else {
-      call.positional.push_back(part);
-    }
-  }
-  return call;
 }
 
 // The parameters of each kind, in the order in which they may be given without a name.

@@ -150,7 +150,7 @@ PythonValue PythonReader::postfix() {
   PythonValue value = atom();
   for (;;) {
     if (is(".") && token(1).kind == PythonTokenKind::name) {
-      value = method(std::move(value));
+      value = method(value);
     } else if (is("[")) {
       ++at_;
       sequence("]");
@@ -165,7 +165,7 @@ PythonValue PythonReader::postfix() {
   }
 }
 
-PythonValue PythonReader::method(PythonValue value) {
+PythonValue PythonReader::method(const PythonValue& value) {
   const std::string name(token(1).text);
   const std::size_t line = token(1).line;
   at_ += 2;

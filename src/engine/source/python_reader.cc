@@ -35,7 +35,7 @@ std::vector<PythonOccurrence> PythonReader::run() {
 }
 
 const PythonToken& PythonReader::token(std::size_t ahead) const {
-  static const PythonToken kEnd{.kind = PythonTokenKind::line_end};
+  static constexpr PythonToken kEnd{.kind = PythonTokenKind::line_end};
   return at_ + ahead < tokens_.size() ? tokens_[at_ + ahead] : kEnd;
 }
 

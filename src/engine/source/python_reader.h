@@ -67,7 +67,7 @@ class PythonReader {
   PythonValue term();
   PythonValue factor();
   PythonValue postfix();
-  PythonValue method(PythonValue value);
+  PythonValue method(const PythonValue& value);
   PythonValue atom();
   PythonValue literals();
   PythonValue field(const LiteralPart& part);

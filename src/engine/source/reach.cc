@@ -1,63 +1,13 @@
 #include "engine/source/reach.h"
 
 #include <algorithm>
-#include <charconv>
-
-#include "engine/source/parameter.h"
 
 namespace assay::source {
 namespace {
 
-constexpr int kMaxDepth = 12;
+constexpr int kMaxDepth = Reach::kMaxDepth;
 constexpr std::size_t kMaxVariables = 512;
 constexpr std::size_t kMaxGuards = 64;
-constexpr std::size_t kMaxUpper = 400;
-
-std::optional<std::int64_t> literal(const Token& token) {
-  if (token.kind != TokenKind::number) return std::nullopt;
-  std::int64_t value = 0;
-  const bool is_hex = token.text.starts_with("0x") || token.text.starts_with("0X");
-  const std::string_view digits = is_hex ? token.text.substr(2) : token.text;
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), value, is_hex ? 16 : 10);
-  const std::string_view rest(end, digits.data() + digits.size());
-  const bool is_whole = rest.find_first_not_of("uUlL") == std::string_view::npos;
-  return error == std::errc{} && is_whole ? std::optional(value) : std::nullopt;
-}
-
-Interval exactly(std::int64_t value) { return {value, value, std::to_string(value)}; }
-
-bool is_product(const std::string& text) {
-  int depth = 0;
-  for (const char c : text) {
-    if (c == '(') ++depth;
-    if (c == ')') --depth;
-    if (depth == 0 && (c == '+' || c == '-')) return false;
-  }
-  return true;
-}
-
-std::string in_parentheses(const std::string& text) {
-  return is_product(text) ? text : "(" + text + ")";
-}
-
-// Behind a '*': b / 3 is not divided after the product.
-std::string as_factor(const std::string& text) {
-  return text.find_first_of("/%") == std::string::npos ? in_parentheses(text) : "(" + text + ")";
-}
-
-// extent - 1, and for a plain number that number.
-Interval below(const Interval& extent) {
-  const auto number = extent.upper == std::to_string(extent.high);
-  return {0, extent.high - 1, number ? std::to_string(extent.high - 1) : extent.upper + "-1"};
-}
-
-std::optional<std::size_t> axis_of(std::string_view word) {
-  if (word == "x") return 0;
-  if (word == "y") return 1;
-  if (word == "z") return 2;
-  return std::nullopt;
-}
 
 bool is_assigning(const Token& token) {
   return token.text.size() == 2 && token.text[1] == '=' &&
@@ -81,241 +31,6 @@ std::optional<DynamicShared> dynamic_shared(const Tokens& tokens, Range body) {
   }
   return std::nullopt;
 }
-
-// Sums, products and what else indexes are made of, over intervals of non-negative numbers.
-class Reach::Expression {
- public:
-  Expression(const Reach& reach, Range range, int depth)
-      : reach_(reach), tokens_(reach.tokens_), at_(range.begin), end_(range.end), depth_(depth) {}
-
-  std::optional<Interval> run() {
-    auto value = choice();
-    return at_ == end_ ? value : std::nullopt;
-  }
-
- private:
-  using Value = std::optional<Interval>;
-
-  [[nodiscard]] bool is(std::string_view text) const { return at_ < end_ && tokens_[at_].is(text); }
-  bool take(std::string_view text) {
-    if (!is(text)) return false;
-    ++at_;
-    return true;
-  }
-
-  static Value bounded(Value value) {
-    if (!value || value->upper.size() > kMaxUpper) return std::nullopt;
-    return value;
-  }
-
-  static Interval join(const Interval& a, const Interval& b) {
-    return {std::min(a.low, b.low), std::max(a.high, b.high), a.high >= b.high ? a.upper : b.upper};
-  }
-
-  // A comparison, or what begins with one: 0 or 1. `at_` is left behind it.
-  bool take_comparison() {
-    bool compares = false;
-    while (at_ < end_ && !is("?") && !is(":") && !is(",") && !is(")")) {
-      const Token& token = tokens_[at_];
-      compares |= token.is("<") || token.is(">") || token.is("<=") || token.is(">=") ||
-                  token.is("==") || token.is("!=") || token.is("&&") || token.is("||") ||
-                  token.is("!");
-      const bool opens = token.is("(") || token.is("[");
-      if (opens && (at_ = closing(tokens_, at_, end_)) == end_) return false;
-      ++at_;
-    }
-    return compares;
-  }
-
-  // condition ? a : b
-  Value choice() {
-    Value value = sum();
-    const bool is_whole = at_ >= end_ || is("?") || is(":") || is(",") || is(")");
-    if (!is_whole) {
-      if (!take_comparison()) return std::nullopt;
-      value = Interval{0, 1, "1"};
-    }
-    if (!take("?")) return value;
-    const Value yes = choice();
-    if (!take(":")) return std::nullopt;
-    const Value no = choice();
-    if (!yes || !no) return std::nullopt;
-    return join(*yes, *no);
-  }
-
-  // A sum that a guard bounds as a whole: row + j, where row + j < rows.
-  Value guarded_sum() {
-    for (const Guard& guard : reach_.guards_) {
-      const std::size_t size = guard.sum.end - guard.sum.begin;
-      if (at_ + size > end_ || depth_ > kMaxDepth) continue;
-      const bool is_last = at_ + size == end_ || tokens_[at_ + size].is("+");
-      const bool is_same =
-          is_last && std::equal(tokens_.begin() + static_cast<std::ptrdiff_t>(guard.sum.begin),
-                                tokens_.begin() + static_cast<std::ptrdiff_t>(guard.sum.end),
-                                tokens_.begin() + static_cast<std::ptrdiff_t>(at_),
-                                [](const Token& a, const Token& b) { return a.text == b.text; });
-      if (!is_same) continue;
-      const auto bound = reach_.value_of(guard.bound, depth_ + 1);
-      if (!bound || bound->high <= 0) continue;
-      at_ += size;
-      return guard.is_included ? *bound : below(*bound);
-    }
-    return std::nullopt;
-  }
-
-  Value term() {
-    if (const auto guarded = guarded_sum()) return guarded;
-    return product();
-  }
-
-  Value sum() {
-    Value left = term();
-    while (left && (is("+") || is("-"))) {
-      const bool adds = is("+");
-      ++at_;
-      const Value right = adds ? term() : product();
-      if (!right) return std::nullopt;
-      Interval out;
-      if (adds) {
-        const bool is_nothing = right->upper == "0";
-        out.upper = is_nothing           ? left->upper
-                    : left->upper == "0" ? right->upper
-                                         : left->upper + "+" + right->upper;
-        if (__builtin_add_overflow(left->low, right->low, &out.low) ||
-            __builtin_add_overflow(left->high, right->high, &out.high))
-          return std::nullopt;
-      } else {
-        out.upper = left->upper + (right->low == 0 ? "" : "-" + std::to_string(right->low));
-        if (__builtin_sub_overflow(left->low, right->high, &out.low) ||
-            __builtin_sub_overflow(left->high, right->low, &out.high))
-          return std::nullopt;
-        if (right->low < 0) return std::nullopt;
-      }
-      left = bounded(out);
-    }
-    return left;
-  }
-
-  Value product() {
-    Value left = factor();
-    while (left && (is("*") || is("/") || is("%") || is("&") || is_shift())) {
-      const char kind = tokens_[at_].text.front();
-      at_ += kind == '<' || kind == '>' ? 2 : 1;
-      const Value right = factor();
-      if (!right || left->low < 0 || right->low < 0) return std::nullopt;
-      left = bounded(applied(kind, *left, *right));
-    }
-    return left;
-  }
-
-  [[nodiscard]] bool is_shift() const {
-    return at_ + 1 < end_ && (is("<") || is(">")) && tokens_[at_ + 1].text == tokens_[at_].text;
-  }
-
-  static Value applied(char kind, const Interval& a, const Interval& b) {
-    Interval out;
-    switch (kind) {
-      case '*':
-        if (__builtin_mul_overflow(a.high, b.high, &out.high)) return std::nullopt;
-        out.low = a.low * b.low;
-        out.upper = in_parentheses(a.upper) + "*" + as_factor(b.upper);
-        if (a.upper == "1") out.upper = b.upper;
-        if (b.upper == "1") out.upper = a.upper;
-        if (a.upper == "0" || b.upper == "0") out.upper = "0";
-        return out;
-      case '/':
-        if (b.low <= 0) return std::nullopt;
-        return Interval{a.low / b.high, a.high / b.low,
-                        in_parentheses(a.upper) + "/" + std::to_string(b.low)};
-      case '%': {
-        if (b.low <= 0) return std::nullopt;
-        const bool wraps = a.high >= b.high;
-        return Interval{0, wraps ? b.high - 1 : a.high, wraps ? below(b).upper : a.upper};
-      }
-      case '&':
-        return a.high < b.high ? Interval{0, a.high, a.upper} : Interval{0, b.high, b.upper};
-      case '>':
-        if (b.high > 62) return std::nullopt;
-        return Interval{0, a.high >> b.low,
-                        in_parentheses(a.upper) + "/" + std::to_string(std::int64_t{1} << b.low)};
-      default:
-        if (b.low != b.high || b.high > 30 || a.high > (std::int64_t{1} << 31)) return std::nullopt;
-        return Interval{a.low << b.low, a.high << b.low,
-                        in_parentheses(a.upper) + "*" + std::to_string(std::int64_t{1} << b.low)};
-    }
-  }
-
-  // ( … ) that holds a type is a cast.
-  bool take_cast() {
-    std::size_t i = at_ + 1;
-    while (i < end_ && tokens_[i].kind == TokenKind::identifier &&
-           (is_type_word(tokens_[i].text) || tokens_[i].text.ends_with("_t") ||
-            tokens_[i].is("const")))
-      ++i;
-    if (i == at_ + 1 || i >= end_ || !tokens_[i].is(")")) return false;
-    at_ = i + 1;
-    return true;
-  }
-
-  Value factor() {
-    if (at_ >= end_ || depth_ > kMaxDepth) return std::nullopt;
-    const Token& token = tokens_[at_];
-    if (token.is("(")) {
-      if (take_cast()) return factor();
-      const std::size_t close = closing(tokens_, at_, end_);
-      if (close == end_) return std::nullopt;
-      const Value inside = reach_.value_of({at_ + 1, close}, depth_ + 1);
-      at_ = close + 1;
-      return inside;
-    }
-    if (const auto number = literal(token)) {
-      ++at_;
-      return exactly(*number);
-    }
-    return token.kind == TokenKind::identifier ? named() : std::nullopt;
-  }
-
-  Value named() {
-    const Token& token = tokens_[at_];
-    const auto axis =
-        at_ + 2 < end_ && tokens_[at_ + 1].is(".") ? axis_of(tokens_[at_ + 2].text) : std::nullopt;
-    if (axis) {
-      at_ += 3;
-      if (token.is("blockIdx")) return below(reach_.launch_.grid[*axis]);
-      if (token.is("threadIdx")) return below(reach_.launch_.block[*axis]);
-      if (token.is("gridDim")) return reach_.launch_.grid[*axis];
-      if (token.is("blockDim")) return reach_.launch_.block[*axis];
-      return std::nullopt;
-    }
-    ++at_;
-    if (is("(")) return called(token.text);
-    if (is("[") || is(".") || is("->") || is("::")) return std::nullopt;
-    return reach_.variable(token.text, depth_ + 1);
-  }
-
-  // min and max of two, and int(…).
-  Value called(std::string_view function) {
-    const std::size_t close = closing(tokens_, at_, end_);
-    if (close == end_) return std::nullopt;
-    const auto parts = split_at_commas(tokens_, at_ + 1, close);
-    at_ = close + 1;
-    if (parts.size() == 1 && is_type_word(function)) return reach_.value_of(parts[0], depth_ + 1);
-    if (parts.size() != 2 || (function != "min" && function != "max")) return std::nullopt;
-    const Value a = reach_.value_of(parts[0], depth_ + 1);
-    const Value b = reach_.value_of(parts[1], depth_ + 1);
-    if (function == "max") return a && b ? Value(join(*a, *b)) : std::nullopt;
-    // One of them bounds it, whatever the other is.
-    if (!a || !b) return a ? a : b;
-    return a->high <= b->high ? Interval{std::min(a->low, b->low), a->high, a->upper}
-                              : Interval{std::min(a->low, b->low), b->high, b->upper};
-  }
-
-  const Reach& reach_;
-  const Tokens& tokens_;
-  std::size_t at_;
-  std::size_t end_;
-  int depth_;
-};
 
 Reach::Reach(const Unit& unit, const Kernel& kernel, LaunchExtents launch, Lookup value)
     : tokens_(unit.tokens), kernel_(kernel), launch_(std::move(launch)), value_(std::move(value)) {
@@ -342,7 +57,7 @@ std::size_t Reach::end_of_value(std::size_t begin) const {
 
 void Reach::read_body() {
   for (std::size_t i = 0; i + 3 < tokens_.size(); ++i) {
-    const auto number = literal(tokens_[i + 2]);
+    const auto number = integer_literal(tokens_[i + 2]);
     const bool defines = tokens_[i].kind == TokenKind::identifier && tokens_[i + 1].is("=") &&
                          number && (tokens_[i + 3].is(";") || tokens_[i + 3].is(","));
     const bool is_outside = i < kernel_.body.begin || i >= kernel_.body.end;
@@ -372,32 +87,46 @@ void Reach::note_assignment(std::size_t at) {
   }
 }
 
+namespace {
+
+// What stands around a comparison.
+bool ends_comparison(const Token& token) {
+  return token.is(";") || token.is("&&") || token.is("||") || token.is("?") || token.is(":") ||
+         token.is(",") || token.is("{") || token.is("}") || token.is("=") || token.is("return");
+}
+
+bool is_opening(const Token& token) { return token.is("(") || token.is("["); }
+bool is_closing(const Token& token) { return token.is(")") || token.is("]"); }
+
+// Where the operand before the sign at `at` begins, and where the one behind it ends.
+Range operands(const Tokens& tokens, std::size_t at, Range body) {
+  Range range{at, at + 1};
+  for (std::size_t depth = 0; range.begin > body.begin; --range.begin) {
+    const Token& token = tokens[range.begin - 1];
+    if (is_closing(token)) ++depth;
+    if (is_opening(token) && depth-- == 0) break;
+    if (depth == 0 && ends_comparison(token)) break;
+  }
+  for (std::size_t depth = 0; range.end < body.end; ++range.end) {
+    const Token& token = tokens[range.end];
+    if (is_opening(token)) ++depth;
+    if (is_closing(token) && depth-- == 0) break;
+    if (depth == 0 && ends_comparison(token)) break;
+  }
+  return range;
+}
+
+}  // namespace
+
 // v < E, v <= E, E > v, and v >= E of an early return; v may be a sum.
 void Reach::note_guard(std::size_t at) {
   const Token& sign = tokens_[at];
   const bool is_shift = tokens_[at + 1].is(sign.text) || tokens_[at - 1].is(sign.text);
   const bool is_less = sign.is("<") || sign.is("<=") || sign.is(">=");
   if ((!is_less && !sign.is(">")) || is_shift) return;
-  const auto ends = [&](const Token& token) {
-    return token.is(";") || token.is("&&") || token.is("||") || token.is("?") || token.is(":") ||
-           token.is(",") || token.is("{") || token.is("}") || token.is("=") || token.is("return");
-  };
-  std::size_t begin = at;
-  for (std::size_t depth = 0; begin > kernel_.body.begin; --begin) {
-    const Token& token = tokens_[begin - 1];
-    if (token.is(")") || token.is("]")) ++depth;
-    if ((token.is("(") || token.is("[")) && depth-- == 0) break;
-    if (depth == 0 && ends(token)) break;
-  }
-  std::size_t end = at + 1;
-  for (std::size_t depth = 0; end < kernel_.body.end; ++end) {
-    const Token& token = tokens_[end];
-    if (token.is("(") || token.is("[")) ++depth;
-    if ((token.is(")") || token.is("]")) && depth-- == 0) break;
-    if (depth == 0 && ends(token)) break;
-  }
-  Range sum{begin, at};
-  Range bound{at + 1, end};
+  const Range both = operands(tokens_, at, kernel_.body);
+  Range sum{both.begin, at};
+  Range bound{at + 1, both.end};
   if (sign.is(">")) std::swap(sum, bound);
   const bool is_included = sign.is("<=");
   if (sum.end == sum.begin + 1 && tokens_[sum.begin].kind == TokenKind::identifier) {
@@ -449,10 +178,7 @@ std::optional<Interval> Reach::offset_of(std::string_view name, int depth) const
   if (alias->second.array == name) return own;
   const auto base = offset_of(alias->second.array, depth + 1);
   if (!base) return std::nullopt;
-  const std::string upper = base->upper == "0" ? own.upper
-                            : own.upper == "0" ? base->upper
-                                               : base->upper + "+" + own.upper;
-  return Interval{base->low + own.low, base->high + own.high, upper};
+  return sum_of(*base, own);
 }
 
 // Of the name at `at`: x[i] or *(x + i), __ldg(x + i); nothing if it is used otherwise.
@@ -468,10 +194,7 @@ std::optional<Interval> Reach::access(std::size_t at) const {
     index = exactly(0);
   }
   if (!index) return std::nullopt;
-  const std::string upper = base->upper == "0"    ? index->upper
-                            : index->upper == "0" ? base->upper
-                                                  : base->upper + "+" + index->upper;
-  return Interval{base->low + index->low, base->high + index->high, upper};
+  return sum_of(*base, *index);
 }
 
 // Where a name is given to an array it is not accessed: float* row = x + 4; auto* p = &x[4];
@@ -514,15 +237,33 @@ bool Reach::has_offset(std::string_view array) const {
   });
 }
 
-std::optional<Interval> Reach::value_of(Range range, int depth) const {
-  if (depth > kMaxDepth || range.begin >= range.end) return std::nullopt;
-  return Expression(*this, range, depth).run();
-}
-
 std::optional<Interval> Reach::constant(std::string_view name) const {
   if (const auto value = value_(name)) return Interval{*value, *value, std::string(name)};
   const auto found = constants_.find(name);
   return found == constants_.end() ? std::nullopt : std::optional(exactly(found->second));
+}
+
+// All that it is set to; nothing if one of its values cannot be followed.
+std::optional<Interval> Reach::defined(const Variable& variable, int depth) const {
+  std::optional<Interval> out;
+  for (const Range definition : variable.definitions) {
+    const auto value = value_of(definition, depth);
+    if (!value) return std::nullopt;
+    out = out ? join(*out, *value) : *value;
+  }
+  return out;
+}
+
+// The widest of its guards.
+std::optional<Interval> Reach::guarded(const Variable& variable, int depth) const {
+  std::optional<Interval> out;
+  for (const auto& [range, is_included] : variable.bounds) {
+    const auto bound = value_of(range, depth);
+    if (!bound || bound->high <= 0) continue;
+    const Interval most = is_included ? *bound : below(*bound);
+    if (!out || most.high > out->high) out = most;
+  }
+  return out;
 }
 
 std::optional<Interval> Reach::variable(std::string_view name, int depth) const {
@@ -534,30 +275,14 @@ std::optional<Interval> Reach::variable(std::string_view name, int depth) const 
   if (depth > kMaxDepth) return std::nullopt;
   const Variable& variable = found->second;
   known_[std::string(name)] = std::nullopt;  // what is made of itself has no bound of its own
-  std::optional<Interval> defined;
-  bool is_followed = true;
-  for (const Range definition : variable.definitions) {
-    const auto value = value_of(definition, depth + 1);
-    if (!value) is_followed = false;
-    if (value && (!defined || value->high > defined->high)) {
-      const std::int64_t low = defined ? std::min(defined->low, value->low) : value->low;
-      defined = value;
-      defined->low = low;
-    }
-  }
-  std::optional<Interval> guarded;
-  for (const auto& [range, is_included] : variable.bounds) {
-    const auto bound = value_of(range, depth + 1);
-    if (!bound || bound->high <= 0) continue;
-    const Interval most = is_included ? *bound : below(*bound);
-    if (!guarded || most.high > guarded->high) guarded = most;
-  }
+  const auto set = defined(variable, depth + 1);
+  const auto guard = guarded(variable, depth + 1);
   std::optional<Interval> out;
-  if (is_followed && !variable.grows) out = defined;
-  if (guarded && (!out || guarded->high <= out->high)) out = guarded;
+  if (!variable.grows) out = set;
+  if (guard && (!out || guard->high <= out->high)) out = guard;
   // Guards speak of the greatest; indexes below zero are guarded as well.
-  if (out) out->low = std::max<std::int64_t>(0, defined ? std::min(defined->low, out->high) : 0);
-  if (out && variable.changes) out->low = 0;
+  const bool starts_known = set && !variable.changes;
+  if (out) out->low = starts_known ? std::max<std::int64_t>(0, std::min(set->low, out->high)) : 0;
   known_[std::string(name)] = out;
   return out;
 }

@@ -15,16 +15,10 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/source/interval.h"
 #include "engine/source/signature.h"
 
 namespace assay::source {
-
-// A range of integers; `upper` spells its greatest value in scalars and numbers.
-struct Interval {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-  std::string upper{};
-};
 
 struct LaunchExtents {
   std::array<Interval, 3> grid{};   // of gridDim: low = high
@@ -38,8 +32,13 @@ struct DynamicShared {
 };
 [[nodiscard]] std::optional<DynamicShared> dynamic_shared(const Tokens& tokens, Range body);
 
+// The number that a token spells, if it is a whole one.
+[[nodiscard]] std::optional<std::int64_t> integer_literal(const Token& token);
+
 class Reach {
  public:
+  static constexpr int kMaxDepth = 12;  // of expressions and names within each other
+
   // `value` gives a scalar parameter's or a template parameter's number, if it has one.
   using Lookup = std::function<std::optional<std::int64_t>(std::string_view)>;
   Reach(const Unit& unit, const Kernel& kernel, LaunchExtents launch, Lookup value);
@@ -80,6 +79,8 @@ class Reach {
 
   [[nodiscard]] std::optional<Interval> value_of(Range range, int depth) const;
   [[nodiscard]] std::optional<Interval> variable(std::string_view name, int depth) const;
+  [[nodiscard]] std::optional<Interval> defined(const Variable& variable, int depth) const;
+  [[nodiscard]] std::optional<Interval> guarded(const Variable& variable, int depth) const;
   [[nodiscard]] std::optional<Interval> constant(std::string_view name) const;
   class Expression;
 

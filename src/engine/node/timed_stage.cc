@@ -1,0 +1,127 @@
+// The timed and profiled stages of a KernelJob, on a GPU and on the emulator.
+#include <algorithm>
+
+#include "engine/node/gpu_timing.h"
+#include "engine/node/kernel_job.h"
+#include "engine/node/stage_clock.h"
+
+namespace assay::node {
+namespace {
+
+using job::StageStatus;
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+// Emulated times serve nobody's optimisation: a few repeats show that the kernel repeats.
+constexpr std::chrono::milliseconds kEmulatedTimingBudget{20};
+
+// The slope of a graph is the kernel alone; a cold run has the launch's overhead in it.
+TimingFacts timing_facts(const json& body, const char* views) {
+  TimingFacts facts;
+  const auto found = body.find(views);
+  if (found == body.end()) return facts;
+  for (const char* view : {"graph", "warm"}) {
+    if (facts.kernel_ns || !found->contains(view)) continue;
+    const auto median = found->at(view).find("median_ns");
+    if (median != found->at(view).end()) facts.kernel_ns = median->get<double>();
+  }
+  if (body.contains("event_overhead_ns")) {
+    facts.event_overhead_ns = body.at("event_overhead_ns").get<double>();
+  }
+  return facts;
+}
+
+}  // namespace
+
+KernelJob::Step KernelJob::gpu_timed_stage() {
+  StageClock clock(reporter_, "timed");
+  clock.body["clock"] = "gpu";
+  clock.body["note"] =
+      "GPU time between two events around each run, the L2 cache flushed before it (cold); nothing "
+      "is subtracted. `views` has the same kernel warm and as the slope of a graph.";
+  clock.body["trials_requested"] = task_.num_trials;
+  json judged = json::object();
+  GpuTiming timing(
+      *referee_, *kernel_, reference_.get(),
+      {.trials = task_.num_trials,
+       .warmups = task_.num_warmup,
+       .known_trials = std::max(task_.validation_trials, 1U),
+       .arena_bytes = referee_->arena_bytes()},
+      [&](std::uint32_t trial, const json& said) { return judge_trial(trial, said, judged); },
+      execution_left_);
+  Step ended = timing.measure(clock.body);
+  kernel_timing_ = timing_facts(clock.body, "views");
+  reference_timing_ = timing_facts(clock.body, "reference_views");
+  for (const auto& warning : clock.body["warnings"]) warnings_.push_back(warning);
+  return clock.tell(std::move(ended));
+}
+
+KernelJob::Step KernelJob::timed_stage() {
+  if (gpu_ != nullptr) return gpu_timed_stage();
+  StageClock clock(reporter_, "timed");
+  json samples = json::array();
+  json reference_samples = json::array();
+  const auto until = Clock::now() + kEmulatedTimingBudget;
+  Step ended;
+  std::uint32_t done = 0;
+  // Every timed run is examined like a trial: the inputs repeat a validated trial's, the poison is
+  // new.
+  while (!ended && done < task_.num_trials && (done == 0 || Clock::now() < until)) {
+    const std::uint32_t trial = done % std::max(task_.validation_trials, 1U);
+    json said;
+    Ran ran;
+    if (reference_ && done < 3) {
+      ended = run_once(*reference_, trial, true, said, ran);
+      if (ended) break;
+      reference_samples.push_back(ran.elapsed.count());
+    }
+    ended = run_once(*kernel_, trial, false, said, ran);
+    if (!ended) ended = judge_trial(trial, said, clock.body);
+    if (!ended) samples.push_back(ran.elapsed.count());
+    ++done;
+  }
+  clock.body.erase("outputs");
+  clock.body["clock"] = "emulated";
+  clock.body["note"] =
+      "Wall time of the emulator on this machine's CPU, not a GPU time; num_warmup has no effect "
+      "on it.";
+  clock.body["trials_requested"] = task_.num_trials;
+  clock.body["samples_ns"] = std::move(samples);
+  if (reference_) clock.body["reference_samples_ns"] = std::move(reference_samples);
+  return clock.tell(std::move(ended));
+}
+
+void KernelJob::gpu_profile_stage() {
+  StageClock clock(reporter_, "profiled");
+  profile_.emplace(*gpu_, *referee_, runners_.toolkit().cupti.string(), stop_);
+  const auto& contract = task_.kernel.contract;
+  json& metrics = clock.body["device_metrics"] = json::object();
+  // The manual's names: what it calls original is the reference, or the one kernel there is.
+  if (task_.reference) {
+    metrics["original_device_metrics"] = profile_->measure(
+        *task_.reference, *reference_program_, contract, task_.metrics_sections, reference_timing_);
+  }
+  json told =
+      profile_->measure(task_.kernel, *program_, contract, task_.metrics_sections, kernel_timing_);
+  if (told.contains("unavailable")) {
+    warnings_.push_back(
+        {{"code", "no_counters"},
+         {"message", "No hardware counters: " + told.at("unavailable").get<std::string>()}});
+  }
+  metrics[task_.reference ? "custom_device_metrics" : "original_device_metrics"] = std::move(told);
+  (void)clock.tell(std::nullopt);
+}
+
+void KernelJob::profile_stage() {
+  if (gpu_ != nullptr && !task_.metrics_sections.empty()) return gpu_profile_stage();
+  reporter_.stage(
+      {.record = {.name = "profiled",
+                  .status = StageStatus::skipped,
+                  .body = {{"reason", gpu_ != nullptr
+                                          ? "Not asked for: `device_metrics: \"on\"` reads "
+                                            "hardware counters and says what limits the kernel."
+                                          : "Hardware counters need a GPU; the emulator's "
+                                            "instruction counts are in `validation.counters`."}}}});
+}
+
+}  // namespace assay::node
