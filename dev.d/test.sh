@@ -8,7 +8,7 @@ usage: ./dev test [--preset PRESET] [--update] [--clients] [--python] [--contain
 Builds, then runs the tests whose name matches FILTER (a regular expression; all without one).
   --preset PRESET  one of: ${presets[*]} (dev)
   --update         rewrite the golden transcripts instead of comparing with them, then show the change
-  --clients        also: real MCP clients            (tests/clients/run; fetches packages)
+  --clients        also: real MCP clients, Chromium  (tests/clients/run; fetches packages)
   --python         also: torch, triton and so on     (tests/python/run; fetches packages)
   --containers     also: container engines           (tests/containers/run)
 TEXT
@@ -27,6 +27,8 @@ command_test() {
     esac
     shift
   done
+  # The page is tested in a real browser; asked for, it is not skipped.
+  case " ${suites[*]-} " in *" clients "*) need_packages chromium; export ASSAY_CLIENTS=1 ;; esac
   require_preset "$preset"
   local suite
   for suite in ${suites[@]+"${suites[@]}"}; do

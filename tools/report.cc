@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "tools/brief.h"
 #include "tools/changes.h"
 #include "tools/job_resources.h"
 #include "tools/statistics.h"
@@ -89,9 +90,6 @@ OrderedJson validation(const StageRecord& validated) {
   for (const char* key : {"checked_against", "trials", "trials_passed", "outputs", "counters"}) {
     if (validated.body.contains(key)) out[key] = validated.body.at(key);
   }
-  // A picture is for people; it stands in the full report's stages.
-  if (out.contains("outputs"))
-    for (auto& output : out["outputs"]) output.erase("map");
   if (validated.body.value("printf", "") != "") {
     out["printf"] = validated.body.at("printf");
     out["printf_truncated"] = validated.body.value("printf_truncated", false);
@@ -216,7 +214,6 @@ void add_failure(OrderedJson& out, const JobRecord& record) {
   if (detail == record.conclusion.end() || detail->empty()) return;
   OrderedJson error = *detail;
   error.erase("log");  // stands in compilation_error, whole in the artifact
-  if (error.contains("output")) error["output"].erase("map");
   for (const char* key : {"diagnostics", "diagnostics_truncated"}) error.erase(key);
   out["error"] = std::move(error);
 }
@@ -254,14 +251,15 @@ OrderedJson report(const JobRecord& record, Detail detail) {
     out["environment"] = record.conclusion.at("environment");
   }
   out["artifacts"] = artifacts(record);
+  if (detail == Detail::brief) make_brief(out);
   return out;
 }
 
 namespace {
 
 // As compilers print it: "kernel.cu:4:10: error: …", with the source line.
-std::string diagnostics_text(const OrderedJson& diagnostics) {
-  constexpr std::size_t kTold = 20;
+std::string diagnostics_text(const OrderedJson& diagnostics, std::size_t total) {
+  constexpr std::size_t kTold = 3;
   std::string text;
   for (std::size_t i = 0; i < std::min(diagnostics.size(), kTold); ++i) {
     const OrderedJson& one = diagnostics[i];
@@ -273,9 +271,7 @@ std::string diagnostics_text(const OrderedJson& diagnostics) {
             "\n";
     if (one.contains("excerpt")) text += "    " + one.at("excerpt").get<std::string>() + "\n";
   }
-  if (diagnostics.size() > kTold) {
-    text += "and " + std::to_string(diagnostics.size() - kTold) + " more diagnostics\n";
-  }
+  if (total > kTold) text += "and " + std::to_string(total - kTold) + " more diagnostics\n";
   return text;
 }
 
@@ -288,7 +284,10 @@ std::string report_text(const OrderedJson& report) {
                          : report.at("state").get<std::string>() + " (not finished)";
   if (report.at("trust").is_string()) text += " · trust " + report.at("trust").get<std::string>();
   text += "\n" + report.at("summary").get<std::string>() + "\n";
-  if (report.contains("diagnostics")) text += diagnostics_text(report.at("diagnostics"));
+  if (report.contains("diagnostics")) {
+    const OrderedJson& told = report.at("diagnostics");
+    text += diagnostics_text(told, report.value("diagnostics_total", told.size()));
+  }
   std::string stages;
   for (const auto& one : report.at("stages")) {
     stages += (stages.empty() ? "" : " → ") + one.at("name").get<std::string>();

@@ -73,10 +73,9 @@ ToolResult call(const Remote& remote, const std::string& name, const Json& argum
     return {.structured = result.value("structuredContent", OrderedJson::object()),
             .text = text_of(result),
             .is_error = result.value("isError", false)};
-  } catch (const mcp::http::Unreachable& gone) {
+  } catch (const mcp::http::Unreachable&) {
     if (!context.stop.stop_requested()) throw;
-    return {.structured = {{"status", "error"}, {"state", "cancelled"}, {"summary", gone.what()}},
-            .text = gone.what(),
+    return {.structured = {{"status", "error"}, {"summary", "Given up, which cancels it there."}},
             .is_error = true};
   }
 }

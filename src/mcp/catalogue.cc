@@ -22,6 +22,22 @@ bool is_tool_name(std::string_view name) {
   return !name.empty() && name.size() <= 64 && name.find_first_not_of(kAllowed) == name.npos;
 }
 
+// Whatever fits the whole schema fits this one.
+OrderedJson shallow(const OrderedJson& schema) {
+  OrderedJson short_form = {{"type", "object"}};
+  for (const char* key : {"description", "required"})
+    if (schema.contains(key)) short_form[key] = schema.at(key);
+  if (!schema.contains("properties")) return short_form;
+  OrderedJson properties = OrderedJson::object();
+  for (const auto& [name, member] : schema.at("properties").items()) {
+    properties[name] = OrderedJson::object();
+    for (const char* key : {"type", "enum", "const", "description"})
+      if (member.is_object() && member.contains(key)) properties[name][key] = member.at(key);
+  }
+  short_form["properties"] = std::move(properties);
+  return short_form;
+}
+
 std::unique_ptr<Entry> make_entry(Tool tool) {
   require_object_root(tool.input_schema, "input schema");
   if (!tool.run) throw std::invalid_argument("it has no function");
@@ -32,6 +48,7 @@ std::unique_ptr<Entry> make_entry(Tool tool) {
   if (!tool.output_schema.is_null()) {
     require_object_root(tool.output_schema, "output schema");
     entry->output = Schema(Json(tool.output_schema));
+    entry->served_output_schema = shallow(tool.output_schema);
   }
   entry->tool = std::move(tool);
   return entry;

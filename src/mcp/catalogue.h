@@ -19,6 +19,8 @@ struct Entry {
   Schema input{};
   Schema output{};  // accepts everything when the tool promises nothing
   OrderedJson served_input_schema{};
+  // The promise in short: what the members are, not what is in them. Lists are paid for by tokens.
+  OrderedJson served_output_schema = nullptr;
   std::vector<ParamHeader> headers{};
 };
 

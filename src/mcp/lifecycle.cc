@@ -67,7 +67,7 @@ OrderedJson listed(const Entry& entry, Revision revision) {
   if (!tool.description.empty()) listing["description"] = tool.description;
   listing["inputSchema"] = entry.served_input_schema;
   if (revision >= Revision::v2025_06_18 && !tool.output_schema.is_null())
-    listing["outputSchema"] = tool.output_schema;
+    listing["outputSchema"] = entry.served_output_schema;
   if (revision >= Revision::v2025_03_26) listing["annotations"] = annotations_of(tool);
   if (revision >= Revision::v2025_06_18 && !tool.meta.is_null()) listing["_meta"] = tool.meta;
   return listing;

@@ -17,13 +17,13 @@ constexpr std::size_t kDefaultJobs = 20;
 constexpr std::size_t kMaxJobs = 200;
 
 // `status` is the state here, as the manual's clients poll for it; the envelope's is in `result`.
-OrderedJson describe(const job::JobRecord& record) {
+OrderedJson describe(const job::JobRecord& record, tools::Detail detail) {
   OrderedJson body = {{"job_id", record.id},
                       {"status", job::name(record.state)},
                       {"created_at", tools::iso_time(record.created_ns)},
                       {"updated_at", tools::iso_time(record.updated_ns)},
                       {"error", nullptr}};
-  body["result"] = tools::report(record, tools::Detail::brief);
+  body["result"] = tools::report(record, detail);
   if (tools::is_error(record)) body["error"] = body.at("result").at("summary");
   return body;
 }
@@ -53,8 +53,12 @@ HttpAnswer job_answer(tools::Jobs& jobs, const std::string& rest, const Visit& v
   const std::string part = rest.substr(std::min(slash + 1, rest.size()));
   const auto record = jobs.find(job_id, visit.principal);
   if (!record) return no_such_job(job_id);
-  return part.empty() ? json_answer(200, describe(*record))
-                      : part_answer(jobs, job_id, part, visit);
+  if (!part.empty()) return part_answer(jobs, job_id, part, visit);
+  const std::string detail = visit.request.parameter("detail").value_or("full");
+  if (detail != "full" && detail != "short")
+    return broken_rule("/detail", "detail must be full or short");
+  return json_answer(
+      200, describe(*record, detail == "full" ? tools::Detail::full : tools::Detail::brief));
 }
 
 HttpAnswer recent_jobs(tools::Jobs& jobs, const Visit& visit) {

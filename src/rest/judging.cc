@@ -100,7 +100,9 @@ HttpAnswer Judging::answer(const mcp::http::Visit& visit) const {
 ToolResult Judging::run(const Submission& submission, CallContext& context) const {
   ToolResult result = tool_.run(submission.arguments, context);
   while (!submission.wait_s && is_unfinished(result) && !context.stop.stop_requested())
-    result = get_job_.run({{"job_id", result.structured.at("job_id")}, {"wait_s", kWaitAtOnceS}},
+    result = get_job_.run({{"job_id", result.structured.at("job_id")},
+                           {"wait_s", kWaitAtOnceS},
+                           {"detail", submission.arguments.at("detail")}},
                           context);
   return result;
 }

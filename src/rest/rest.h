@@ -2,7 +2,8 @@
 // same jobs. One table of paths:
 //
 //   POST /evaluate, /compare, /     judging.h
-//   GET  /job/{id}                  {job_id, status, created_at, error, result: the report}
+//   GET  /job/{id}                  {job_id, status, created_at, error, result: the report},
+//                                   ?detail=short|full
 //   GET  /job/{id}/{part}           report, source, log, ptx, samples, plot.svg, …: job_resources.h
 //   GET  /jobs                      the caller's recent jobs, ?limit=
 //   GET  /health, /stats, /metrics  500 if it is not healthy

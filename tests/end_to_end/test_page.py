@@ -30,6 +30,8 @@ class Page(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="assay-page-")
         self.addCleanup(self.folder.cleanup)
+        self.browser.open("about:blank")
+        self.browser.until("location.href === 'about:blank'")
         self.browser.complaints.clear()
 
     def serve(self, *options):
@@ -124,14 +126,14 @@ class Page(unittest.TestCase):
         self.serve("--token-file", str(tokens))
         job = self.submit("/evaluate", {"kernel": kernel(ADD), "num_trials": 4}, TOKEN)
         self.browser.open(self.url + "#" + job)
-        self.browser.until("document.querySelector('#ask')?.hidden === false")
+        self.browser.until("document.querySelector('#ask')?.checkVisibility()")
         enter = "document.querySelector('#token').value = '%s'; document.querySelector('#enter').click()"
         self.browser.value(enter % "not the token at all")
         self.browser.until("!document.querySelector('#refused').hidden")
         self.browser.value(enter % TOKEN)
         self.browser.until("document.querySelector('#verdict')?.textContent === 'passed'")
         self.browser.until("document.querySelector('img.histogram')?.naturalWidth > 0")
-        self.assertTrue(self.browser.value("document.querySelector('#ask').hidden"))
+        self.assertFalse(self.browser.value("document.querySelector('#ask').checkVisibility()"))
         self.browser.value("sessionStorage.clear()")
 
 

@@ -63,6 +63,8 @@ class Tokens(unittest.TestCase):
         yield "passed", "evaluate", {"kernel": kernel(noisy)}
         yield "passed", "compare", {"custom_kernel": kernel(ADD), "ref_kernel": kernel(ADD)}
         yield "passed", "compile_kernel", {"kernel": {"source_code": ADD, "kernel_type": "cuda"}}
+        thirty = "".join(ADD.replace("add", f"add_number_{k}") for k in range(30))
+        yield "passed", "compile_kernel", {"kernel": {"source_code": thirty, "kernel_type": "cuda"}}
 
     def test_a_default_answer_is_affordable_whatever_it_says(self):
         for verdict, tool, arguments in self.cases():

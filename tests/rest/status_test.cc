@@ -148,7 +148,8 @@ TEST_CASE("the report of one job is the same for MCP and REST") {
   Desk desk;
   desk.engine.conclusion.body = {{"summary", "Passed."}, {"trust", "verified"}};
   json by_rest = json::parse(desk.ask("POST", "/evaluate", evaluation().dump()).body);
-  const auto job = call(listed(desk, "get_job"), {{"job_id", by_rest.at("job_id")}});
+  const auto job =
+      call(listed(desk, "get_job"), {{"job_id", by_rest.at("job_id")}, {"detail", "full"}});
   for (const char* added : {"pod_name", "pod_ip"}) CHECK(by_rest.erase(added) == 1);
   CHECK(by_rest == json(job.structured));
   CHECK(desk.get("/job/" + by_rest.at("job_id").get<std::string>()).at("result") == by_rest);

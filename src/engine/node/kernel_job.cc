@@ -13,6 +13,7 @@ namespace {
 using job::StageStatus;
 using job::Verdict;
 using nlohmann::json;
+using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kReferenceSlot = 1000;
 constexpr std::uint64_t kMaxArenaBytes = 1ULL << 30;

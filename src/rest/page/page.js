@@ -127,7 +127,8 @@ function mismatchMap(output) {
   const shape = output.shape.length ? output.shape : [1];
   const across = shape[shape.length - 1] || 1;
   const down = Math.max(1, output.elements / across);
-  const columns = Math.min(across, 64), rows = Math.min(down, 64), cell = 6;
+  const columns = output.map ? output.map.columns : Math.min(across, 64), rows = output.map ? output.map.rows : Math.min(down, 64);
+  const cell = 7;
   const svg = drawing("svg", { class: "mismatches", viewBox: `0 0 ${columns * cell} ${rows * cell}`,
                                width: columns * cell, height: rows * cell });
   svg.append(drawing("rect", { width: "100%", height: "100%", fill: "currentColor", "fill-opacity": 0.07 }));
@@ -136,11 +137,11 @@ function mismatchMap(output) {
     svg.append(drawing("rect", { x: x * cell, y: y * cell, width: cell, height: cell, fill: colour, "fill-opacity": opacity }));
   };
   if (output.map) {
-    const most = Math.max(...output.map.counts, 1), wide = columns * cell / output.map.columns, high = rows * cell / output.map.rows;
+    const most = Math.max(...output.map.counts, 1);
     output.map.counts.forEach((count, index) => {
       if (!count) return;
-      svg.append(drawing("rect", { x: index % output.map.columns * wide, y: Math.floor(index / output.map.columns) * high,
-                                   width: wide, height: high, fill: "#b42318", "fill-opacity": 0.35 + 0.65 * count / most }));
+      svg.append(drawing("rect", { x: index % columns * cell, y: Math.floor(index / columns) * cell,
+                                   width: cell, height: cell, fill: "#b42318", "fill-opacity": 0.35 + 0.65 * count / most }));
     });
   } else {
     for (const one of output.first || []) mark(one.position, "#b42318", 0.9);
@@ -257,7 +258,7 @@ async function drawReport(job) {
 
 async function showReport() {
   if (!chosen) return;
-  const answer = await ask("/job/" + encodeURIComponent(chosen));
+  const answer = await ask("/job/" + encodeURIComponent(chosen) + "?detail=short");
   if (!answer.ok) {
     at("report").replaceChildren(element("p", {}, "There is no such job of yours (any more)."));
     at("report").hidden = false;

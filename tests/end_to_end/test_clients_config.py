@@ -1,0 +1,122 @@
+"""`assay mcp-config` prints what works: each text is read as its client reads it, and what it names is started. And `assay call --url`."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import tomllib
+import unittest
+
+from assay_client import ADD, FOREVER, META, kernel
+
+ASSAY = os.environ["ASSAY"]
+TOKEN = "a-token-for-these-tests"
+
+
+def config(client, *options):
+    done = subprocess.run([ASSAY, "mcp-config", client, *options], capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout
+
+
+def started_by(client, text):
+    """The command line in a configuration, read as the client reads it."""
+    if client == "codex":
+        entry = tomllib.loads(text)["mcp_servers"]["assay"]
+        return [entry["command"], *entry["args"]]
+    document = json.loads(text)
+    if client == "opencode":
+        return document["mcp"]["assay"]["command"]
+    entry = document["servers" if client == "vscode" else "mcpServers"]["assay"]
+    return [entry["command"], *entry["args"]]
+
+
+class Config(unittest.TestCase):
+    CLIENTS = ("claude", "claude-desktop", "codex", "cursor", "gemini", "opencode", "vscode")
+
+    def test_what_a_configuration_names_is_a_server(self):
+        request = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": META}}
+        for client in self.CLIENTS:
+            with self.subTest(client=client), tempfile.TemporaryDirectory() as state:
+                code, text = config(client, "--", "--state", state)
+                self.assertEqual(code, 0)
+                done = subprocess.run(started_by(client, text), input=json.dumps(request) + "\n", capture_output=True, text=True, timeout=60)
+                self.assertEqual(json.loads(done.stdout)["result"]["supportedVersions"], ["2026-07-28"])
+
+    def test_a_server_by_url_never_has_its_token_in_the_file(self):
+        for client in self.CLIENTS:
+            code, text = config(client, "--url", "http://box:8000/mcp", "--token-variable", "ASSAY_TOKEN")
+            self.assertEqual(code, 0)
+            self.assertIn("http://box:8000/mcp", text)
+            self.assertIn("ASSAY_TOKEN", text)
+            self.assertNotIn("--stdio", text)
+            tomllib.loads(text) if client == "codex" else json.loads(text)
+
+    def test_a_client_nobody_knows_is_a_mistake_of_usage(self):
+        self.assertEqual(config("emacs")[0], 2)
+        self.assertEqual(config("claude", "--name", "two words")[0], 2)
+
+
+class Call(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="assay-url-")
+        self.addCleanup(self.folder.cleanup)
+        tokens = pathlib.Path(self.folder.name, "tokens")
+        tokens.write_text(TOKEN + "\n")
+        self.tokens = str(tokens)
+        self.server = subprocess.Popen([ASSAY, "serve", "--http", "0", "--token-file", self.tokens,
+                                        "--state", self.folder.name + "/state"], stderr=subprocess.PIPE)
+        self.addCleanup(lambda: (self.server.kill(), self.server.wait(), self.server.stderr.close()))
+        for line in self.server.stderr:
+            if b"http://" in line:
+                self.url = line.split()[-1].decode()
+                break
+
+    def command(self, tool, *options, url=None, tokens=True):
+        return [ASSAY, "call", tool, "-", "--url", url or self.url, *(["--token-file", self.tokens] if tokens else []), *options]
+
+    def call(self, tool, arguments, *options, **how):
+        done = subprocess.run(self.command(tool, *options, **how), input=json.dumps(arguments), capture_output=True, text=True, timeout=120)
+        return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
+
+    def test_a_call_by_url_is_the_servers(self):
+        code, report = self.call("evaluate", {"kernel": kernel(ADD), "num_trials": 2}, "--check")
+        self.assertEqual((code, report["verdict"]), (0, "passed"))
+        code, again = self.call("get_job", {"job_id": report["job_id"]}, url=self.url.removesuffix("/mcp"))
+        self.assertEqual((code, again["verdict"]), (0, "passed"))
+        wrong = kernel(ADD.replace("a[i] + b[i]", "a[i] - b[i]"))
+        code, report = self.call("compare", {"ref_kernel": kernel(ADD), "custom_kernel": wrong}, "--check")
+        self.assertEqual((code, report["verdict"]), (1, "wrong_output"))
+        self.assertEqual(self.call("evaluate", {"kernel": 3})[0], 3)
+
+    def test_what_cannot_be_called_says_why(self):
+        self.assertEqual(self.call("nothing", {})[0], 2)
+        code, why = self.call("get_job", {}, tokens=False)
+        self.assertEqual(code, 4)
+        self.assertIn("401", why)
+        for url in ("ftp://x", "http://", "http://127.0.0.1:port", "nonsense"):
+            self.assertEqual(self.call("get_job", {}, url=url)[0], 2, url)
+        code, why = self.call("get_job", {}, url="http://127.0.0.1:1")
+        self.assertEqual(code, 4)
+        self.assertIn("127.0.0.1:1", why)
+
+    def test_a_call_that_is_given_up_is_cancelled_there(self):
+        caller = subprocess.Popen(self.command("evaluate"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        caller.stdin.write(json.dumps({"kernel": kernel(FOREVER), "timeout": 600}).encode())
+        caller.stdin.close()
+        jobs, end = [], time.monotonic() + 60
+        while (not jobs or jobs[0]["state"] != "validating") and time.monotonic() < end:
+            jobs = self.call("get_job", {})[1]["jobs"]
+        caller.send_signal(signal.SIGTERM)
+        self.assertEqual(caller.wait(timeout=60), 5)
+        caller.stdout.close(), caller.stderr.close()
+        state = None
+        while state != "cancelled" and time.monotonic() < end:
+            state = self.call("get_job", {"job_id": jobs[0]["job_id"], "wait_s": 5})[1]["state"]
+        self.assertEqual(state, "cancelled")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,92 @@
+#include "tools/brief.h"
+
+#include "tests/catch.h"
+
+using namespace assay::tools;
+using assay::mcp::OrderedJson;
+
+namespace {
+
+OrderedJson output(int number, bool ok) {
+  OrderedJson one = {{"name", "o" + std::to_string(number)},
+                     {"ok", ok},
+                     {"elements", 1000},
+                     {"mismatches", ok ? 0 : 999},
+                     {"pattern", "constant factor 2"}};
+  one["map"] = {{"rows", 32}, {"columns", 32}, {"counts", std::vector<int>(1024, 1)}};
+  for (int i = 0; i < 10; ++i) one["first"].push_back({{"position", i}, {"got", "1"}});
+  return one;
+}
+
+OrderedJson large_report() {
+  OrderedJson report = {{"verdict", "wrong_output"}};
+  for (int i = 0; i < 40; ++i) {
+    report["diagnostics"].push_back({{"line", i}});
+    report["warnings"].push_back({{"message", "w"}});
+    report["validation"]["outputs"].push_back(output(i, i % 3 == 0));
+    report["kernels"].push_back({{"name", "k"}, {"occupancy", {{"percent", 100}}}});
+  }
+  report["validation"]["printf"] = std::string(2000, 'x');
+  report["error"] = {{"output", output(1, false)}, {"trial", 0}};
+  std::string log;
+  for (int i = 0; i < 500; ++i) log += "kernel.cu(" + std::to_string(i) + "): \xC3\xA4rger\n";
+  report["kernel_exec_result"]["compilation_error"] = log;
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("what is left out of a report is counted", "[brief]") {
+  OrderedJson report = large_report();
+  make_brief(report);
+  CHECK(report.at("diagnostics").size() == 8);
+  CHECK(report.at("diagnostics_total") == 40);
+  CHECK(report.at("warnings_total") == 40);
+  CHECK(report.at("kernels_total") == 40);
+  CHECK(report.at("validation").at("outputs").size() == 6);
+  CHECK(report.at("validation").at("outputs_total") == 40);
+  CHECK(report.at("validation").at("printf_truncated") == true);
+  CHECK(report.at("error").at("output") ==
+        OrderedJson({{"name", "o1"}, {"mismatches", 999}, {"elements", 1000}}));
+  CHECK(report.dump().size() < 6000);
+}
+
+TEST_CASE("the first wrong output keeps examples, the others what they have in common", "[brief]") {
+  OrderedJson report = large_report();
+  make_brief(report);
+  const OrderedJson& outputs = report.at("validation").at("outputs");
+  CHECK_FALSE(outputs[0].contains("first"));  // it is right
+  CHECK(outputs[1].at("first").size() == 3);
+  CHECK(outputs[1].at("first_total") == 10);
+  CHECK_FALSE(outputs[2].contains("first"));
+  CHECK(outputs[2].at("pattern") == "constant factor 2");
+  for (const auto& one : outputs) CHECK_FALSE(one.contains("map"));
+}
+
+TEST_CASE("a log is cut between lines, a line between characters", "[brief]") {
+  OrderedJson report = large_report();
+  make_brief(report);
+  const std::string log = report.at("kernel_exec_result").at("compilation_error");
+  CHECK(log.size() < 1000);
+  CHECK(log.find("\xC3\xA4rger\n\xE2\x80\xA6") != std::string::npos);
+  for (std::size_t length = 895; length < 906; ++length) {
+    std::string line(length, 'x');
+    line += "\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4";
+    OrderedJson one = {{"kernel_exec_result", {{"validation_error", line}}}};
+    make_brief(one);
+    CHECK_NOTHROW(one.dump());  // throws on half a character
+  }
+}
+
+TEST_CASE("a short report stays as it is", "[brief]") {
+  const OrderedJson report = {{"verdict", "passed"},
+                              {"diagnostics", OrderedJson::array({{{"line", 1}}})},
+                              {"validation", {{"outputs", OrderedJson::array()}}},
+                              {"kernel_exec_result", {{"compilation_error", "one line"}}}};
+  OrderedJson brief = report;
+  make_brief(brief);
+  CHECK(brief == report);
+  OrderedJson nothing = OrderedJson::object();
+  make_brief(nothing);
+  CHECK(nothing.empty());
+}

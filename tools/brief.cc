@@ -1,0 +1,107 @@
+#include "tools/brief.h"
+
+#include <array>
+#include <string>
+
+namespace assay::tools {
+namespace {
+
+using mcp::OrderedJson;
+
+constexpr std::size_t kDiagnostics = 8;
+constexpr std::size_t kFindings = 5;
+constexpr std::size_t kWholeKernels = 2;
+constexpr std::size_t kNamedKernels = 12;
+constexpr std::size_t kFirstMismatches = 3;
+constexpr std::size_t kNamedOutputs = 6;
+constexpr std::size_t kLogBytes = 900;
+constexpr std::size_t kPrintedBytes = 500;
+
+// Of a list, the first ones; `<name>_total` says how many there were.
+void keep_first(OrderedJson& holder, const std::string& name, std::size_t count) {
+  const auto found = holder.find(name);
+  if (found == holder.end() || !found->is_array() || found->size() <= count) return;
+  const std::size_t total = found->size();
+  found->erase(found->begin() + static_cast<std::ptrdiff_t>(count), found->end());
+  holder[name + "_total"] = total;
+}
+
+// Of a text, its beginning: whole lines if there are some, whole characters always.
+bool cut(OrderedJson& holder, const char* name, std::size_t bytes) {
+  const auto found = holder.find(name);
+  if (found == holder.end() || !found->is_string()) return false;
+  auto& text = found->get_ref<std::string&>();
+  if (text.size() <= bytes) return false;
+  std::size_t end = text.rfind('\n', bytes);
+  if (end == std::string::npos || end == 0) {
+    end = bytes;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  }
+  text.erase(end);
+  return true;
+}
+
+OrderedJson only(const OrderedJson& whole, std::initializer_list<const char*> names) {
+  OrderedJson part = OrderedJson::object();
+  for (const char* name : names)
+    if (whole.contains(name)) part[name] = whole.at(name);
+  return part;
+}
+
+// The first wrong output is told with examples, the others with what they have in common.
+void shorten_outputs(OrderedJson& validation) {
+  const auto outputs = validation.find("outputs");
+  if (outputs == validation.end()) return;
+  bool told_one = false;
+  OrderedJson kept = OrderedJson::array();
+  for (OrderedJson& output : *outputs) {
+    if (kept.size() == kNamedOutputs) break;
+    output.erase("map");
+    if (output.value("ok", false)) {
+      kept.push_back(only(output, {"name", "dtype", "shape", "elements", "mismatches", "ok",
+                                   "max_abs_error", "max_rel_error", "tolerance"}));
+    } else if (!told_one) {
+      told_one = true;
+      if (output.contains("first")) keep_first(output, "first", kFirstMismatches);
+      kept.push_back(output);
+    } else {
+      kept.push_back(only(output, {"name", "shape", "elements", "mismatches", "ok", "pattern"}));
+    }
+  }
+  const std::size_t total = outputs->size();
+  const bool is_whole = kept.size() == total;
+  *outputs = std::move(kept);
+  // Last: a new member moves the others.
+  if (!is_whole) validation["outputs_total"] = total;
+}
+
+void shorten_kernels(OrderedJson& report) {
+  const auto kernels = report.find("kernels");
+  if (kernels == report.end() || !kernels->is_array()) return;
+  for (std::size_t i = kWholeKernels; i < kernels->size(); ++i)
+    (*kernels)[i] = only((*kernels)[i], {"name", "signature", "registers", "unsupported"});
+  keep_first(report, "kernels", kNamedKernels);
+}
+
+}  // namespace
+
+void make_brief(OrderedJson& report) {
+  keep_first(report, "diagnostics", kDiagnostics);
+  for (const char* list : {"evidence", "warnings"}) keep_first(report, list, kFindings);
+  shorten_kernels(report);
+  if (const auto validation = report.find("validation"); validation != report.end()) {
+    shorten_outputs(*validation);
+    if (cut(*validation, "printf", kPrintedBytes)) (*validation)["printf_truncated"] = true;
+  }
+  // The output is in `validation`.
+  if (const auto error = report.find("error"); error != report.end() && error->contains("output"))
+    (*error)["output"] = only(error->at("output"), {"name", "mismatches", "elements"});
+  if (const auto result = report.find("kernel_exec_result"); result != report.end()) {
+    if (cut(*result, "compilation_error", kLogBytes))
+      result->at("compilation_error").get_ref<std::string&>() +=
+          "\n… (the whole log is a resource)";
+    (void)cut(*result, "validation_error", kLogBytes);
+  }
+}
+
+}  // namespace assay::tools
