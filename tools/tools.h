@@ -23,6 +23,7 @@ namespace assay::tools {
 [[nodiscard]] mcp::Tool run_plan(Jobs& jobs, const Library* library, Commands commands);
 [[nodiscard]] mcp::Tool run_test_generator(Jobs& jobs, const Library* library, Commands commands);
 
+[[nodiscard]] mcp::Tool run_scenario(Jobs& jobs, const Library* library, Commands commands);
 [[nodiscard]] mcp::Tool benchmark_commits(Jobs& jobs, const Library* library, Commands commands);
 
 [[nodiscard]] std::vector<mcp::Tool> all(Jobs& jobs, const Library* library = nullptr,

@@ -7,6 +7,7 @@
 #include "plans/generators/generator_job.h"
 #include "plans/optest/plan_job.h"
 #include "plans/requirements_job.h"
+#include "plans/scenarios/scenario_job.h"
 #include "plans/workshop.h"
 
 namespace assay::cli {
@@ -55,12 +56,13 @@ void add_plan_kinds(node::NodeConfig& config, std::function<const plans::StepRun
   config.kinds["plan"] = runner_of(optest::run_plan_job, workshop);
   config.kinds["requirements"] = runner_of(plans::run_requirements_job, workshop);
   config.kinds["commits"] = runner_of(commits::run_commits_job, workshop);
+  config.kinds["scenario"] = runner_of(scenarios::run_scenario_job, workshop);
   config.kinds["generator"] = runner_of(generators::run_generator_job, workshop);
 }
 
 std::vector<job::Kind> job_kinds() {
-  return {job::kernel_kind(), optest::plan_kind(), plans::requirements_kind(),
-          generators::generator_kind(), commits::commits_kind()};
+  return {job::kernel_kind(),           optest::plan_kind(),     plans::requirements_kind(),
+          generators::generator_kind(), commits::commits_kind(), scenarios::scenario_kind()};
 }
 
 }  // namespace assay::cli

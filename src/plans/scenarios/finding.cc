@@ -12,10 +12,9 @@ namespace {
 
 constexpr std::size_t kToldText = 300;
 
-std::vector<std::regex> patterns_of(const json& list) {
-  std::vector<std::regex> patterns;
-  for (const auto& one : list)
-    patterns.emplace_back(one.get<std::string>(), std::regex::ECMAScript | std::regex::icase);
+std::vector<LinePattern> patterns_of(const json& list) {
+  std::vector<LinePattern> patterns;
+  for (const auto& one : list) patterns.emplace_back(one.get<std::string>());
   return patterns;
 }
 
@@ -55,7 +54,7 @@ Subject subject_from(const json& scenario) {
   const std::string target = quoted_for_regex(compile.value("target", ""));
   const std::string package = target.empty() ? "\\S+" : "\\S*" + target + "\\S*";
   json commands =
-      json::array({"pip3?\\s+install\\b.*\\s(-e|--editable)[\\s=]",
+      json::array({"pip3?\\s+install\\b.*\\s(-e|--editable)(=|\\s)",
                    "setup\\.py\\s+(install|develop|build\\w*|bdist_wheel)", "pip3?\\s+wheel\\b"});
   json lines = json::array({"Successfully installed .*\\b" + package});
   return {.compile_commands = patterns_of(compile.value("commands", commands)),
@@ -65,10 +64,10 @@ Subject subject_from(const json& scenario) {
               std::vector<std::string>{"xformers-dependency-downloader", "xformers-builder"})};
 }
 
-bool matches_any(const std::vector<std::regex>& patterns, const std::string& text) {
+bool matches_any(const std::vector<LinePattern>& patterns, const std::string& text) {
   const std::string bounded = text.substr(0, kMatchedLength);
   return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::regex& one) { return std::regex_search(bounded, one); });
+                     [&](const LinePattern& one) { return one.is_in(bounded); });
 }
 
 }  // namespace assay::scenarios

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <string>
 #include <vector>
+
+#include "plans/scenarios/line_pattern.h"
 
 namespace assay::scenarios {
 
@@ -27,17 +28,17 @@ struct Finding {
 
 // What a scenario counts as the compile, and what it must not touch.
 struct Subject {
-  std::vector<std::regex> compile_commands{};  // in scripts and Dockerfiles
-  std::vector<std::regex> compile_lines{};     // in logs
-  std::vector<std::string> forbidden{};        // parts of image names
+  std::vector<LinePattern> compile_commands{};  // in scripts and Dockerfiles
+  std::vector<LinePattern> compile_lines{};     // in logs
+  std::vector<std::string> forbidden{};         // parts of image names
 };
 
 // {compile: {commands: [regex], log: [regex], target}, forbid: [text]}; what is absent is for
-// editable installs of Python packages. Throws std::regex_error.
+// editable installs of Python packages. Throws std::invalid_argument.
 [[nodiscard]] Subject subject_from(const nlohmann::json& scenario);
 
-[[nodiscard]] bool matches_any(const std::vector<std::regex>& patterns, const std::string& text);
-// Lines of more than this are cut before a pattern sees them: patterns backtrack.
+[[nodiscard]] bool matches_any(const std::vector<LinePattern>& patterns, const std::string& text);
+// Lines of more than this are cut before a pattern sees them.
 inline constexpr std::size_t kMatchedLength = 2'000;
 
 }  // namespace assay::scenarios

@@ -2,6 +2,7 @@
 // bash's `time`.
 #include <algorithm>
 #include <map>
+#include <regex>
 
 #include "plans/scenarios/audit.h"
 

@@ -1,6 +1,7 @@
 // Dockerfiles and shell scripts: logical lines, then what each says.
 #include <algorithm>
 #include <cctype>
+#include <regex>
 #include <set>
 #include <sstream>
 
