@@ -49,6 +49,9 @@ std::vector<mcp::Tool> all(Jobs& jobs, const Library* library, Commands commands
   tools.push_back(check_capabilities(jobs));
   tools.push_back(get_server_stats(jobs));
   tools.push_back(run_plan(jobs, library, commands));
+  tools.push_back(run_test_generator(jobs, library, commands));
+  tools.push_back(benchmark_commits(jobs, library, commands));
+  tools.push_back(run_scenario(jobs, library, commands));
   for (auto& tool : tools) tool.run = answering_faults(std::move(tool.run));
   return tools;
 }

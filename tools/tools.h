@@ -23,6 +23,10 @@ namespace assay::tools {
 [[nodiscard]] mcp::Tool check_capabilities(Jobs& jobs);
 [[nodiscard]] mcp::Tool run_plan(Jobs& jobs, const Library* library, Commands commands);
 [[nodiscard]] mcp::Tool get_server_stats(Jobs& jobs);
+[[nodiscard]] mcp::Tool run_test_generator(Jobs& jobs, const Library* library, Commands commands);
+
+[[nodiscard]] mcp::Tool run_scenario(Jobs& jobs, const Library* library, Commands commands);
+[[nodiscard]] mcp::Tool benchmark_commits(Jobs& jobs, const Library* library, Commands commands);
 
 [[nodiscard]] std::vector<mcp::Tool> all(Jobs& jobs, const Library* library = nullptr,
                                          Commands commands = Commands::allowed);

@@ -4,7 +4,11 @@
 #include <utility>
 
 #include "engine/node/sweep_job.h"
+#include "plans/commits/commit_job.h"
+#include "plans/generators/generator_job.h"
 #include "plans/optest/plan_job.h"
+#include "plans/requirements_job.h"
+#include "plans/scenarios/scenario_job.h"
 #include "plans/workshop.h"
 
 namespace assay::cli {
@@ -56,10 +60,15 @@ void add_plan_kinds(node::NodeConfig& config, std::function<const plans::StepRun
     return node::SweepJob(order.request, kernels, reporter, stop).run();
   };
   config.kinds["plan"] = runner_of(optest::run_plan_job, workshop);
+  config.kinds["requirements"] = runner_of(plans::run_requirements_job, workshop);
+  config.kinds["commits"] = runner_of(commits::run_commits_job, workshop);
+  config.kinds["scenario"] = runner_of(scenarios::run_scenario_job, workshop);
+  config.kinds["generator"] = runner_of(generators::run_generator_job, workshop);
 }
 
 std::vector<job::Kind> job_kinds() {
-  return {job::kernel_kind(), node::sweep_kind(), optest::plan_kind()};
+  return {job::kernel_kind(), node::sweep_kind(), optest::plan_kind(),     plans::requirements_kind(),
+          generators::generator_kind(), commits::commits_kind(), scenarios::scenario_kind()};
 }
 
 }  // namespace assay::cli

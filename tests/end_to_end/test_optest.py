@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -454,6 +455,26 @@ cases:
         self.write("add.cu", ADD[:-3])
         case = self.run_plan(self.PLAN, code=1)["cases"][0]
         self.assertEqual((case["status"], case["verdict"]), ("failed", "compile_failed"))
+
+
+class Examples(PlanFolder):
+    """The plans under examples/ run as they are."""
+
+    def setUp(self):
+        super().setUp()
+        examples = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples")
+        shutil.copytree(os.path.join(examples, "plans"), self.path("plans"), ignore=shutil.ignore_patterns("data", "output", ".optest.lock"))
+        shutil.copytree(os.path.join(examples, "kernels"), self.path("kernels"))
+
+    def test_vector_add(self):
+        statuses = self.statuses(self.run_plan(self.path("plans/vector_add.yaml"), code=0))
+        self.assertEqual(set(statuses.values()), {"passed"})
+        self.assertEqual(sorted(one for one in statuses if "assay" in one), ["float32_big@assay:auto/shape0", "float32_big@assay:auto/shape1"])
+        self.assertEqual(len(statuses), 8)
+
+    def test_custom_functions(self):
+        report = self.run_plan(self.path("plans/custom_functions.yaml"), code=0)
+        self.assertEqual(report["cases"][0]["metrics"], {"difference": 0.0})
 
 
 class Bad(PlanFolder):

@@ -103,6 +103,7 @@ void SweepJob::compile_all() {
   for (unsigned i = 1; i < threads && i < rows_.size(); ++i) others.emplace_back(work);
   work();
   others.clear();  // joined
+  if (stop_.stop_requested()) throw JobStopped();
   clock.body = {{"variants", rows_.size()}, {"compiled", alive().size()}};
   (void)clock.tell(std::nullopt);
 }
@@ -122,7 +123,7 @@ void SweepJob::measure_in_rounds() {
        trials = std::min(trials * 4, wanted)) {
     const bool is_first = racing.empty() || !racing.front()->measured;
     for (Row* row : racing) {
-      if (!budget_left() || stop_.stop_requested()) return;
+      if (!budget_left()) return;
       evaluate(*row, trials, is_first ? With::reference : With::nothing);
     }
     std::erase_if(racing, [](const Row* row) { return row->verdict != "passed"; });

@@ -150,10 +150,10 @@ class PlanJob {
               ": " + one.at("details").get<std::string>().substr(0, 300);
     }
     Verdict verdict = Verdict::passed;
-    if (failures > 0)
-      verdict = Verdict::failed;
-    else if (stop_.stop_requested() && cases_.size() < wanted)
+    if (stop_.stop_requested() && cases_.size() < wanted)
       verdict = Verdict::cancelled;
+    else if (failures > 0)
+      verdict = Verdict::failed;
     else if (unsupported == cases_.size())
       verdict = Verdict::unsupported;
     std::vector<node::Artifact> artifacts;

@@ -324,6 +324,7 @@ def run(request):
             facts["exception"] = {"type": "SystemExit", "message": ended.code, "traceback": ""}
     except BaseException as error:  # pylint: disable=broad-except
         facts["exit_code"] = 1
+        traceback.print_exc()
         facts["exception"] = {"type": type(error).__name__, "message": str(error),
                               "is_import": isinstance(error, ImportError), "traceback": traceback.format_exc(limit=-6)}
     facts["wall_s"] = time.perf_counter() - begun

@@ -1,0 +1,279 @@
+#include "plans/scenarios/scenario_job.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "engine/job/record.h"
+#include "plans/container_engine.h"
+#include "plans/scenarios/audit.h"
+#include "plans/scenarios/jsonc.h"
+#include "plans/scenarios/scenario_log.h"
+#include "plans/scenarios/workshop_engine.h"
+#include "plans/scratch_folder.h"
+
+namespace assay::scenarios {
+namespace {
+
+namespace fs = std::filesystem;
+using job::StageStatus;
+using job::State;
+using job::Verdict;
+using nlohmann::json;
+using plans::Step;
+using plans::StepEnd;
+
+std::string read(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+json criterion(const char* name, bool ok, const std::string& why) {
+  return {{"criterion", name}, {"ok", ok}, {"why", why}};
+}
+
+class ScenarioJob {
+ public:
+  ScenarioJob(const json& request, node::Reporter& reporter, const std::stop_token& stop,
+              const plans::Workshop& workshop)
+      : request_(request),
+        stages_(reporter),
+        stop_(stop),
+        steps_(workshop.steps()),
+        subject_(subject_from(request)),
+        log_(scratch_.path() / "scenario.log", request.value("name", "scenario")) {}
+
+  node::Conclusion run() {
+    audit_ = static_audit(request_);
+    stages_.tell("audited",
+                 audit_.at("violations").empty() ? StageStatus::passed : StageStatus::failed,
+                 audit_);
+    if (!choose_engine()) return unsupported();
+    const fs::path workspace = copy_workspace();
+    const Carrying carrying = carry(workspace);
+    carry_out(carrying);
+    log_.finish();
+    return conclude();
+  }
+
+ private:
+  // docker, podman, devcontainer, host; auto takes the first of the engines that really runs.
+  bool choose_engine() {
+    const std::string wanted = request_.value("engine", "auto");
+    if (wanted == "host") {
+      engine_ = "host";
+      return true;
+    }
+    std::vector<std::string> names{wanted};
+    if (wanted == "auto") names = {"docker", "podman"};
+    if (wanted == "devcontainer") names = {"docker"};
+    for (const auto& name : names) {
+      const auto seen = plans::look_at_engine(steps_, name, stop_);
+      engines_.push_back(plans::to_json(seen));
+      if (!seen.usable || !engine_.empty()) continue;
+      engine_ = wanted == "devcontainer" ? wanted : name;
+    }
+    if (wanted == "devcontainer" && plans::find_program("devcontainer").empty()) {
+      engines_.push_back({{"name", "devcontainer"},
+                          {"cli_present", false},
+                          {"reason", "there is no devcontainer on PATH"}});
+      engine_.clear();
+    }
+    if (engine_ == "docker" || engine_ == "podman") {
+      if (!request_.contains("dockerfile"))
+        missing_ = "a container is built from a dockerfile, and none is given";
+    }
+    return !engine_.empty() && missing_.empty();
+  }
+
+  node::Conclusion unsupported() {
+    std::string why = missing_;
+    for (const auto& engine : engines_) {
+      if (engine.value("server_reachable", false)) continue;
+      why +=
+          (why.empty() ? "" : "; ") + engine.at("name").get<std::string>() + ": " +
+          (engine.value("cli_present", false) ? "its command is here, but it cannot run anything: "
+                                              : "") +
+          engine.value("reason", "");
+    }
+    return {.verdict = Verdict::unsupported,
+            .body = {{"summary", "CAPABILITY_UNSUPPORTED: " + why +
+                                     ". The static audit was made; engine: host runs the same "
+                                     "phases without a container."},
+                     {"result", {{"engines", engines_}, {"audit", audit_}}}}};
+  }
+
+  // The user's folder is never worked in, and never deleted.
+  fs::path copy_workspace() {
+    const fs::path workspace = scratch_.make("workspace");
+    std::error_code error;
+    fs::copy(request_.at("workspace").get<std::string>(), workspace,
+             fs::copy_options::recursive | fs::copy_options::copy_symlinks |
+                 fs::copy_options::overwrite_existing,
+             error);
+    if (error) throw std::runtime_error("the workspace cannot be copied: " + error.message());
+    return workspace;
+  }
+
+  Carrying carry(const fs::path& workspace) {
+    if (engine_ == "host") return carry_on_host(request_, workspace, scratch_.make("home"));
+    if (engine_ != "devcontainer")
+      return carry_in_container(request_, engine_, workspace, job::new_job_id().substr(0, 8));
+    const fs::path place = workspace / ".devcontainer" / "devcontainer.json";
+    json edit = request_;
+    for (const char* key : {"dockerfile", "post_create"}) {
+      if (!edit.contains(key)) continue;
+      const fs::path file = in_copy(request_, edit.at(key).get<std::string>(), workspace);
+      const bool is_script = std::string_view(key) == "post_create";
+      edit[key] = is_script ? "bash " + file.lexically_relative(workspace).string()
+                            : file.lexically_relative(place.parent_path()).string();
+    }
+    json document = json::object();
+    if (request_.contains("devcontainer")) {
+      const auto parsed = parse_jsonc(read(request_.at("devcontainer").get<std::string>()));
+      if (const auto* good = std::get_if<Jsonc>(&parsed)) document = good->document;
+    }
+    fs::create_directories(place.parent_path());
+    std::ofstream(place) << edited_devcontainer(document, edit).dump(2) << '\n';
+    return carry_in_devcontainer(request_, workspace);
+  }
+
+  void carry_out(const Carrying& carrying) {
+    for (const auto& phase : carrying.phases) {
+      if (stop_.stop_requested()) break;
+      const StepEnd end = perform(phase, stop_);
+      if (phase.name == "verify") verified_ = end.succeeded();
+      if (end.succeeded() || phase.may_fail) continue;
+      problem_ = phase.name + ": " + plans::describe(end);
+      tail_ = plans::printable(end.tail);
+      break;
+    }
+    // Also after a cancellation: no container and no image of ours stays.
+    for (const auto& phase : carrying.afterwards) (void)perform(phase, {});
+  }
+
+  StepEnd perform(const Phase& phase, const std::stop_token& stop) {
+    const Step step{.name = phase.name,
+                    .argv = phase.argv,
+                    .cwd = phase.cwd,
+                    .environment = phase.environment,
+                    .timeout = std::chrono::seconds(phase.timeout_s),
+                    .log = log_.file()};
+    log_.echo(step);
+    const StepEnd end = steps_.run(step, stop);
+    log_.ended(end);
+    json told = plans::to_json(step, end);
+    told.erase("log");
+    told["phase"] = phase.name;
+    phases_.push_back(told);
+    if (!stop_.stop_requested()) {
+      stages_.tell("ran",
+                   end.succeeded() || phase.may_fail ? StageStatus::passed : StageStatus::failed,
+                   std::move(told));
+    }
+    return end;
+  }
+
+  // One verdict per acceptance criterion.
+  json criteria(const LogAudit& seen, const std::vector<Finding>& violations) {
+    json list = json::array();
+    list.push_back(criterion("compiled_exactly_once", seen.compiles == 1,
+                             "the log shows " + std::to_string(seen.compiles) + " compiles"));
+    const std::size_t declared = audit_.at("violations").size();
+    list.push_back(criterion("no_cache_or_builder_image", violations.empty() && declared == 0,
+                             std::to_string(violations.size()) + " in the log, " +
+                                 std::to_string(declared) + " in the files"));
+    list.push_back(criterion("commands_echoed_with_times",
+                             seen.has_echoes && seen.has_timestamps && !seen.timed.empty(),
+                             std::to_string(seen.timed.size()) + " commands with their times"));
+    const bool asked = request_.contains("verify");
+    list.push_back(criterion("verified_inside_the_run", verified_,
+                             !asked             ? "no verification was given"
+                             : verified_        ? "the verification succeeded in the run itself"
+                             : problem_.empty() ? "it did not run"
+                                                : problem_));
+    return list;
+  }
+
+  node::Conclusion conclude() {
+    const std::string text = log_.text();
+    const LogAudit seen = audit_log(text, log_.name(), subject_);
+    std::vector<Finding> violations;
+    std::vector<Finding> reused;
+    for (const auto& finding : seen.findings) {
+      if (is_violation(finding)) violations.push_back(finding);
+      if (finding.kind == "base_image_reused") reused.push_back(finding);
+    }
+    const json list = criteria(seen, violations);
+    std::string summary;
+    for (const auto& one : list) {
+      if (!one.at("ok").get<bool>())
+        summary += (summary.empty() ? "" : "; ") + one.at("criterion").get<std::string>() + ": " +
+                   one.at("why").get<std::string>();
+    }
+    const bool ok = summary.empty() && problem_.empty();
+    const bool cut = stop_.stop_requested();
+    json result = {
+        {"engine", engine_},
+        {"criteria", list},
+        {"compile_count", seen.compiles},
+        {"cache_violations", to_json(violations)},
+        {"base_images_reused", to_json(reused)},
+        {"audit", audit_},
+        {"phases", phases_},
+        {"problem", problem_},
+        {"tail", tail_},
+        {"log_file", log_.name()},
+        {"isolation",
+         engine_ == "host" ? "host: a clean folder and private caches, no walls" : engine_}};
+    if (request_.contains("dockerfile"))
+      result["base_images"] = base_images(read(request_.at("dockerfile").get<std::string>()));
+    if (!cut) {
+      stages_.tell("concluded", StageStatus::passed, json::object(),
+                   {{log_.name(), "text/plain", text}});
+    }
+    if (!problem_.empty()) summary = problem_ + (summary.empty() ? "" : "; " + summary);
+    return {.verdict = cut  ? Verdict::cancelled
+                       : ok ? Verdict::passed
+                            : Verdict::failed,
+            .body = {{"summary", cut  ? "Cancelled; what was made was taken down."
+                                 : ok ? "Built from nothing, compiled once, verified."
+                                      : summary},
+                     {"result", std::move(result)}}};
+  }
+
+  const json& request_;
+  plans::Stages stages_;
+  const std::stop_token& stop_;
+  const plans::StepRunner& steps_;
+  const Subject subject_;
+  const plans::ScratchFolder scratch_{};
+  ScenarioLog log_;
+  json audit_ = json::object();
+  json engines_ = json::array();
+  json phases_ = json::array();
+  std::string engine_{};
+  std::string missing_{};
+  std::string problem_{};
+  std::string tail_{};
+  bool verified_ = false;
+};
+
+}  // namespace
+
+job::Kind scenario_kind() {
+  return {.name = "scenario",
+          .stages = {{.name = "received", .during = State::submitted},
+                     {.name = "audited", .during = State::compiling},
+                     {.name = "ran", .during = State::compiling},
+                     {.name = "concluded", .during = State::validating}},
+          .verdicts = {Verdict::passed, Verdict::failed, Verdict::unsupported, Verdict::cancelled,
+                       Verdict::engine_fault}};
+}
+
+node::Conclusion run_scenario_job(const node::Order& order, node::Reporter& reporter,
+                                  const std::stop_token& stop, const plans::Workshop& workshop) {
+  return ScenarioJob(order.request, reporter, stop, workshop).run();
+}
+
+}  // namespace assay::scenarios

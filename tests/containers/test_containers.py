@@ -1,0 +1,119 @@
+"""run_scenario and benchmark_commits with podman and runc, on an image made of busybox alone."""
+
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+from tool_client import ToolFolder
+
+IMAGE = "localhost/assay-scratch-test:1"
+COMMANDS = ("sh", "echo", "cat", "test", "sleep", "cp", "mkdir", "ls", "true", "grep", "env")
+SETTINGS = """[containers]
+default_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]
+[engine]
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+"""
+
+
+def podman(*arguments, **more):
+    return subprocess.run(["podman", *arguments], check=True, capture_output=True, timeout=120, **more)
+
+
+class Containers(ToolFolder):
+    @classmethod
+    def setUpClass(cls):
+        import tempfile
+        cls.shared = tempfile.mkdtemp(prefix="assay-containers-")
+        os.environ["CONTAINERS_CONF"] = os.path.join(cls.shared, "containers.conf")
+        with open(os.environ["CONTAINERS_CONF"], "w", encoding="utf-8") as file:
+            file.write(SETTINGS)
+        root = os.path.join(cls.shared, "root")
+        for folder in ("bin", "tmp", "etc"):
+            os.makedirs(os.path.join(root, folder))
+        shutil.copy(shutil.which("busybox"), os.path.join(root, "bin/busybox"))
+        for command in COMMANDS:
+            os.symlink("busybox", os.path.join(root, "bin", command))
+        tar = subprocess.run(["tar", "-C", root, "-c", "."], check=True, capture_output=True).stdout
+        try:
+            podman("import", "-", IMAGE, input=tar)
+            podman("run", "--rm", IMAGE, "true")
+        except subprocess.CalledProcessError as error:
+            raise unittest.SkipTest("podman runs nothing here: " + error.stderr.decode(errors="replace").strip()[-300:])
+
+    @classmethod
+    def tearDownClass(cls):
+        subprocess.run(["podman", "image", "rm", "--force", IMAGE], check=False, capture_output=True)
+        shutil.rmtree(cls.shared, ignore_errors=True)
+
+    def images(self):
+        return set(podman("images", "--format", "{{.Repository}}:{{.Tag}}").stdout.decode().split())
+
+    def containers(self):
+        return podman("ps", "--all", "--format", "{{.Names}}").stdout.decode().split()
+
+    def scenario(self, dockerfile, post="set -e\ncp Dockerfile built\necho COMPILED\n", verify="test -s built && echo INSIDE", **arguments):
+        self.write("w/Dockerfile", dockerfile)
+        self.write("w/post.sh", post)
+        before = self.images()
+        report = self.call("run_scenario", workspace="w", dockerfile="w/Dockerfile", post_create="w/post.sh", verify=verify, engine="podman",
+                           compile={"commands": ["^cc "], "log": ["^COMPILED", "^[0-9a-z: -]*COMPILED$"]}, wait_s=280, **arguments)
+        self.assertLessEqual(self.images() - {"<none>:<none>"}, before | {"<none>:<none>"}, "no image of ours stays")
+        self.assertEqual([one for one in self.containers() if one.startswith("assay-")], [], "no container of ours stays")
+        return report, {one["criterion"]: one["ok"] for one in report["result"].get("criteria", [])}
+
+    def test_a_build_from_nothing_that_compiles_once(self):
+        report, criteria = self.scenario(f"FROM {IMAGE}\nRUN echo hello > /hello\n")
+        self.assertEqual((report["verdict"], set(criteria.values())), ("passed", {True}), report["summary"])
+        self.assertEqual(report["result"]["compile_count"], 1)
+        self.assertEqual(report["result"]["base_images"], [IMAGE])
+
+    def test_a_second_compile_in_the_image_is_found(self):
+        report, criteria = self.scenario(f"FROM {IMAGE}\nRUN echo COMPILED\n")
+        self.assertEqual((report["verdict"], criteria["compiled_exactly_once"], report["result"]["compile_count"]), ("failed", False, 2))
+
+    def test_a_cached_step_is_found(self):
+        # Options of the caller's own switch the cache on again: the log shows what happened.
+        dockerfile = f"FROM {IMAGE}\nRUN echo once > /once\n"
+        self.write("w/Dockerfile", dockerfile)
+        podman("build", "--layers", "--tag", "localhost/assay-warm:1", self.path("w"))
+        try:
+            report, criteria = self.scenario(dockerfile, build_options=["--no-cache=false", "--layers"])
+        finally:
+            podman("image", "rm", "--force", "localhost/assay-warm:1")
+        self.assertEqual((report["verdict"], criteria["no_cache_or_builder_image"]), ("failed", False), report["summary"])
+        self.assertIn("step_cached", [one["kind"] for one in report["result"]["cache_violations"]])
+
+    def test_a_verification_runs_inside(self):
+        report, criteria = self.scenario(f"FROM {IMAGE}\nRUN echo here > /only-inside\n", verify="test -s /only-inside && test -s built")
+        self.assertEqual((report["verdict"], criteria["verified_inside_the_run"]), ("passed", True), report["summary"])
+        report, criteria = self.scenario(f"FROM {IMAGE}\n", verify="test -e /no-such-file")
+        self.assertEqual((report["verdict"], criteria["verified_inside_the_run"]), ("failed", False))
+
+    def test_only_listed_images_are_removed(self):
+        for tag in ("localhost/assay-listed:1", "localhost/assay-unlisted:1"):
+            podman("tag", IMAGE, tag)
+        try:
+            self.scenario(f"FROM {IMAGE}\n", remove_images=["localhost/assay-listed:1", "localhost/assay-not-there:1"])
+            left = self.images()
+            self.assertNotIn("localhost/assay-listed:1", left)
+            self.assertIn("localhost/assay-unlisted:1", left)
+            self.assertIn(IMAGE, left)
+        finally:
+            subprocess.run(["podman", "untag", "localhost/assay-unlisted:1"], check=False, capture_output=True)
+
+    def test_a_build_that_fails_says_which_phase(self):
+        report, criteria = self.scenario(f"FROM {IMAGE}\nRUN echo broken >&2 && false\n")
+        self.assertEqual(report["verdict"], "failed")
+        self.assertIn("build: exit code", report["summary"])
+        self.assertIn("broken", report["result"]["tail"])
+
+    def test_the_engine_is_reported(self):
+        answer = self.call("check_capabilities", requires={"engine": "podman"})["requirements"]
+        self.assertTrue(answer["supported"], json.dumps(answer))
+
+
+if __name__ == "__main__":
+    unittest.main()
