@@ -65,7 +65,7 @@ std::string said_to(std::string_view bytes) {
   address.sin_port = htons(port());
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   require(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
-  const timeval patience{.tv_sec = 8};
+  const timeval patience{.tv_sec = 8, .tv_usec = 0};
   ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   while (!bytes.empty()) {
     const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
