@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "mcp/json_text.h"
+#include "mcp/listed_schema.h"
 #include "mcp/near_name.h"
 
 namespace assay::mcp {
@@ -22,33 +22,17 @@ bool is_tool_name(std::string_view name) {
   return !name.empty() && name.size() <= 64 && name.find_first_not_of(kAllowed) == name.npos;
 }
 
-// Whatever fits the whole schema fits this one.
-OrderedJson shallow(const OrderedJson& schema) {
-  OrderedJson short_form = {{"type", "object"}};
-  for (const char* key : {"description", "required"})
-    if (schema.contains(key)) short_form[key] = schema.at(key);
-  if (!schema.contains("properties")) return short_form;
-  OrderedJson properties = OrderedJson::object();
-  for (const auto& [name, member] : schema.at("properties").items()) {
-    properties[name] = OrderedJson::object();
-    for (const char* key : {"type", "enum", "const", "description"})
-      if (member.is_object() && member.contains(key)) properties[name][key] = member.at(key);
-  }
-  short_form["properties"] = std::move(properties);
-  return short_form;
-}
-
 std::unique_ptr<Entry> make_entry(Tool tool) {
   require_object_root(tool.input_schema, "input schema");
   if (!tool.run) throw std::invalid_argument("it has no function");
   auto entry = std::make_unique<Entry>();
   entry->input = Schema(Json(tool.input_schema));
   entry->headers = param_headers(entry->input.document());
-  entry->served_input_schema = without_json_text_marks(tool.input_schema);
+  entry->served_input_schema = listed_input_schema(tool.input_schema);
   if (!tool.output_schema.is_null()) {
     require_object_root(tool.output_schema, "output schema");
     entry->output = Schema(Json(tool.output_schema));
-    entry->served_output_schema = shallow(tool.output_schema);
+    entry->served_output_schema = listed_output_schema(tool.output_schema);
   }
   entry->tool = std::move(tool);
   return entry;

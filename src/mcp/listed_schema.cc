@@ -1,0 +1,76 @@
+#include "mcp/listed_schema.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "mcp/json_text.h"
+
+namespace assay::mcp {
+namespace {
+
+constexpr const char* kListedMark = "x-listed";
+constexpr const char* kBriefMark = "x-brief";
+constexpr std::array<std::string_view, 8> kBounds{"minLength", "maxLength",     "minItems",
+                                                  "maxItems",  "maxProperties", "minProperties",
+                                                  "minimum",   "maximum"};
+
+// `type: [T, "null"]` as `type: T`: a member that may be null may as well be left out.
+void drop_null(OrderedJson& schema) {
+  const auto type = schema.find("type");
+  if (type == schema.end() || !type->is_array()) return;
+  OrderedJson kept = OrderedJson::array();
+  for (const auto& one : *type) {
+    if (one != "null") kept.push_back(one);
+  }
+  *type = kept.size() == 1 ? kept.front() : kept;
+}
+
+OrderedJson listed(const OrderedJson& schema, bool brief) {
+  if (schema.is_object()) {
+    const auto instead = schema.find(kListedMark);
+    if (instead != schema.end()) return *instead;
+  }
+  OrderedJson shown = schema;
+  if (shown.is_object() && brief) {
+    for (const auto bound : kBounds) {
+      // A property may have such a name: then it is a schema, no number.
+      const auto found = shown.find(std::string(bound));
+      if (found != shown.end() && found->is_number()) shown.erase(found);
+    }
+    if (shown.contains("pattern") && shown["pattern"].is_string()) shown.erase("pattern");
+    if (shown.value("additionalProperties", OrderedJson()) == false) {
+      shown.erase("additionalProperties");
+    }
+    drop_null(shown);
+  }
+  if (shown.is_structured()) {
+    for (auto& inner : shown) inner = listed(inner, brief);
+  }
+  return shown;
+}
+
+}  // namespace
+
+OrderedJson listed_input_schema(const OrderedJson& schema) {
+  OrderedJson shown = listed(without_json_text_marks(schema), schema.value(kBriefMark, false));
+  if (shown.erase(kBriefMark) > 0) shown.erase("$schema");
+  return shown;
+}
+
+OrderedJson listed_output_schema(const OrderedJson& schema) {
+  OrderedJson shown = {{"type", "object"}};
+  if (schema.contains("description")) shown["description"] = schema.at("description");
+  OrderedJson properties = OrderedJson::object();
+  const OrderedJson members = schema.value("properties", OrderedJson::object());
+  for (const auto& [name, member] : members.items()) {
+    if (!member.is_object() || !member.contains(kListedMark)) continue;
+    for (const char* key : {"type", "enum", "description"}) {
+      if (member.contains(key)) properties[name][key] = member.at(key);
+    }
+  }
+  if (!properties.empty()) shown["properties"] = std::move(properties);
+  return shown;
+}
+
+}  // namespace assay::mcp
