@@ -37,7 +37,7 @@ mcp::Tool cancel_job(Jobs& jobs) {
                       .idempotent = true,
                       .open_world = false},
       .input_schema = schema("cancel_job.input.json"),
-      .output_schema = schema("report.json"),
+      .output_schema = schema("job_list.json"),
       .run = [&jobs](const Json& arguments, CallContext& context) {
         return run(jobs, arguments, context);
       }};

@@ -21,12 +21,17 @@ timed() {
   time "$@"
 }
 
-start=$(date +%s)
+start=$SECONDS
+finish() {
+  echo "End: $(date)"
+  echo "Total elapsed seconds: $((SECONDS - start))"
+}
+trap finish EXIT
+
 echo "--- Scenario Runner ---"
 echo "Scenario: A"
 echo "Log file: $log"
 echo "Start: $(date)"
-trap 'echo "End: $(date)"; echo "Total elapsed seconds: $(($(date +%s) - start))"' EXIT
 
 timed git clone --quiet --no-hardlinks "$repository" "$folder"
 mkdir -p "$folder/.devcontainer"

@@ -68,7 +68,7 @@ struct StepEnd {
 
 inline constexpr std::size_t kKeptOutputBytes = 4U << 20;
 inline constexpr std::size_t kTailBytes = 4U << 10;
-inline constexpr std::size_t kLogBytes = 16U << 20;        // of one step; the rest is dropped
+inline constexpr std::size_t kLogBytes = 16U << 20;       // of one step; the rest is dropped
 inline constexpr std::uint64_t kFloodBytes = 1ULL << 30;  // a step that prints more is killed
 
 [[nodiscard]] const char* name(StepEnd::Why why);

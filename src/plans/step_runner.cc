@@ -102,8 +102,7 @@ class Running {
                         {output_.standard_output(), POLLIN, 0},
                         {output_.standard_error(), POLLIN, 0},
                         {cancelled, POLLIN, 0}};
-    ::poll(entries, 4,
-           static_cast<int>(std::clamp(left, milliseconds(0), kLongestPoll).count()));
+    ::poll(entries, 4, static_cast<int>(std::clamp(left, milliseconds(0), kLongestPoll).count()));
     output_.drain();
     if (entries[0].revents != 0) child_.read_status();
     // Its own end first: what happened first decides.
@@ -176,8 +175,7 @@ StepEnd StepRunner::run(const Step& step, const std::stop_token& stop) const {
     walls.writable = step.enclosure.writable;
     walls.limits = confined_limits();
   } else {
-    walls.layers = {
-        .level = confinement::Level::L0, .user_namespace = false, .landlock = false};
+    walls.layers = {.level = confinement::Level::L0, .user_namespace = false, .landlock = false};
     walls.limits = host_limits();
   }
   const auto begun = Clock::now();

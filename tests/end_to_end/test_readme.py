@@ -29,7 +29,7 @@ class Readme(unittest.TestCase):
     def test_every_example_answers_as_it_says(self):
         with open(DOCUMENT) as file:
             examples = EXAMPLE.findall(file.read())
-        with Server() as server:
+        with Server("--source-root", os.path.dirname(DOCUMENT)) as server:
             id = server.send("tools/list")
             tools = [tool["name"] for tool in server.answer(id)["result"]["tools"]]
             self.assertEqual({tool for tool, _, _ in examples}, set(tools), "every tool has an example")

@@ -36,7 +36,7 @@ FROM xformers-builder:1 AS tools
 FROM base
 COPY --from=tools /a /b
 COPY --from=someone/wheels:latest /c /d
-RUN --mount=type=cache,target=/root/.cache pip install torch
+RUN --mount=type=cache,target=/cache pip install torch
 RUN pip install --no-deps -e /src/xformers && python setup.py develop
 """
 

@@ -27,7 +27,7 @@ class ToolFolder(unittest.TestCase):
         return self.path(name)
 
     def call(self, tool, env=None, **arguments):
-        done = subprocess.run([ASSAY, "call", tool, json.dumps(arguments), "--state", self.path("state"), "--source-root", self.folder],
-                              capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
+        done = subprocess.run([ASSAY, "call", tool, "-", "--state", self.path("state"), "--source-root", self.folder],
+                              capture_output=True, text=True, timeout=300, input=json.dumps(arguments) + "\n", env={**os.environ, **(env or {})})
         self.assertTrue(done.stdout, done.stderr)
         return json.loads(done.stdout)

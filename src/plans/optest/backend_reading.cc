@@ -56,8 +56,10 @@ class BackendReader {
 
   void read_commands(bool judged_here) {
     Backend& backend = read_.backend;
-    if (const Value* prepare = value_.find("prepare")) backend.prepare = list_of(*prepare, "prepare");
-    if (const Value* cleanup = value_.find("cleanup")) backend.cleanup = list_of(*cleanup, "cleanup");
+    if (const Value* prepare = value_.find("prepare"))
+      backend.prepare = list_of(*prepare, "prepare");
+    if (const Value* cleanup = value_.find("cleanup"))
+      backend.cleanup = list_of(*cleanup, "cleanup");
     const Value* command = value_.find("command");
     if (judged_here) {
       if (command != nullptr) {
@@ -76,7 +78,8 @@ class BackendReader {
     std::vector<Command> commands;
     const std::string where = below(where_, key);
     if (value.is_null()) return commands;
-    const bool is_list = value.is_sequence() && (value.items.empty() || !value.items[0].is_scalar());
+    const bool is_list =
+        value.is_sequence() && (value.items.empty() || !value.items[0].is_scalar());
     if (!is_list) {
       commands.push_back(command_of(value, where));
       return commands;
@@ -113,7 +116,8 @@ class BackendReader {
 
   Command words_of(const Value& value, const std::string& where) {
     Command words;
-    if (!value.is_sequence()) reading_.problems().error(value.place, where, "must be a list of words");
+    if (!value.is_sequence())
+      reading_.problems().error(value.place, where, "must be a list of words");
     for (std::size_t i = 0; i < value.items.size(); ++i) {
       const Value& item = value.items[i];
       if (!item.is_scalar()) {
@@ -143,7 +147,8 @@ class BackendReader {
     kernel.kernel_type = reading_.text(*value, where, "kernel_type").value_or("cuda");
     kernel.device = reading_.text(*value, where, "device").value_or("auto");
     std::error_code error;
-    if (!kernel.source.empty() && !std::filesystem::is_regular_file(folder / kernel.source, error)) {
+    if (!kernel.source.empty() &&
+        !std::filesystem::is_regular_file(folder / kernel.source, error)) {
       reading_.problems().error(value->find("source")->place, where + ".source",
                                 "there is no file " + (folder / kernel.source).string());
     }

@@ -6,8 +6,9 @@
 namespace assay::optest {
 namespace {
 
-const std::vector<std::string> kCaseKeys{"name",      "dtypes",    "shapes",   "inputs", "outputs",
-                                         "generator", "assertion", "backends", "tags",   "priority"};
+const std::vector<std::string> kCaseKeys{"name",    "dtypes",    "shapes",    "inputs",
+                                         "outputs", "generator", "assertion", "backends",
+                                         "tags",    "priority"};
 constexpr std::size_t kMaxDimensions = 16;
 
 class CaseReader {
@@ -86,8 +87,8 @@ class CaseReader {
       if (!reading_.is_mapping(entry, at(where, i), {"inputs", "outputs"})) continue;
       ShapeEntry shapes;
       shapes.inputs = side(entry, at(where, i), "inputs", one.inputs.size(), one.dtypes);
-      shapes.outputs = side(entry, at(where, i), "outputs", one.outputs.size(),
-                            one.assertion.output_dtypes);
+      shapes.outputs =
+          side(entry, at(where, i), "outputs", one.outputs.size(), one.assertion.output_dtypes);
       one.shapes.push_back(std::move(shapes));
     }
   }
@@ -129,9 +130,9 @@ class CaseReader {
       }
       const auto factor = static_cast<std::uint64_t>(*extent);
       if (factor != 0 && bytes > kMaxTensorBytes / factor) {
-        reading_.problems().error(item.place, where,
-                                  "the tensor has more than " +
-                                      std::to_string(kMaxTensorBytes >> 30) + " GiB");
+        reading_.problems().error(
+            item.place, where,
+            "the tensor has more than " + std::to_string(kMaxTensorBytes >> 30) + " GiB");
         return result;
       }
       bytes *= factor;

@@ -77,7 +77,8 @@ void read_per_input(Reading& reading, const Value& value, const std::string& whe
     if (!reading.is_mapping(entry.value, there, {"name", "seed", "params"})) continue;
     Filling filling{.name = generator.is_custom() ? "builtin.random" : generator.all.name,
                     .seed = read_seed(reading, entry.value, there)};
-    if (const auto name = reading.text(entry.value, there, "name")) filling.name = generator_name(*name);
+    if (const auto name = reading.text(entry.value, there, "name"))
+      filling.name = generator_name(*name);
     const bool same = filling.name == generator.all.name;
     filling.params = entry.value.find("params") == nullptr && same
                          ? generator.all.params
@@ -92,8 +93,8 @@ void read_output_dtypes(Reading& reading, const Value& value, const std::string&
   const auto names = reading.texts(value, where, "output_dtypes");
   const Value* list = value.find("output_dtypes");
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto dtype = read_dtype(reading, names[i], list->items[i].place,
-                                  at(where + ".output_dtypes", i));
+    const auto dtype =
+        read_dtype(reading, names[i], list->items[i].place, at(where + ".output_dtypes", i));
     assertion.output_dtypes.push_back(dtype.value_or(contract::DType::float32));
   }
   if (!names.empty() && names.size() != owner.outputs.size()) {
@@ -143,7 +144,8 @@ Generator read_generator(Reading& reading, const Value& value, const std::string
                           {"name", "source", "seed", "params", "per_input", "constants"})) {
     return generator;
   }
-  generator.all.name = generator_name(reading.text(value, where, "name").value_or("builtin.random"));
+  generator.all.name =
+      generator_name(reading.text(value, where, "name").value_or("builtin.random"));
   generator.all.seed = read_seed(reading, value, where);
   generator.all.params = reading.object(value, where, "params");
   generator.constants = reading.object(value, where, "constants");
@@ -183,8 +185,10 @@ Assertion read_assertion(Reading& reading, const Value& value, const std::string
     } else {
       const std::string near = closest(assertion.name, builtin_names());
       reading.problems().error(value.place, where + ".name",
-                               "'" + assertion.name + "' is no builtin assertion, and there is no "
-                               "source" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+                               "'" + assertion.name +
+                                   "' is no builtin assertion, and there is no "
+                                   "source" +
+                                   (near.empty() ? "" : "; did you mean '" + near + "'?"));
     }
   }
   const bool is_convolution = assertion.name == "builtin.conv2d";

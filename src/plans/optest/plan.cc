@@ -40,10 +40,11 @@ class PlanReader {
   }
 
   PlanDefaults defaults_of(const Value& document) {
-    PlanDefaults defaults{.inputs = reading_.texts(document, "", "inputs"),
-                          .outputs = reading_.texts(document, "", "outputs"),
-                          .tags = reading_.texts(document, "", "tags"),
-                          .priority = reading_.integer(document, "", "priority", INT32_MIN, INT32_MAX)};
+    PlanDefaults defaults{
+        .inputs = reading_.texts(document, "", "inputs"),
+        .outputs = reading_.texts(document, "", "outputs"),
+        .tags = reading_.texts(document, "", "tags"),
+        .priority = reading_.integer(document, "", "priority", INT32_MIN, INT32_MAX)};
     if (document.find("inputs") == nullptr) {
       reading_.problems().error(document.place, "inputs", "is required");
     }
@@ -86,9 +87,9 @@ class PlanReader {
       const std::string where = at("backends", i);
       BackendRead read = read_backend(reading_, backends->items[i], where, folder_);
       if (!labels.insert(read.backend.type + ":" + read.backend.chip).second) {
-        reading_.problems().error(read.place, where,
-                                  "there is another backend " + read.backend.type + ":" +
-                                      read.backend.chip);
+        reading_.problems().error(
+            read.place, where,
+            "there is another backend " + read.backend.type + ":" + read.backend.chip);
       }
       check_words(read, where, plan);
       plan.backends.push_back(std::move(read.backend));

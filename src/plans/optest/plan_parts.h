@@ -40,8 +40,7 @@ struct CaseRead {
   Place place{};
 };
 [[nodiscard]] CaseRead read_case(Reading& reading, const Value& value, const std::string& where,
-                                 const PlanDefaults& defaults,
-                                 const std::filesystem::path& folder);
+                                 const PlanDefaults& defaults, const std::filesystem::path& folder);
 
 [[nodiscard]] std::optional<contract::DType> read_dtype(Reading& reading, const std::string& text,
                                                         Place place, const std::string& where);

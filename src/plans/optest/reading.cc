@@ -90,8 +90,7 @@ std::vector<std::string> Reading::texts(const Value& mapping, const std::string&
   return list;
 }
 
-std::map<std::string, std::string> Reading::text_map(const Value& mapping,
-                                                     const std::string& where,
+std::map<std::string, std::string> Reading::text_map(const Value& mapping, const std::string& where,
                                                      const std::string& key) {
   std::map<std::string, std::string> map;
   const Value* value = given(mapping, key);

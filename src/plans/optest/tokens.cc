@@ -11,8 +11,8 @@
 namespace assay::optest {
 namespace {
 
-constexpr std::array<std::string_view, 10> kTokens{"chip",   "backend", "case",    "dtype",
-                                                   "dtypes", "shape",   "shapes",  "inputs",
+constexpr std::array<std::string_view, 10> kTokens{"chip",    "backend", "case",   "dtype",
+                                                   "dtypes",  "shape",   "shapes", "inputs",
                                                    "outputs", "workdir"};
 
 bool is_name(std::string_view text) {
@@ -35,12 +35,14 @@ std::optional<std::size_t> numbered(std::string_view name, std::string_view stem
 std::string fault_of(std::string_view token, std::size_t inputs, std::size_t outputs) {
   if (std::find(kTokens.begin(), kTokens.end(), token) != kTokens.end()) return {};
   if (const auto n = numbered(token, "input")) {
-    return *n < inputs ? "" : "{" + std::string(token) + "}: there are " + std::to_string(inputs) +
-                                  " inputs, counted from 0";
+    return *n < inputs ? ""
+                       : "{" + std::string(token) + "}: there are " + std::to_string(inputs) +
+                             " inputs, counted from 0";
   }
   if (const auto n = numbered(token, "output")) {
-    return *n < outputs ? "" : "{" + std::string(token) + "}: there are " +
-                                   std::to_string(outputs) + " outputs, counted from 0";
+    return *n < outputs ? ""
+                        : "{" + std::string(token) + "}: there are " + std::to_string(outputs) +
+                              " outputs, counted from 0";
   }
   std::vector<std::string> known(kTokens.begin(), kTokens.end());
   known.insert(known.end(), {"input0", "output0"});

@@ -71,7 +71,8 @@ class Copy {
         continue;
       }
       const std::string key = pair.first.Scalar();
-      if (!seen.insert(key).second) problems_.error(place, "", "the key '" + key + "' occurs twice");
+      if (!seen.insert(key).second)
+        problems_.error(place, "", "the key '" + key + "' occurs twice");
       value.entries.push_back({key, place, of(pair.second, depth + 1)});
     }
   }
@@ -185,15 +186,17 @@ json to_json(const Value& value) {
 
 Value parse_yaml(const std::string& text, Problems& problems) {
   if (text.size() > kMaxPlanBytes) {
-    problems.error({}, "", "the plan has " + std::to_string(text.size()) + " bytes, more than " +
-                               std::to_string(kMaxPlanBytes));
+    problems.error({}, "",
+                   "the plan has " + std::to_string(text.size()) + " bytes, more than " +
+                       std::to_string(kMaxPlanBytes));
     return {};
   }
   try {
     const auto documents = YAML::LoadAll(text);
     if (documents.size() != 1) {
-      problems.error({}, "", "the file holds " + std::to_string(documents.size()) +
-                                 " YAML documents, a plan is one");
+      problems.error(
+          {}, "",
+          "the file holds " + std::to_string(documents.size()) + " YAML documents, a plan is one");
       return {};
     }
     return Copy(problems).of(documents.front(), 0);

@@ -19,7 +19,7 @@ struct Value {
 
   Kind kind = Kind::null;
   Place place{};
-  std::string text{};    // of a scalar
+  std::string text{};      // of a scalar
   bool is_quoted = false;  // a quoted scalar is text, whatever it looks like
   std::vector<Value> items{};
   std::vector<Entry> entries{};
