@@ -76,6 +76,8 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
       {"rtol", option(arguments, "rtol", nullptr)},
       {"device", option(arguments, "device", "auto")},
       {"until", option(arguments, "until", "profiled")},
+      {"checks", option(arguments, "checks", Json::array())},
+      {"device_metrics", option(arguments, "device_metrics", "off")},
       {"baseline", option(arguments, "baseline", nullptr)}};
   return request;
 }

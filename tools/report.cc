@@ -80,7 +80,8 @@ OrderedJson exec_result(const JobRecord& record) {
 
 OrderedJson validation(const StageRecord& validated) {
   OrderedJson out = OrderedJson::object();
-  for (const char* key : {"checked_against", "trials", "trials_passed", "outputs", "counters"}) {
+  for (const char* key :
+       {"checked_against", "trials", "trials_passed", "outputs", "counters", "checks"}) {
     if (validated.body.contains(key)) out[key] = validated.body.at(key);
   }
   if (validated.body.value("printf", "") != "") {
@@ -181,6 +182,8 @@ void add_evaluation(OrderedJson& out, const JobRecord& record) {
   if (const StageRecord* validated = stage(record, "validated"); validated != nullptr) {
     out["validation"] = validation(*validated);
   }
+  const StageRecord* profiled = stage(record, "profiled");
+  if (passed(profiled)) out["device_metrics"] = profiled->body;
 }
 
 void add_failure(OrderedJson& out, const JobRecord& record) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/node/gpu_timing.h"
+#include "engine/node/kernel_inspection.h"
 #include "engine/node/kernel_wording.h"
 #include "engine/node/program_facts.h"
 #include "engine/node/stage_clock.h"
@@ -309,6 +310,10 @@ KernelJob::Step KernelJob::validate_stage() {
     if (!ended) ended = judge_trial(0, said, clock.body);
   }
   clock.body["findings"] = evidence_;
+  if (!task_.checks.empty()) {
+    clock.body["checks"] = run_checks(inspection());
+    checks_sentence_ = findings_sentence(clock.body["checks"]);
+  }
   if (!output_.empty()) clock.artifacts.push_back({"output", "text/plain", output_});
   return clock.tell(std::move(ended));
 }
@@ -367,14 +372,22 @@ KernelJob::Step KernelJob::timed_stage() {
   return clock.tell(std::move(ended));
 }
 
+InspectionRun KernelJob::inspection() {
+  return {.referee = *referee_,
+          .kernel = *kernel_,
+          .task = task_,
+          .on_gpu = gpu_ != nullptr,
+          .execution_left = execution_left_};
+}
+
 void KernelJob::profile_stage() {
-  reporter_.stage(
-      {.record = {.name = "profiled",
-                  .status = StageStatus::skipped,
-                  .body = {{"reason", gpu_ != nullptr
-                                          ? "Hardware counters are not read by this version."
-                                          : "Hardware counters need a GPU; the emulator's "
-                                            "instruction counts are in `validation.counters`."}}}});
+  StageClock clock(reporter_, "profiled");
+  json body = {{"reason", "Not asked for: `device_metrics` is off."}};
+  if (task_.device_metrics) body = count_metrics(inspection());
+  const bool skipped = body.contains("reason");
+  reporter_.stage({.record = {.name = "profiled",
+                              .status = skipped ? StageStatus::skipped : StageStatus::passed,
+                              .body = std::move(body)}});
 }
 
 Conclusion KernelJob::conclude(const Step& ended) {
@@ -395,6 +408,9 @@ Conclusion KernelJob::conclude(const Step& ended) {
   } else {
     body["summary"] = "Ran to its end in " + std::to_string(task_.validation_trials) +
                       " trials; checked against no reference.";
+  }
+  if (!checks_sentence_.empty()) {
+    body["summary"] = body["summary"].get<std::string>() + " " + checks_sentence_;
   }
   bool suspect = false;
   for (const auto& item : evidence_) {

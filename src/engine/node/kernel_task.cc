@@ -1,5 +1,6 @@
 #include "engine/node/kernel_task.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace assay::node {
@@ -67,6 +68,11 @@ KernelTask decode_kernel_task(const json& request) {
   task.num_warmup = options.at("num_warmup");
   task.validation_trials = options.at("validation_trials");
   task.timeout = std::chrono::seconds(options.at("timeout").get<std::int64_t>());
+  task.checks = options.value("checks", std::vector<std::string>{});
+  const json metrics = options.value("device_metrics", json("off"));
+  task.device_metrics = metrics.is_array() ? !metrics.empty() : metrics == "on";
+  task.metrics_by_line = metrics.is_array() && std::find(metrics.begin(), metrics.end(),
+                                                         "SourceCounters") != metrics.end();
   task.atol = optional_number(options, "atol");
   task.rtol = optional_number(options, "rtol");
   const auto until = until_from(options.at("until").get<std::string>());

@@ -49,6 +49,9 @@ struct KernelTask {
   std::optional<double> rtol{};
   Until until = Until::profiled;
   std::string device = "auto";
+  std::vector<std::string> checks{};  // of evaluate: memory, races, initialised, barriers, numbers
+  bool device_metrics = false;
+  bool metrics_by_line = false;
 };
 
 [[nodiscard]] KernelTask decode_kernel_task(const nlohmann::json& request);

@@ -5,8 +5,10 @@
 //                      kernel: wanted name or ""; arguments without values
 //   ← {type: "loaded", kernels, kernel, misfits, unsupported}
 //     or {type: "unloadable", ptx_line, message}
-//   → {type: "run", grid, block, shared_bytes, arguments, budget, arena_bytes} + arena descriptor
-//   ← {type: "ran", ending, message, fault, counters, printf, printf_truncated, elapsed_ns}
+//   → {type: "run", grid, block, shared_bytes, arguments, budget, arena_bytes, inspect?: [what]}
+//      + arena descriptor
+//   ← {type: "ran", ending, message, fault, counters, printf, printf_truncated, elapsed_ns},
+//      and of an inspection {findings, notes, profile?}
 // and on a device with a clock:
 //   → {type: "stage", arena_bytes} + arena descriptors
 //   ← {type: "staged"} or {type: "unstaged", message}
@@ -22,6 +24,7 @@
 #include "engine/emulator/emulator.h"
 #include "engine/runner/arguments.h"
 #include "engine/runner/device.h"
+#include "engine/runner/inspection.h"
 #include "engine/runner/kernel_choice.h"
 #include "engine/runner/role.h"
 
@@ -51,21 +54,13 @@ std::vector<Argument> decode_arguments(const json& list, std::uint64_t arena_add
   return arguments;
 }
 
-json describe(const emulator::SourceLine& where) {
-  // NVRTC puts its working folder before the name it was given; the user knows the name alone.
-  const std::string file = where.file.substr(where.file.find_last_of('/') + 1);
-  return {{"file", file}, {"line", where.line}, {"column", where.column}};
-}
-
-json describe(const emulator::Dim3& dim) { return json::array({dim.x, dim.y, dim.z}); }
-
 json describe(const emulator::Fault& fault) {
   return {{"kind", emulator::name(fault.kind)},
           {"message", fault.message},
           {"instruction", fault.instruction},
-          {"where", describe(fault.where)},
-          {"block", describe(fault.block)},
-          {"thread", describe(fault.thread)},
+          {"where", describe_place(fault.where)},
+          {"block", describe_triple(fault.block)},
+          {"thread", describe_triple(fault.thread)},
           {"address", fault.address},
           {"access_bytes", fault.access_bytes},
           {"tensor", fault.buffer},
@@ -114,7 +109,8 @@ class Session {
     const SharedMemory arena =
         SharedMemory::adopt(std::move(request.descriptors.front()), arena_bytes);
     const std::uint64_t address = device_.arena_address(arena_bytes);
-    const emulator::Launch launch = decode_launch(body, address);
+    emulator::Launch launch = decode_launch(body, address);
+    if (body.contains("inspect")) launch.inspection = decode_inspection(body.at("inspect"));
     const json& budget = body.at("budget");
     const emulator::Budget limits{
         .thread_instructions = budget.at("thread_instructions"),
@@ -124,7 +120,12 @@ class Session {
     if (body.value("fresh_module", false)) device_.reload();
     const auto buffers = tensors(body.at("arguments"), arena, address);
     const auto outcome = device_.launch(launch, buffers, arena.bytes(), limits);
-    return describe_outcome(outcome);
+    json reply = describe_outcome(outcome);
+    if (!launch.inspection.any()) return reply;
+    reply["findings"] = describe_findings(outcome.findings);
+    reply["notes"] = outcome.inspection_notes;
+    if (launch.inspection.counters) reply["profile"] = describe_profile(outcome.profile);
+    return reply;
   }
 
   json stage(frames::Frame request) {
@@ -199,7 +200,7 @@ class Session {
     if (!kernel_->unsupported_instruction.empty()) {
       reply["unsupported"] = {{"instruction", kernel_->unsupported_instruction},
                               {"ptx_line", kernel_->unsupported_ptx_line},
-                              {"where", describe(kernel_->unsupported_where)}};
+                              {"where", describe_place(kernel_->unsupported_where)}};
     }
     const auto packed = pack(*kernel_, decode_arguments(body.at("arguments"), 0));
     if (const auto* misfits = std::get_if<std::vector<Misfit>>(&packed)) {
@@ -222,7 +223,8 @@ class Session {
       }
       buffers.push_back({.address = address + offset,
                          .bytes = arena.bytes().subspan(offset, bytes),
-                         .name = item.at("name").get<std::string>()});
+                         .name = item.at("name").get<std::string>(),
+                         .initialised = !item.value("uninitialised", false)});
     }
     return buffers;
   }
