@@ -85,6 +85,7 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
       {"rtol", option(arguments, "rtol", nullptr)},
       {"device", option(arguments, "device", "auto")},
       {"until", option(arguments, "until", "profiled")},
+      {"checks", option(arguments, "checks", Json::array())},
       {"device_metrics", read_device_metrics(arguments, request.violations)},
       {"baseline", option(arguments, "baseline", nullptr)}};
   return request;

@@ -87,7 +87,8 @@ OrderedJson exec_result(const JobRecord& record) {
 
 OrderedJson validation(const StageRecord& validated) {
   OrderedJson out = OrderedJson::object();
-  for (const char* key : {"checked_against", "trials", "trials_passed", "outputs", "counters"}) {
+  for (const char* key :
+       {"checked_against", "trials", "trials_passed", "outputs", "counters", "checks"}) {
     if (validated.body.contains(key)) out[key] = validated.body.at(key);
   }
   if (validated.body.value("printf", "") != "") {
@@ -200,9 +201,15 @@ void add_evaluation(OrderedJson& out, const JobRecord& record) {
     // Emulated times rank nothing.
     if (!reference.empty()) out["speedup"] = timed->body.value("speedup", json(nullptr));
   }
-  if (const StageRecord* profiled = stage(record, "profiled");
-      profiled != nullptr && profiled->body.contains("device_metrics")) {
-    out["device_metrics"] = insight(profiled->body.at("device_metrics"));
+  // Of a GPU the short form: the values are in the metadata. The emulator's counts have no other
+  // place.
+  if (const StageRecord* profiled = stage(record, "profiled"); passed(profiled)) {
+    const auto counted = profiled->body.find("device_metrics");
+    if (counted != profiled->body.end()) {
+      out["device_metrics"] = insight(*counted);
+    } else {
+      out["device_metrics"] = profiled->body;
+    }
   }
   if (const StageRecord* validated = stage(record, "validated"); validated != nullptr) {
     out["validation"] = validation(*validated);

@@ -34,6 +34,13 @@ class Call {
         {.address = address, .bytes = std::as_writable_bytes(std::span(data)), .name = name});
     return value(address);
   }
+  // A buffer that the kernel has to write before it reads it.
+  template <class T>
+  Call& output(const std::string& name, std::vector<T>& data) {
+    buffer(name, data);
+    buffers_.back().initialised = false;
+    return *this;
+  }
   template <class T>
   Call& value(T v) {
     auto& p = launch_.parameters;
@@ -44,6 +51,10 @@ class Call {
   }
   Call& shared(std::size_t bytes) {
     launch_.dynamic_shared_bytes = bytes;
+    return *this;
+  }
+  Call& inspect(const Inspection& inspection) {
+    launch_.inspection = inspection;
     return *this;
   }
   Call& budget(const Budget& b) {

@@ -1,6 +1,7 @@
 // Addresses to host bytes, one lane at a time: every space and the windows of the generic one.
 #include "engine/emulator/block.h"
 #include "engine/emulator/warp.h"
+#include "engine/emulator/watch.h"
 
 namespace assay::emulator {
 namespace {
@@ -18,10 +19,8 @@ std::byte* in_table(const Warp& w, std::uint64_t address, std::uint64_t bytes, b
   return o.host + (address - o.begin);
 }
 
-}  // namespace
-
-std::byte* host_address(Warp& w, Space space, unsigned lane, std::uint64_t address,
-                        std::uint64_t bytes, bool write) {
+std::byte* bytes_at(Warp& w, Space space, unsigned lane, std::uint64_t address, std::uint64_t bytes,
+                    bool write) {
   switch (space) {
     case Space::shared:
       return inside(address, bytes, w.shared_bytes) ? w.shared + address : nullptr;
@@ -38,15 +37,23 @@ std::byte* host_address(Warp& w, Space space, unsigned lane, std::uint64_t addre
       break;
   }
   if (address - kSharedWindow < kWindowBytes) {
-    return host_address(w, Space::shared, lane, address - kSharedWindow, bytes, write);
+    return bytes_at(w, Space::shared, lane, address - kSharedWindow, bytes, write);
   }
   if (address - kLocalWindow < kWindowBytes) {
-    return host_address(w, Space::local, lane, address - kLocalWindow, bytes, write);
+    return bytes_at(w, Space::local, lane, address - kLocalWindow, bytes, write);
   }
   if (address - kParamWindow < kWindowBytes) {
-    return host_address(w, Space::param, lane, address - kParamWindow, bytes, write);
+    return bytes_at(w, Space::param, lane, address - kParamWindow, bytes, write);
   }
   return in_table(w, address, bytes, write);
+}
+
+}  // namespace
+
+std::byte* host_address(Warp& w, Space space, unsigned lane, std::uint64_t address,
+                        std::uint64_t bytes, bool write) {
+  if (w.recording) w.watch->touch(w, {space, lane, address, bytes, write});
+  return bytes_at(w, space, lane, address, bytes, write);
 }
 
 }  // namespace assay::emulator

@@ -5,6 +5,7 @@
 
 #include "engine/emulator/block.h"
 #include "engine/emulator/control_ops.h"
+#include "engine/emulator/watch.h"
 
 namespace assay::emulator {
 
@@ -31,6 +32,11 @@ void Block::arrive(Warp& w, const Op& op, const Arrival& arrival) {
                  "Barrier " + std::to_string(arrival.id) + " does not exist (0 to 15)");
     return;
   }
+  if (launch_.watch != nullptr) {
+    launch_.watch->barrier_arrival(
+        w, op,
+        {.barrier = arrival.id, .exited = threads_ - live_, .whole_block = arrival.threads == 0});
+  }
   Barrier& b = barriers_[arrival.id];
   b.arrived += static_cast<std::uint32_t>(__builtin_popcount(w.active));
   b.lanes[w.index] |= w.active;
@@ -49,7 +55,7 @@ void Block::arrive(Warp& w, const Op& op, const Arrival& arrival) {
 
 // A group's own instruction says whether it wants the result, and where.
 void Block::deliver(const Barrier& b, const Group& g) {
-  const Op& op = launch_.text.code[g.members];
+  const Op& op = launch_.code[g.members];
   const auto kind = static_cast<BarrierKind>(op.aux & 0xFF);
   if (kind == BarrierKind::sync || op.d == kNowhere) return;
   if (kind == BarrierKind::popc) {
@@ -65,14 +71,22 @@ void Block::deliver(const Barrier& b, const Group& g) {
 
 void Block::release(std::uint32_t id) {
   Barrier& b = barriers_[id];
+  BarrierMeeting meeting{.barrier = id,
+                         .exited = threads_ - live_,
+                         .whole_block = b.expected == 0,
+                         .first_pc = kNowhere};
   for (const auto& w : warps_) {
     for (unsigned i = 0; i < w->group_count; ++i) {
       Group& g = w->groups[i];
       if (g.state != GroupState::at_barrier || g.barrier != id) continue;
       deliver(b, g);
       g.state = GroupState::ready;
+      if (launch_.watch == nullptr) continue;
+      if (meeting.first_pc == kNowhere) meeting.first_pc = g.members;
+      launch_.watch->barrier_leave(*w, g, meeting);
     }
   }
+  if (launch_.watch != nullptr) launch_.watch->barrier_done(*watch_state_, id);
   b.arrived = 0;
   b.expected = 0;
   b.true_count = 0;
@@ -120,7 +134,7 @@ void Block::stuck() {
   std::uint32_t pc = blamed->pc;
   if (at_barrier) pc = blamed->members;
   if (blamed->state == GroupState::at_warp_sync && blamed->is_fence && pc > 0) --pc;
-  fault_simple(*blamed_warp, launch_.text.code[pc],
+  fault_simple(*blamed_warp, launch_.code[pc],
                at_barrier ? FaultKind::barrier_divergence : FaultKind::deadlock,
                static_cast<unsigned>(__builtin_ctz(blamed->mask)), stuck_message(*blamed));
 }

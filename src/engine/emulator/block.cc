@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/emulator/garbage.h"
+#include "engine/emulator/watch.h"
 
 namespace assay::emulator {
 namespace {
@@ -19,6 +20,8 @@ Block::Block(LaunchState& launch) : launch_(launch) {
   threads_ = b.x * b.y * b.z;
 }
 
+Block::~Block() = default;
+
 bool Block::prepare() {
   const std::size_t warps = (threads_ + 31) / 32;
   const std::size_t shared = (launch_.shared_bytes + 63) & ~std::size_t{63};
@@ -30,7 +33,8 @@ bool Block::prepare() {
   for (std::size_t i = 0; i < warps; ++i) {
     auto w = std::make_unique<Warp>();
     w->index = static_cast<std::uint32_t>(i);
-    w->code = launch_.text.code.data();
+    w->code = launch_.code;
+    if (launch_.watch != nullptr) launch_.watch->attach(*w);
     w->block = this;
     w->table = &launch_.memory;
     w->objects = launch_.memory.objects().data();
@@ -59,6 +63,7 @@ void Block::start(Dim3 index, std::uint32_t smid) {
   index_ = index;
   smid_ = smid;
   live_ = threads_;
+  if (launch_.watch != nullptr) watch_state_ = launch_.watch->block_watch(index);
   fill_with_garbage(shared_.get(), launch_.shared_bytes, garbage());
   for (std::size_t i = 0; i < warps_.size(); ++i) {
     const std::uint32_t n =

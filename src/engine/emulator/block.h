@@ -15,9 +15,12 @@ namespace assay::emulator {
 
 inline constexpr unsigned kBarriers = 16;
 
+struct BlockWatch;
+
 class Block {
  public:
   explicit Block(LaunchState& launch);
+  ~Block();
 
   // False: no memory for it, and the launch has ended.
   [[nodiscard]] bool prepare();
@@ -30,6 +33,7 @@ class Block {
 
   // --- for handlers ---
   [[nodiscard]] LaunchState& launch() { return launch_; }
+  [[nodiscard]] BlockWatch* watch_state() { return watch_state_.get(); }
   [[nodiscard]] Dim3 index() const { return index_; }
   [[nodiscard]] Dim3 thread(const Warp& w, unsigned lane) const;
   [[nodiscard]] std::uint64_t special(const Warp& w, Special special, unsigned lane) const;
@@ -73,6 +77,7 @@ class Block {
   std::uint64_t unpolled_thread_instructions_ = 0;
   std::vector<std::unique_ptr<Warp>> warps_{};
   std::unique_ptr<std::byte[]> shared_{};
+  std::unique_ptr<BlockWatch> watch_state_;
   std::array<Barrier, kBarriers> barriers_{};
 };
 

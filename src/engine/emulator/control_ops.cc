@@ -4,6 +4,7 @@
 
 #include "engine/emulator/block.h"
 #include "engine/emulator/warp.h"
+#include "engine/emulator/watch.h"
 
 namespace assay::emulator {
 namespace {
@@ -144,7 +145,10 @@ void op_unsupported(Warp& w, const Op& op) {
 
 void op_nothing(Warp&, const Op&) {}
 
-void op_fence(Warp&, const Op&) { std::atomic_thread_fence(std::memory_order_seq_cst); }
+void op_fence(Warp& w, const Op&) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (w.watch != nullptr) w.watch->fence(w);
+}
 
 void op_local_address(Warp& w, const Op& op) {
   const std::uint64_t address = w.frame->local_base + static_cast<std::uint64_t>(op.imm);

@@ -49,6 +49,7 @@ bool FunctionDecoder::decode_async_copy(Form& form) {
     if (!p || register_bytes(p->type) == 4) op.c = source_at(3, Type::u32);
   }
   emit({&op_async_copy, &op_async_copy}, op);
+  watch({.kind = SiteKind::other_access});
   return true;
 }
 
@@ -64,6 +65,7 @@ bool FunctionDecoder::decode_async_arrive(Form& form) {
   op.aux = static_cast<std::uint32_t>(space) | static_cast<std::uint32_t>(BarrierWord::arrive) << 8;
   if (counts) {
     emit({&op_mbarrier, &op_mbarrier}, op);
+    watch({.kind = SiteKind::atomic, .space = space, .type = Type::b64, .orders = true});
   } else {
     emit({&op_nothing, &op_nothing}, {});
   }
@@ -112,6 +114,7 @@ bool FunctionDecoder::decode_bulk_copy(Form& form) {
   if (counted) op.c = address_row(operands_[3], Space::shared);
   op.aux = static_cast<std::uint32_t>(to) | static_cast<std::uint32_t>(from) << 8;
   emit({&op_bulk_copy, &op_bulk_copy}, op);
+  watch({.kind = SiteKind::other_access});
   return true;
 }
 
@@ -159,6 +162,7 @@ bool FunctionDecoder::emit_mbarrier_test(Space space, bool by_parity) {
   op.b = source_at(2, by_parity ? Type::u32 : Type::b64);
   op.aux = static_cast<std::uint32_t>(space) | (by_parity ? 1U << 16 : 0U);
   emit({&op_mbarrier_test, &op_mbarrier_test}, op);
+  watch({.kind = SiteKind::atomic, .space = space, .type = Type::b64, .orders = true});
   return true;
 }
 
@@ -185,6 +189,11 @@ bool FunctionDecoder::emit_mbarrier(Space space, std::uint32_t what, bool expect
   if (expects && !has_number) return false;
   op.aux = static_cast<std::uint32_t>(space) | what << 8;
   emit({&op_mbarrier, &op_mbarrier}, op);
+  // Only init may find anything there.
+  watch({.kind = word == BarrierWord::init ? SiteKind::other_access : SiteKind::atomic,
+         .space = space,
+         .type = Type::b64,
+         .orders = true});
   return true;
 }
 

@@ -10,11 +10,31 @@
 namespace assay::emulator {
 
 bool FunctionDecoder::decode_selected(Form& form) {
+  const std::string_view base = form.base();
   const InstructionSet& isa = instruction_set();
   Selection s;
   const bool found = select_packed(form, s) || isa.integer(form, s) || isa.floating(form, s) ||
                      isa.logic(form, s) || isa.math(form, s) || isa.half(form, s);
-  return found && s.handlers.full != nullptr && emit_selected(s);
+  if (!found || s.handlers.full == nullptr || !emit_selected(s)) return false;
+  const bool divides = base == "div" || base == "rem";
+  if (divides && is_integer(s.operands[0])) {
+    watch({.kind = SiteKind::division, .type = s.operands[0]});
+  } else {
+    watch_number(s);
+  }
+  return true;
+}
+
+// What makes a float of floats of the same width.
+void FunctionDecoder::watch_number(const Selection& s) {
+  if (s.operands[0] != Type::f32 && s.operands[0] != Type::f64) return;
+  std::uint8_t sources = 0;
+  for (std::size_t i = 1; i < 4 && s.operands[i] != Type::none; ++i) {
+    if (s.operands[i] != s.operands[0]) return;
+    ++sources;
+  }
+  if (s.operands[4] != Type::none || sources == 0) return;
+  watch({.kind = SiteKind::number, .type = s.operands[0], .elements = sources});
 }
 
 bool FunctionDecoder::emit_selected(const Selection& s) {

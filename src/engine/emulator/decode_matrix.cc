@@ -99,6 +99,7 @@ bool FunctionDecoder::decode_matrix_rows(Form& form, bool is_load) {
   op.aux = count | static_cast<std::uint32_t>(space) << 8 | (transposed ? 1U << 16 : 0U);
   const Handler h = is_load ? &op_load_matrix : &op_store_matrix;
   emit_control({h, h}, op);
+  watch({.kind = SiteKind::other_access});
   return true;
 }
 
@@ -223,6 +224,7 @@ bool FunctionDecoder::decode_fragment_transfer(Form& form, bool is_load) {
   text_.transfers.push_back(std::move(t));
   const Handler h = is_load ? &op_fragment_load : &op_fragment_store;
   emit_control({h, h}, op);
+  watch({.kind = SiteKind::other_access});
   return true;
 }
 

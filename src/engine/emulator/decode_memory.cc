@@ -52,6 +52,10 @@ void take_cache_hints(Form& form) {
   for (const std::string_view h : kHints) form.take(h);
 }
 
+bool is_ordering(const Form& form) {
+  return form.has("acquire") || form.has("release") || form.has("acq_rel");
+}
+
 bool take_ordering(Form& form) {
   bool synchronising = false;
   for (const std::string_view o :
@@ -118,6 +122,7 @@ bool FunctionDecoder::memory_operand(const Operand& operand, Space& space, Op& o
 bool FunctionDecoder::decode_load_store(Form& form, bool is_load) {
   Space space = take_space(form);
   MemoryForm memory;
+  const bool orders = is_ordering(form);
   memory.synchronising = take_ordering(form);
   take_cache_hints(form);
   form.take("unified");
@@ -169,6 +174,18 @@ bool FunctionDecoder::decode_load_store(Form& form, bool is_load) {
   const Handlers h = is_load ? instruction_set().load(memory) : instruction_set().store(memory);
   if (h.full == nullptr) return false;
   emit(h, op);
+  const bool in_frame =
+      memory.address == AddressClass::kernel_params || memory.address == AddressClass::frame_words;
+  if (!in_frame) {
+    watch({.kind = is_load ? SiteKind::load : SiteKind::store,
+           .space = space,
+           .address = memory.address,
+           .type = memory.type,
+           .elements = static_cast<std::uint8_t>(elements),
+           .row_bytes = static_cast<std::uint8_t>(memory.row_bytes),
+           .synchronising = memory.synchronising,
+           .orders = orders});
+  }
   return true;
 }
 
@@ -191,6 +208,7 @@ bool FunctionDecoder::decode_atomic_vector(const AtomicForm& atomic, Space space
     if (returns) op.d = result(operands_[0].items[i], atomic.type);
     op.b = source(values.items[i], atomic.type);
     emit({atomic.handler, atomic.handler}, op);
+    watch({.kind = SiteKind::atomic, .space = space, .type = atomic.type});
     op.imm += bytes_of(atomic.type);
   }
   return true;
@@ -198,6 +216,7 @@ bool FunctionDecoder::decode_atomic_vector(const AtomicForm& atomic, Space space
 
 // atom.space.op.type d, [a], b, c; red.space.op.type [a], b
 bool FunctionDecoder::decode_atomic(Form& form, bool returns) {
+  const bool orders = is_ordering(form);
   take_ordering(form);
   Space space = take_space(form);
   take_cache_hints(form);
@@ -215,6 +234,7 @@ bool FunctionDecoder::decode_atomic(Form& form, bool returns) {
   if (atomic.has_second) op.c = source_at(first + 2, atomic.type);
   op.aux = memory_aux(1, static_cast<std::uint8_t>(space));
   emit({atomic.handler, atomic.handler}, op);
+  watch({.kind = SiteKind::atomic, .space = space, .type = atomic.type, .orders = orders});
   return true;
 }
 

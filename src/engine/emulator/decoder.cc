@@ -321,6 +321,7 @@ void FunctionDecoder::instruction() {
   if (!known) {
     text_.code.resize(before);
     text_.sites.resize(before);
+    while (!text_.watched.empty() && text_.watched.back().pc >= before) text_.watched.pop_back();
     scopes_.back().fixups.resize(fixups);
     emit_unsupported(body.substr(0, site_.text_bytes));
   }
@@ -338,6 +339,12 @@ void FunctionDecoder::emit(Handlers handlers, Op op) {
   }
   text_.code.push_back(op);
   text_.sites.push_back(site_);
+}
+
+// The op emitted last is one that an inspection looks at.
+void FunctionDecoder::watch(WatchedSite site) {
+  site.pc = static_cast<std::uint32_t>(text_.code.size() - 1);
+  text_.watched.push_back(site);
 }
 
 void FunctionDecoder::emit_control(Handlers handlers, Op op) {

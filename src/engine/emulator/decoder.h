@@ -37,7 +37,8 @@ struct ModuleState {
 
 // Modifiers that several families share (decode_memory.cc).
 void take_cache_hints(Form& form);
-bool take_ordering(Form& form);  // true: volatile, relaxed, acquire, release …
+bool take_ordering(Form& form);      // true: volatile, relaxed, acquire, release …
+bool is_ordering(const Form& form);  // acquire or release among them; takes nothing
 Space take_space(Form& form);
 
 class FunctionDecoder {
@@ -153,6 +154,8 @@ class FunctionDecoder {
   void emit_control(Handlers handlers, Op op);    // may park or move the group
   void emit_unguarded(Handlers handlers, Op op);  // looks at its guard itself
   void emit_unsupported(std::string_view text);
+  void watch(WatchedSite site);
+  void watch_number(const Selection& s);
   void unfit() { unfit_ = true; }
 
   ModuleState& module_;

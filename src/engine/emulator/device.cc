@@ -9,6 +9,7 @@
 #include "engine/emulator/block.h"
 #include "engine/emulator/heap.h"
 #include "engine/emulator/launch_state.h"
+#include "engine/emulator/watch.h"
 
 namespace assay::emulator {
 namespace {
@@ -265,8 +266,17 @@ Outcome Device::launch(const Launch& launch, std::span<const Buffer> buffers, co
   }
   state.heap = state_->globals.heap.get();
   state_->globals.workspace = {};
-  run_threads(state, launch.grid, budget.threads);
-  return state.outcome();
+  state.code = text.code.data();
+  std::unique_ptr<Watch> watch;
+  if (launch.inspection.any()) {
+    watch = std::make_unique<Watch>(state, buffers);
+    state.watch = watch.get();
+    state.code = watch->code();
+  }
+  run_threads(state, launch.grid, watch ? 1 : budget.threads);
+  Outcome outcome = state.outcome();
+  if (watch) watch->finish(outcome);
+  return outcome;
 }
 
 }  // namespace assay::emulator

@@ -79,7 +79,8 @@ class Module {
 struct Buffer {
   std::uint64_t address = 0;
   std::span<std::byte> bytes{};
-  std::string name{};  // for diagnosis: the contract's argument name
+  std::string name{};       // for diagnosis: the contract's argument name
+  bool initialised = true;  // false: whoever reads a byte before writing it makes a mistake
 };
 
 struct Dim3 {
@@ -88,12 +89,25 @@ struct Dim3 {
   std::uint32_t z = 1;
 };
 
+// What is looked at beside running: each costs time, and all blocks then run on one host thread, in
+// the same order every time. Accesses to memory are checked always.
+struct Inspection {
+  bool races = false;        // unordered accesses to shared and global memory
+  bool initialised = false;  // reads of memory that nobody wrote
+  bool barriers = false;     // divergent and mismatched ones; shuffles from lanes that are off
+  bool numbers = false;      // integer division by zero, the first NaN and infinity produced
+  bool counters = false;     // Outcome::profile
+  [[nodiscard]] bool checks() const { return races || initialised || barriers || numbers; }
+  [[nodiscard]] bool any() const { return checks() || counters; }
+};
+
 struct Launch {
   std::string kernel{};  // KernelInfo::name
   Dim3 grid{};
   Dim3 block{};
   std::size_t dynamic_shared_bytes = 0;
   std::vector<std::byte> parameters{};  // KernelInfo::parameter_bytes long
+  Inspection inspection{};
 };
 
 // What one launch may cost. Zero means no limit.
@@ -151,6 +165,66 @@ struct Counters {
   std::uint64_t blocks = 0;
 };
 
+enum class FindingKind {
+  shared_race,           // threads of different warps, no barrier in between
+  global_race,           // of different warps or blocks
+  warp_race,             // lanes of one warp, no __syncwarp in between
+  uninitialised_shared,  // read before any thread of the block wrote it
+  uninitialised_global,
+  divergent_barrier,   // __syncthreads in code that only part of a warp executes
+  mismatched_barrier,  // threads of a block met at different __syncthreads
+  barrier_after_exit,  // threads had returned before others waited
+  inactive_shuffle,    // a value from a lane that does not take part
+  division_by_zero,    // of integers
+  not_a_number,        // the first NaN made of numbers
+  infinity,            // the first infinity made of finite numbers
+};
+[[nodiscard]] std::string_view name(FindingKind kind);
+
+// What an inspection found; the same mistake at the same place stands once, with a count.
+struct Finding {
+  FindingKind kind = FindingKind::shared_race;
+  bool is_warning = false;  // works on devices of today, by luck or by habit
+  std::string message{};    // one line, with block, thread and the element it is about
+  std::string instruction{};
+  SourceLine where{};
+  std::vector<SourceLine> inlined_at{};  // the callers, innermost first
+  SourceLine other_where{};              // of a race or mismatch: the other side
+  Dim3 block{0, 0, 0};
+  Dim3 thread{0, 0, 0};
+  Dim3 other_block{0, 0, 0};
+  Dim3 other_thread{0, 0, 0};
+  std::string buffer{};  // tensor or shared variable
+  std::int64_t buffer_offset_bytes = 0;
+  unsigned access_bytes = 0;
+  std::uint64_t count = 1;
+};
+
+// Counts of one source line. Requests are those of warps.
+struct LineCounts {
+  SourceLine where{};
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;
+  std::uint64_t global_requests = 0;
+  std::uint64_t global_sectors = 0;
+  std::uint64_t shared_requests = 0;
+  std::uint64_t shared_wavefronts = 0;
+};
+
+struct Metric {
+  std::string name{};  // as Nsight Compute names it
+  double value = 0;
+};
+
+// All of it counts PTX: machine code has other instructions and may merge or split accesses.
+struct Profile {
+  std::vector<Metric> metrics{};
+  std::vector<LineCounts> lines{};  // by instructions, most first
+  double flops = 0;
+  std::uint64_t global_bytes_requested = 0;  // by threads
+  std::uint64_t global_bytes_unique = 0;     // of sectors of 32 bytes that were touched at all
+};
+
 struct Outcome {
   Ending ending = Ending::completed;
   std::string message{};
@@ -159,6 +233,9 @@ struct Outcome {
   std::string printf_output{};
   bool printf_truncated = false;
   std::chrono::nanoseconds wall{0};
+  std::vector<Finding> findings{};
+  std::vector<std::string> inspection_notes{};  // what was not looked at, and why
+  Profile profile{};
 };
 
 class Device {

@@ -5,6 +5,7 @@
 
 #include "engine/emulator/block.h"
 #include "engine/emulator/warp.h"
+#include "engine/emulator/watch.h"
 
 namespace assay::emulator {
 namespace {
@@ -75,7 +76,8 @@ std::string shared_relation(Block& block, std::uint64_t offset, std::uint64_t si
   }
   std::string text = "the block has " + bytes_text(size) + " of shared memory";
   if (nearest != nullptr) {
-    text += ", the nearest variable is '" + nearest->name + "' at byte " + std::to_string(begin);
+    text += ", the nearest variable is '" + plain_name(nearest->name) + "' at byte " +
+            std::to_string(begin);
   }
   return text;
 }

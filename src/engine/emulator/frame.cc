@@ -66,7 +66,7 @@ Frame* make_frame(Warp& w, const Function& function) {
 
 // The stack a thread needs for one activation: its local variables, and what a device would spill.
 std::uint64_t stack_bytes(const Function& f) {
-  return ((std::uint64_t{f.local_bytes} + 15) & ~std::uint64_t{15}) + f.frame_bytes / 32 + 16;
+  return (std::uint64_t{f.local_bytes} + f.frame_bytes / 32 + 31) & ~std::uint64_t{15};
 }
 
 void copy_rows(std::byte* to, const FormalSlot& d, const std::byte* from, const FormalSlot& s,

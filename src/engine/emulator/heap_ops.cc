@@ -5,6 +5,7 @@
 
 #include "engine/emulator/block.h"
 #include "engine/emulator/warp.h"
+#include "engine/emulator/watch.h"
 
 namespace assay::emulator {
 namespace {
@@ -30,7 +31,9 @@ void op_malloc(Warp& w, const Op& op) {
   const CallSite& call = launch.text.calls[op.aux];
   for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
     const auto k = static_cast<unsigned>(__builtin_ctz(m));
-    const std::uint64_t address = launch.heap->allocate(first_argument(w, call, k));
+    const std::uint64_t bytes = first_argument(w, call, k);
+    const std::uint64_t address = launch.heap->allocate(bytes);
+    if (w.watch != nullptr && address != 0) w.watch->allocated(address, bytes);
     if (call.results.empty()) continue;
     const FormalSlot& s = call.results[0];
     for (unsigned b = 0; b < s.bytes && b < 8; ++b) {

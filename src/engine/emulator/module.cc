@@ -116,6 +116,21 @@ SourceLine Module::Text::where_pc(std::uint32_t pc) const {
   return pc < sites.size() ? where(sites[pc].location) : SourceLine{};
 }
 
+std::vector<SourceLine> Module::Text::inlined_at(std::uint32_t pc) const {
+  std::vector<SourceLine> chain;
+  std::int32_t at = pc < sites.size() ? sites[pc].location : -1;
+  while (at >= 0 && chain.size() < 16) {
+    at = locations[static_cast<std::size_t>(at)].inlined_at;
+    if (at < 0) break;
+    const Location& l = locations[static_cast<std::size_t>(at)];
+    const auto file = program.files.find(l.file);
+    chain.push_back({.file = file == program.files.end() ? std::string() : file->second,
+                     .line = l.line,
+                     .column = l.column});
+  }
+  return chain;
+}
+
 std::string Module::Text::instruction_at(std::uint32_t pc) const {
   if (pc >= sites.size()) return {};
   std::string one_line;

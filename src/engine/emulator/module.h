@@ -113,6 +113,27 @@ struct Location {
   std::int32_t inlined_at = -1;  // index of the caller's location
 };
 
+// An Op that an inspection looks at.
+enum class SiteKind : std::uint8_t {
+  load,
+  store,
+  atomic,
+  other_access,  // finds its addresses itself: copies, matrices, mbarriers
+  division,      // of integers
+  number,        // makes a float
+};
+struct WatchedSite {
+  std::uint32_t pc = 0;
+  SiteKind kind = SiteKind::load;
+  Space space = Space::generic;
+  AddressClass address = AddressClass::table;
+  Type type = Type::none;      // of one element, or of the result
+  std::uint8_t elements = 1;   // of a vector; sources of a number
+  std::uint8_t row_bytes = 4;  // of a lane in the data's register
+  bool synchronising = false;  // volatile, relaxed or stronger
+  bool orders = false;         // acquire, release: needs no fence
+};
+
 // Where an Op stands in the PTX text.
 struct Site {
   std::uint32_t text_offset = 0;
@@ -125,8 +146,9 @@ struct Module::Text {
   std::string ptx{};
   Program program{};
   std::vector<Op> code{};
-  std::vector<Site> sites{};          // one per Op
-  std::vector<Function> functions{};  // parallel to program.functions
+  std::vector<Site> sites{};           // one per Op
+  std::vector<WatchedSite> watched{};  // by pc
+  std::vector<Function> functions{};   // parallel to program.functions
   std::vector<CallSite> calls{};
   std::vector<MatrixProduct> products{};
   std::vector<MatrixTransfer> transfers{};
@@ -138,6 +160,8 @@ struct Module::Text {
 
   [[nodiscard]] SourceLine where(std::int32_t location) const;
   [[nodiscard]] SourceLine where_pc(std::uint32_t pc) const;
+  // The places the function at `pc` was inlined at, innermost first.
+  [[nodiscard]] std::vector<SourceLine> inlined_at(std::uint32_t pc) const;
   [[nodiscard]] std::string instruction_at(std::uint32_t pc) const;
   // Every function that a call from `function` may reach, itself first.
   [[nodiscard]] std::vector<std::uint32_t> reachable(std::uint32_t function) const;

@@ -4,6 +4,7 @@
 #include "engine/emulator/warp.h"
 
 #include "engine/emulator/block.h"
+#include "engine/emulator/watch.h"
 
 namespace assay::emulator {
 namespace {
@@ -121,6 +122,9 @@ void release_syncs(Warp& w) {
     const std::uint32_t arrived = g.is_fence ? fence : arrived_at(w, g.pc, g.frame);
     if ((g.members & w.live & ~arrived) != 0) continue;
     const Group released = g;
+    if (w.watch != nullptr && released.is_fence) {
+      w.watch->warp_synchronised(w, released.mask | (arrived & released.members));
+    }
     for (unsigned j = 0; j < w.group_count; ++j) {
       Group& other = w.groups[j];
       const bool together =
@@ -195,6 +199,7 @@ bool has_ready_group(const Warp& w) {
 void split(Warp& w, std::uint32_t mask, std::uint32_t pc) {
   const std::uint32_t here = w.pc;
   retire(w, here);
+  if (w.watch != nullptr) w.watch->diverged(here);
   w.active &= ~mask;
   add_group(w, {.pc = pc, .mask = mask, .frame = w.frame, .last_run = w.selections});
   w.event = Event::reschedule;
@@ -220,7 +225,10 @@ void exit_lanes(Warp& w, std::uint32_t mask) {
 }
 
 bool gather_members(Warp& w, const Op& op, std::uint32_t members) {
-  if ((members & w.live & ~w.active) == 0) return true;
+  if ((members & w.live & ~w.active) == 0) {
+    if (w.watch != nullptr) w.watch->warp_synchronised(w, w.active & members);
+    return true;
+  }
   const std::uint32_t pc = op_pc(w, op);
   park(w, {.pc = pc, .state = GroupState::at_warp_sync, .members = members});
   release_syncs(w);
@@ -228,7 +236,10 @@ bool gather_members(Warp& w, const Op& op, std::uint32_t members) {
 }
 
 void warp_fence(Warp& w, std::uint32_t members) {
-  if ((members & w.live & ~w.active) == 0) return;
+  if ((members & w.live & ~w.active) == 0) {
+    if (w.watch != nullptr) w.watch->warp_synchronised(w, w.active);
+    return;
+  }
   park(w, {.pc = w.pc, .state = GroupState::at_warp_sync, .members = members, .is_fence = true});
   release_syncs(w);
 }

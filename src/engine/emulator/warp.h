@@ -16,6 +16,13 @@
 namespace assay::emulator {
 
 class Block;
+class Watch;
+
+// Per op: how often a straight line of execution began here (less how often one ended).
+struct Executed {
+  std::int64_t warps = 0;
+  std::int64_t threads = 0;
+};
 
 inline constexpr std::uint32_t kAllLanes = 0xFFFF'FFFF;
 
@@ -71,8 +78,11 @@ struct Warp {
   std::uint32_t run_start = 0;  // pc since which instructions are not yet counted
   std::int64_t slice = 0;       // warp instructions left in this time slice
   Frame* frame = nullptr;
-  std::uint32_t live = 0;   // lanes that have not exited
-  std::uint32_t turns = 0;  // backward branches since groups last took turns
+  std::uint32_t live = 0;        // lanes that have not exited
+  Executed* executed = nullptr;  // when counters are wanted
+  Watch* watch = nullptr;        // when there is an inspection
+  bool recording = false;        // host_address() tells the watch
+  std::uint32_t turns = 0;       // backward branches since groups last took turns
   std::uint32_t index = 0;
   const Op* code = nullptr;
   Block* block = nullptr;
@@ -108,6 +118,13 @@ struct Warp {
   w.warp_instructions += n;
   w.thread_instructions += std::uint64_t{n} * static_cast<unsigned>(__builtin_popcount(w.active));
   w.slice -= n;
+  if (w.executed != nullptr) [[unlikely]] {
+    const auto threads = static_cast<std::int64_t>(__builtin_popcount(w.active));
+    ++w.executed[w.run_start].warps;
+    w.executed[w.run_start].threads += threads;
+    --w.executed[w.pc].warps;
+    w.executed[w.pc].threads -= threads;
+  }
   w.pc = to;
   w.run_start = to;
 }

@@ -5,6 +5,7 @@
 
 #include "engine/emulator/control_ops.h"
 #include "engine/emulator/warp.h"
+#include "engine/emulator/watch.h"
 
 namespace assay::emulator {
 namespace {
@@ -64,6 +65,9 @@ void shuffle(Warp& w, const Op& op) {
       in_range = j <= max_lane;
     }
     if (!in_range) j = k;
+    if (w.watch != nullptr && (w.active >> (static_cast<unsigned>(j) & 31U) & 1U) == 0) {
+      w.watch->inactive_shuffle(w, op, static_cast<unsigned>(k), static_cast<unsigned>(j));
+    }
     d[k] = a[static_cast<std::size_t>(j) & 31U];
     inside |= static_cast<std::uint32_t>(in_range) << k;
   }

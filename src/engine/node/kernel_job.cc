@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/node/element_types.h"
+#include "engine/node/kernel_inspection.h"
 #include "engine/node/kernel_wording.h"
 #include "engine/node/program_facts.h"
 #include "engine/node/stage_clock.h"
@@ -345,6 +346,10 @@ KernelJob::Step KernelJob::validate_stage() {
     if (!ended) ended = judge_trial(0, said, clock.body);
   }
   clock.body["findings"] = evidence_;
+  if (!task_.checks.empty()) {
+    clock.body["checks"] = run_checks(inspection());
+    checks_sentence_ = findings_sentence(clock.body["checks"]);
+  }
   if (!output_.empty()) clock.artifacts.push_back({"output", "text/plain", output_});
   return clock.tell(std::move(ended));
 }
@@ -371,6 +376,9 @@ Conclusion KernelJob::conclude(const Step& ended) {
   } else {
     body["summary"] = "Ran to its end in " + std::to_string(task_.validation_trials) +
                       " trials; checked against no reference.";
+  }
+  if (!checks_sentence_.empty()) {
+    body["summary"] = body["summary"].get<std::string>() + " " + checks_sentence_;
   }
   bool suspect = false;
   for (const auto& item : evidence_) {

@@ -13,6 +13,7 @@
 #include "engine/node/gpu_lease.h"
 #include "engine/node/gpu_pool.h"
 #include "engine/node/gpu_profile.h"
+#include "engine/node/kernel_inspection.h"
 #include "engine/node/kernel_session.h"
 #include "engine/node/referee_session.h"
 #include "engine/node/reporter.h"
@@ -46,6 +47,7 @@ class KernelJob {
   [[nodiscard]] Step gpu_timed_stage();
   void profile_stage();
   void gpu_profile_stage();
+  [[nodiscard]] InspectionRun inspection();
   [[nodiscard]] Conclusion conclude(const Step& ended);
 
   // One arena through one kernel; what the referee says of it lands in `said`.
@@ -80,6 +82,7 @@ class KernelJob {
   nlohmann::json warnings_ = nlohmann::json::array();
   std::string weak_{};              // why a pass proves little; "" if nothing speaks for that
   std::string output_{};            // device printf
+  std::string checks_sentence_{};   // what `checks` found
   std::string compiled_summary_{};  // of a listing
 };
 

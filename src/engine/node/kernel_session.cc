@@ -120,10 +120,12 @@ std::optional<Ended> KernelSession::bind(const KernelSource& source,
                                   "under test: both are given the same memory",
                               pointer);
     }
-    arguments_.push_back({{"name", arg.name},
-                          {"type", "tensor"},
-                          {"offset", place->offset},
-                          {"bytes", place->bytes}});
+    arguments_.push_back(
+        {{"name", arg.name},
+         {"type", "tensor"},
+         {"offset", place->offset},
+         {"bytes", place->bytes},
+         {"uninitialised", !arg.is_read() && !arg.tensor_spec->init && !arg.tensor_spec->data}});
   }
   return std::nullopt;
 }
@@ -238,7 +240,8 @@ Ended KernelSession::ending(const json& reply) const {
   return ended;
 }
 
-std::variant<Ran, Ended> KernelSession::run(LentArena arena, nanoseconds& execution_left) {
+std::variant<json, Ended> KernelSession::ask_run(json extra, LentArena arena,
+                                                 nanoseconds& execution_left) {
   frames::Frame request;
   request.body = launch_frame("run");
   request.body["arena_bytes"] = arena.bytes;
@@ -248,12 +251,38 @@ std::variant<Ran, Ended> KernelSession::run(LentArena arena, nanoseconds& execut
                             {"wall_ns", std::max<std::int64_t>(execution_left.count(), 1)},
                             {"memory_bytes", kRunMemoryBytes},
                             {"threads", 0}};
+  request.body.update(extra);
   request.descriptors.push_back(std::move(arena.descriptor));
   const auto start = std::chrono::steady_clock::now();
   auto reply = process_->ask(std::move(request), start + execution_left + kRunGrace, stop_);
   execution_left -= std::chrono::steady_clock::now() - start;
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, role_);
-  return decode_claim(role_, [&] { return decode_ran(std::get<frames::Frame>(reply).body); });
+  return std::move(std::get<frames::Frame>(reply).body);
+}
+
+std::variant<Ran, Ended> KernelSession::run(LentArena arena, nanoseconds& execution_left) {
+  auto reply = ask_run(json::object(), std::move(arena), execution_left);
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  return decode_claim(role_, [&] { return decode_ran(std::get<json>(reply)); });
+}
+
+std::variant<Inspected, Ended> KernelSession::inspect(const std::vector<std::string>& what,
+                                                      LentArena arena,
+                                                      nanoseconds& execution_left) {
+  auto reply = ask_run({{"inspect", what}}, std::move(arena), execution_left);
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  return decode_claim(role_, [&]() -> std::variant<Inspected, Ended> {
+    const json& body = std::get<json>(reply);
+    if (body.value("type", "") != "ran") {
+      return our_fault("The kernel runner answered out of turn.");
+    }
+    Inspected said{.ending = body.at("ending").get<std::string>(),
+                   .message = body.at("message").get<std::string>(),
+                   .findings = body.at("findings"),
+                   .notes = body.at("notes")};
+    if (body.contains("profile")) said.profile = body.at("profile");
+    return said;
+  });
 }
 
 std::variant<Ran, Ended> KernelSession::decode_ran(const json& body) const {

@@ -28,6 +28,15 @@ struct Ran {
   bool printf_truncated = false;
 };
 
+// What an inspection said, as the runner told it.
+struct Inspected {
+  std::string ending{};   // completed, or how else it ended
+  std::string message{};  // of another end
+  nlohmann::json findings = nlohmann::json::array();
+  nlohmann::json notes = nlohmann::json::array();
+  nlohmann::json profile = nullptr;
+};
+
 // One run of a turn: which staged arena it begins with, where that is put, and whether what it
 // leaves is handed back as that arena.
 struct RunOrder {
@@ -72,6 +81,11 @@ class KernelSession {
   [[nodiscard]] std::variant<Ran, Ended> run(LentArena arena,
                                              std::chrono::nanoseconds& execution_left);
 
+  // On the emulator only: the same launch, looked at. What the kernel does wrong is no Ended here.
+  [[nodiscard]] std::variant<Inspected, Ended> inspect(const std::vector<std::string>& what,
+                                                       LentArena arena,
+                                                       std::chrono::nanoseconds& execution_left);
+
   // Both on a GPU only. Arenas of one size and kind, at least one; kept runs write to them. Answers
   // how many places runs can work in.
   [[nodiscard]] std::variant<std::uint32_t, Ended> stage(std::vector<LentArena> arenas,
@@ -94,6 +108,9 @@ class KernelSession {
 
  private:
   [[nodiscard]] nlohmann::json launch_frame(const char* type) const;
+  // Sends a run and returns the runner's answer.
+  [[nodiscard]] std::variant<nlohmann::json, Ended> ask_run(
+      nlohmann::json extra, LentArena arena, std::chrono::nanoseconds& execution_left);
   [[nodiscard]] std::variant<Turn, Ended> decode_timed(const nlohmann::json& body) const;
   [[nodiscard]] std::optional<Ended> bind(const KernelSource& source,
                                           const contract::Contract& judged,

@@ -1,5 +1,6 @@
 #include "engine/node/kernel_task.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace assay::node {
@@ -68,6 +69,7 @@ KernelTask decode_kernel_task(const json& request) {
   task.num_warmup = options.at("num_warmup");
   task.validation_trials = options.at("validation_trials");
   task.timeout = std::chrono::seconds(options.at("timeout").get<std::int64_t>());
+  task.checks = options.value("checks", std::vector<std::string>{});
   task.atol = optional_number(options, "atol");
   task.rtol = optional_number(options, "rtol");
   const auto until = until_from(options.at("until").get<std::string>());

@@ -51,6 +51,7 @@ struct KernelTask {
   std::optional<double> rtol{};
   Until until = Until::profiled;
   std::string device = "auto";
+  std::vector<std::string> checks{};  // of evaluate: memory, races, initialised, barriers, numbers
   std::vector<std::string> metrics_sections{};  // of device metrics; empty: none
   std::string client{};                         // whose task it is
 };

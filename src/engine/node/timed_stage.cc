@@ -112,16 +112,25 @@ void KernelJob::gpu_profile_stage() {
   (void)clock.tell(std::nullopt);
 }
 
+InspectionRun KernelJob::inspection() {
+  return {.referee = *referee_,
+          .kernel = *kernel_,
+          .task = task_,
+          .on_gpu = gpu_ != nullptr,
+          .execution_left = execution_left_};
+}
+
 void KernelJob::profile_stage() {
   if (gpu_ != nullptr && !task_.metrics_sections.empty()) return gpu_profile_stage();
-  reporter_.stage(
-      {.record = {.name = "profiled",
-                  .status = StageStatus::skipped,
-                  .body = {{"reason", gpu_ != nullptr
-                                          ? "Not asked for: `device_metrics: \"on\"` reads "
-                                            "hardware counters and says what limits the kernel."
-                                          : "Hardware counters need a GPU; the emulator's "
-                                            "instruction counts are in `validation.counters`."}}}});
+  StageClock clock(reporter_, "profiled");
+  json body = {
+      {"reason",
+       "Not asked for: `device_metrics: \"on\"` counts, and says what limits the kernel."}};
+  if (!task_.metrics_sections.empty()) body = count_metrics(inspection());
+  const bool skipped = body.contains("reason");
+  reporter_.stage({.record = {.name = "profiled",
+                              .status = skipped ? StageStatus::skipped : StageStatus::passed,
+                              .body = std::move(body)}});
 }
 
 }  // namespace assay::node

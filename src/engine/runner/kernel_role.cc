@@ -5,8 +5,10 @@
 //                      kernel: wanted name or ""; arguments without values
 //   ← {type: "loaded", kernels, kernel, misfits, unsupported}
 //     or {type: "unloadable", ptx_line, message, where}
-//   → {type: "run", grid, block, shared_bytes, arguments, budget, arena_bytes, on_device?} + arena
-//   ← {type: "ran", ending, message, fault, counters, printf, printf_truncated, elapsed_ns}
+//   → {type: "run", grid, block, shared_bytes, arguments, budget, arena_bytes, on_device?,
+//      inspect?: [what]} + arena
+//   ← {type: "ran", ending, message, fault, counters, printf, printf_truncated, elapsed_ns},
+//      and of an inspection {findings, notes, profile?}
 // and on a device with a clock:
 //   → {type: "stage", arena_bytes, places, on_device?} + arenas
 //   ← {type: "staged", places} or {type: "unstaged", message}
@@ -30,6 +32,7 @@
 #include "engine/emulator/emulator.h"
 #include "engine/runner/arguments.h"
 #include "engine/runner/device.h"
+#include "engine/runner/inspection.h"
 #include "engine/runner/kernel_choice.h"
 #include "engine/runner/ptx_places.h"
 #include "engine/runner/role.h"
@@ -59,21 +62,13 @@ std::vector<Argument> decode_arguments(const json& list, std::uint64_t arena_add
   return arguments;
 }
 
-json describe(const emulator::SourceLine& where) {
-  // NVRTC puts its working folder before the name it was given; the user knows the name alone.
-  const std::string file = where.file.substr(where.file.find_last_of('/') + 1);
-  return {{"file", file}, {"line", where.line}, {"column", where.column}};
-}
-
-json describe(const emulator::Dim3& dim) { return json::array({dim.x, dim.y, dim.z}); }
-
 json describe(const emulator::Fault& fault) {
   return {{"kind", emulator::name(fault.kind)},
           {"message", fault.message},
           {"instruction", fault.instruction},
-          {"where", describe(fault.where)},
-          {"block", describe(fault.block)},
-          {"thread", describe(fault.thread)},
+          {"where", describe_place(fault.where)},
+          {"block", describe_triple(fault.block)},
+          {"thread", describe_triple(fault.thread)},
           {"address", fault.address},
           {"access_bytes", fault.access_bytes},
           {"tensor", fault.buffer},
@@ -139,7 +134,8 @@ class Session {
     const auto arena = device_.adopt({.descriptor = std::move(request.descriptors.front()),
                                       .size = arena_bytes,
                                       .on_device = body.value("on_device", false)});
-    const emulator::Launch launch = decode_launch(body, arena->address());
+    emulator::Launch launch = decode_launch(body, arena->address());
+    if (body.contains("inspect")) launch.inspection = decode_inspection(body.at("inspect"));
     const json& budget = body.at("budget");
     const emulator::Budget limits{
         .thread_instructions = budget.at("thread_instructions"),
@@ -149,7 +145,12 @@ class Session {
     if (body.value("fresh_module", false)) device_.reload();
     const auto buffers = tensors(body.at("arguments"), *arena);
     const auto outcome = device_.launch(launch, buffers, *arena, limits);
-    return describe_outcome(outcome);
+    json reply = describe_outcome(outcome);
+    if (!launch.inspection.any()) return reply;
+    reply["findings"] = describe_findings(outcome.findings);
+    reply["notes"] = outcome.inspection_notes;
+    if (launch.inspection.counters) reply["profile"] = describe_profile(outcome.profile);
+    return reply;
   }
 
   json stage(frames::Frame request) {
@@ -261,7 +262,7 @@ class Session {
     if (!kernel_->unsupported_instruction.empty()) {
       reply["unsupported"] = {{"instruction", kernel_->unsupported_instruction},
                               {"ptx_line", kernel_->unsupported_ptx_line},
-                              {"where", describe(kernel_->unsupported_where)}};
+                              {"where", describe_place(kernel_->unsupported_where)}};
     }
     const auto packed = pack(*kernel_, decode_arguments(body.at("arguments"), 0));
     if (const auto* misfits = std::get_if<std::vector<Misfit>>(&packed)) {
@@ -286,7 +287,8 @@ class Session {
       }
       buffers.push_back({.address = arena.address() + offset,
                          .bytes = seen.subspan(offset, bytes),
-                         .name = item.at("name").get<std::string>()});
+                         .name = item.at("name").get<std::string>(),
+                         .initialised = !item.value("uninitialised", false)});
     }
     return buffers;
   }

@@ -1,0 +1,80 @@
+// What happened before what, as far as a program may rely on it: between the warps of a block by
+// barriers and by atomics on the same word, between the lanes of a warp by warp-wide operations,
+// between blocks by an atomic after a fence. Used by one thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace assay::emulator {
+
+inline constexpr unsigned kMaxWarps = 32;
+
+// One access, as later ones are compared with it.
+struct Touch {
+  std::uint32_t time = 0;  // 0: none. Accesses of one warp's instruction have one time.
+  std::uint32_t block = 0;
+  std::uint32_t pc = 0;
+  std::uint32_t clock = 0;       // of its warp
+  std::uint32_t warp_syncs = 0;  // that its warp had executed
+  std::uint8_t warp = 0;
+  std::uint8_t lane = 0;
+  std::uint8_t bytes = 0;  // of the granule: a bit each
+  bool atomic = false;
+  bool is_volatile = false;
+};
+
+class BlockClocks {
+ public:
+  BlockClocks(std::uint32_t block, unsigned warps);
+  [[nodiscard]] std::uint32_t block() const { return block_; }
+  // Fills in what a touch of this lane carries.
+  void stamp(Touch& touch, unsigned warp, unsigned lane) const;
+  // `earlier` is of this block.
+  [[nodiscard]] bool ordered(const Touch& earlier, unsigned warp, unsigned lane) const;
+
+  void warp_synchronised(unsigned warp, std::uint32_t lanes);
+  void arrive(unsigned barrier, unsigned warp);
+  void leave(unsigned barrier, unsigned warp, std::uint32_t lanes);  // all have arrived
+  void reset_barrier(unsigned barrier);
+  // Only what came before a fence is published by a release that is none itself.
+  void fence(unsigned warp);
+  // An atomic or volatile access to the word at `address`.
+  void release(std::uint64_t address, unsigned warp);
+  void acquire(std::uint64_t address, unsigned warp);
+
+ private:
+  using Clocks = std::array<std::uint32_t, kMaxWarps>;
+  void join(Clocks& into, const Clocks& from) const;
+
+  std::uint32_t block_;
+  unsigned warps_;
+  std::vector<Clocks> clocks_;
+  std::vector<Clocks> fenced_;
+  std::array<Clocks, 16> barriers_{};
+  std::unordered_map<std::uint64_t, Clocks> words_{};
+  std::vector<std::uint32_t> syncs_;
+  std::vector<std::array<std::uint32_t, 32>> lane_syncs_;
+};
+
+// Between blocks: times only.
+class GridClocks {
+ public:
+  void fence(std::uint32_t block, std::uint32_t time);
+  // An atomic or volatile access to global memory, which publishes what was fenced and sees what
+  // others published.
+  void meet(std::uint32_t block, std::uint32_t time);
+  [[nodiscard]] bool ordered(const Touch& earlier, std::uint32_t block) const;
+
+ private:
+  struct Times {
+    std::uint32_t fenced = 0;
+    std::uint32_t published = 0;
+    std::uint32_t met = 0;
+  };
+  std::unordered_map<std::uint32_t, Times> blocks_{};
+};
+
+}  // namespace assay::emulator

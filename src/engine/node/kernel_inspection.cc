@@ -1,0 +1,134 @@
+#include "engine/node/kernel_inspection.h"
+
+#include <algorithm>
+
+namespace assay::node {
+namespace {
+
+using nlohmann::json;
+
+// What a launch may take at most under inspection, which is many times slower than running.
+constexpr std::chrono::seconds kInspectionLimit{30};
+
+// Peaks of the GPU that a roofline is drawn for (its data sheet: FP32 without tensor cores, HBM3e).
+constexpr const char* kRooflineGpu = "NVIDIA H200";
+constexpr double kPeakFlops = 66.9e12;
+constexpr double kPeakBytesPerSecond = 4.8e12;
+
+std::variant<Inspected, Ended> inspect(const InspectionRun& run,
+                                       const std::vector<std::string>& what) {
+  auto arena = run.referee.fill(0);
+  if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
+  std::chrono::nanoseconds limit = std::min<std::chrono::nanoseconds>(
+      kInspectionLimit, std::max(run.execution_left, std::chrono::nanoseconds(1)));
+  const std::chrono::nanoseconds given = limit;
+  auto said = run.kernel.inspect(what, std::move(std::get<LentArena>(arena)), limit);
+  run.execution_left -= given - limit;
+  return said;
+}
+
+// Which side of the ridge a kernel is on whatever its caches do, if that can be said.
+const char* bound_of(double flops, double requested, double unique) {
+  if (requested == 0) return "compute";
+  const double ridge = kPeakFlops / kPeakBytesPerSecond;
+  if (unique > 0 && flops / unique < ridge) return "memory";
+  if (flops / requested > ridge) return "compute";
+  return "undetermined";
+}
+
+json estimate_of(const json& profile) {
+  const auto flops = profile.at("flops").get<double>();
+  const auto requested = profile.at("global_bytes_requested").get<double>();
+  const auto unique = profile.at("global_bytes_unique").get<double>();
+  json e = {{"gpu", kRooflineGpu},
+            {"flops", flops},
+            {"global_bytes_requested", requested},
+            {"global_bytes_unique", unique},
+            {"bound", bound_of(flops, requested, unique)},
+            {"ridge_flops_per_byte", kPeakFlops / kPeakBytesPerSecond},
+            {"note",
+             "Arithmetic intensity lies between `low` (no cache) and `high` (every byte fetched "
+             "once). A bound, not a time."}};
+  e["arithmetic_intensity"] = {{"low", requested > 0 ? json(flops / requested) : json(nullptr)},
+                               {"high", unique > 0 ? json(flops / unique) : json(nullptr)}};
+  return e;
+}
+
+}  // namespace
+
+json run_checks(const InspectionRun& run) {
+  json out = {{"ran", false}, {"checks", run.task.checks}, {"findings", json::array()}};
+  if (run.on_gpu) {
+    out["notes"] = json::array(
+        {"Checks need the emulator: ask for them with device \"emulator\". Memory faults are "
+         "reported on a GPU too."});
+    return out;
+  }
+  std::vector<std::string> what;
+  for (const std::string& check : run.task.checks) {
+    if (check != "memory") what.push_back(check);  // never off
+  }
+  if (what.empty()) {
+    out["ran"] = true;
+    out["notes"] = json::array({"Accesses to memory were checked in every run."});
+    return out;
+  }
+  auto answer = inspect(run, what);
+  if (auto* ended = std::get_if<Ended>(&answer)) {
+    out["notes"] = json::array({"The inspection did not come to its end: " + ended->summary});
+    return out;
+  }
+  auto& said = std::get<Inspected>(answer);
+  out["ran"] = true;
+  out["findings"] = std::move(said.findings);
+  out["notes"] = std::move(said.notes);
+  if (said.ending != "completed") {
+    out["notes"].push_back("The launch ended early (" + said.ending + "): " + said.message +
+                           " Findings are those until then.");
+  }
+  return out;
+}
+
+json count_metrics(const InspectionRun& run) {
+  if (run.on_gpu) return {{"reason", "Hardware counters are not read by this version."}};
+  auto answer = inspect(run, {"counters"});
+  if (auto* ended = std::get_if<Ended>(&answer)) return {{"reason", ended->summary}};
+  auto& said = std::get<Inspected>(answer);
+  if (said.ending != "completed" || !said.profile.is_object()) {
+    return {{"reason", "The launch ended early (" + said.ending + "): " + said.message}};
+  }
+  json out = {
+      {"source", "emulated"},
+      {"approximate", true},
+      {"note",
+       "Counted on PTX, deterministic. Machine code has other instructions, and may merge or "
+       "split accesses. None is a time."},
+      {"metrics", json::object()}};
+  for (const auto& metric : said.profile.at("metrics")) {
+    out["metrics"][metric.at("name").get<std::string>()] = metric.at("value");
+  }
+  out["estimate"] = estimate_of(said.profile);
+  const auto& sections = run.task.metrics_sections;
+  if (std::find(sections.begin(), sections.end(), "access_pattern_metrics") != sections.end()) {
+    out["lines"] = said.profile.at("lines");
+  }
+  return out;
+}
+
+std::string findings_sentence(const json& checks) {
+  const json& findings = checks.at("findings");
+  const auto errors = std::count_if(findings.begin(), findings.end(),
+                                    [](const json& f) { return f.at("severity") == "error"; });
+  if (findings.empty()) return {};
+  const json& first = findings.front();
+  std::string text = "Checks found " + std::to_string(errors) + " error" +
+                     (errors == 1 ? "" : "s") + " and " +
+                     std::to_string(static_cast<std::ptrdiff_t>(findings.size()) - errors) +
+                     " warnings; first, " + first.at("kind").get<std::string>();
+  if (const int line = first.at("where").at("line"); line > 0) {
+    text += " at line " + std::to_string(line);
+  }
+  return text + ": " + first.at("message").get<std::string>() + ".";
+}
+
+}  // namespace assay::node

@@ -1,0 +1,29 @@
+// The parts of a job that look at a kernel beside judging it: `checks`, whose findings stand in the
+// validation, and `device_metrics` counted by the emulator. Pure but for the two sessions; used by
+// the job's thread.
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "engine/node/kernel_session.h"
+#include "engine/node/kernel_task.h"
+
+namespace assay::node {
+
+struct InspectionRun {
+  RefereeSession& referee;
+  KernelSession& kernel;
+  const KernelTask& task;
+  bool on_gpu = false;
+  std::chrono::nanoseconds& execution_left;
+};
+
+// {ran, checks, findings, notes}: always an answer; what could not be looked at says why.
+[[nodiscard]] nlohmann::json run_checks(const InspectionRun& run);
+// {source: "emulated", metrics: {name: value}, estimate, notes, lines?} or {reason}.
+[[nodiscard]] nlohmann::json count_metrics(const InspectionRun& run);
+// The findings in one sentence; "" if there are none.
+[[nodiscard]] std::string findings_sentence(const nlohmann::json& checks);
+
+}  // namespace assay::node

@@ -1,0 +1,19 @@
+// An inspection on the wire: what the engine asks for, and what the emulator found, as JSON. Pure;
+// any thread.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "engine/emulator/emulator.h"
+
+namespace assay::runner {
+
+// ["races", "initialised", "barriers", "numbers", "counters"]; throws on another word.
+[[nodiscard]] emulator::Inspection decode_inspection(const nlohmann::json& names);
+
+[[nodiscard]] nlohmann::json describe_place(const emulator::SourceLine& where);
+[[nodiscard]] nlohmann::json describe_triple(const emulator::Dim3& dim);
+[[nodiscard]] nlohmann::json describe_findings(const std::vector<emulator::Finding>& findings);
+[[nodiscard]] nlohmann::json describe_profile(const emulator::Profile& profile);
+
+}  // namespace assay::runner

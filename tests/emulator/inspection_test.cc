@@ -1,0 +1,133 @@
+// Inspections: a corpus of planted mistakes, none of which may be missed, and of kernels without
+// any, about which nothing may be said. mistakes.cu has their sources, with the rules of naming.
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "tests/catch.h"
+#include "tests/emulator/kernel.h"
+
+using namespace assay::emulator;        // NOLINT: the subject of every line here
+using namespace assay::emulator::test;  // NOLINT
+
+namespace {
+
+constexpr Inspection kAll{
+    .races = true, .initialised = true, .barriers = true, .numbers = true, .counters = true};
+
+std::shared_ptr<const Module> mistakes() {
+  static const std::shared_ptr<const Module> module = parsed(ptx_file("mistakes"));
+  return module;
+}
+
+Outcome inspect(const std::string& kernel, const Inspection& inspection = kAll) {
+  std::vector<float> a(256), b(256);
+  std::vector<int> c(64);
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 7 + 1);
+  return Call(kernel, {2}, {128})
+      .buffer("a", a)
+      .output("b", b)
+      .buffer("c", c)
+      .value(256)
+      .inspect(inspection)
+      .budget({.thread_instructions = 3'000'000, .local_bytes_per_thread = 8192, .threads = 1})
+      .run(mistakes());
+}
+
+// `shared_race__without_barrier` promises shared_race.
+std::string promise(const std::string& kernel) { return kernel.substr(0, kernel.find("__")); }
+
+std::string told(const Outcome& o) {
+  std::string s(name(o.ending));
+  s += " " + o.message;
+  for (const Finding& f : o.findings) s += "\n  " + std::string(name(f.kind)) + ": " + f.message;
+  return s;
+}
+
+bool keeps_promise(const std::string& kernel, const Outcome& o) {
+  const std::string kind = promise(kernel);
+  if (o.ending == Ending::faulted && name(o.fault.kind) == kind) return true;
+  if (name(o.ending) == kind) return true;
+  return std::any_of(o.findings.begin(), o.findings.end(),
+                     [&](const Finding& f) { return name(f.kind) == kind; });
+}
+
+}  // namespace
+
+TEST_CASE("every planted mistake is found, by the name it has") {
+  std::map<std::string, int> of_kind;
+  int planted = 0;
+  for (const KernelInfo& k : mistakes()->kernels()) {
+    if (promise(k.name) == "clean") continue;
+    const Outcome o = inspect(k.name);
+    INFO(k.name << ": " << told(o));
+    CHECK(keeps_promise(k.name, o));
+    ++of_kind[promise(k.name)];
+    ++planted;
+  }
+  REQUIRE(planted >= 60);
+  REQUIRE(of_kind.size() >= 18);
+}
+
+TEST_CASE("about kernels without mistakes nothing is said") {
+  int clean = 0;
+  for (const KernelInfo& k : mistakes()->kernels()) {
+    if (promise(k.name) != "clean") continue;
+    const Outcome o = inspect(k.name);
+    INFO(k.name << ": " << told(o));
+    CHECK(o.ending == Ending::completed);
+    CHECK(o.findings.empty());
+    ++clean;
+  }
+  REQUIRE(clean >= 30);
+}
+
+TEST_CASE("an inspection changes no result and runs the same way every time") {
+  for (const KernelInfo& k : mistakes()->kernels()) {
+    if (promise(k.name) != "clean") continue;
+    std::vector<std::vector<float>> results;
+    for (const bool inspected : {false, true}) {
+      std::vector<float> a(256), b(256);
+      std::vector<int> c(64);
+      for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 7 + 1);
+      Call call(k.name, {2}, {128});
+      call.buffer("a", a).output("b", b).buffer("c", c).value(256);
+      if (inspected) call.inspect(kAll);
+      INFO(k.name);
+      REQUIRE(call.run(mistakes()).ending == Ending::completed);
+      results.push_back(b);
+    }
+    INFO(k.name);
+    REQUIRE(results[0] == results[1]);
+  }
+  REQUIRE(told(inspect("global_race__sum_without_atomic")) ==
+          told(inspect("global_race__sum_without_atomic")));
+}
+
+TEST_CASE("a finding names line, threads, tensor and element, and counts its repeats") {
+  const Outcome o = inspect("shared_race__missing_barrier_after_fill");
+  const auto race = std::find_if(o.findings.begin(), o.findings.end(), [](const Finding& f) {
+    return f.kind == FindingKind::shared_race;
+  });
+  REQUIRE(race != o.findings.end());
+  const Finding& f = *race;
+  REQUIRE(f.where.line > 0);
+  REQUIRE(f.where.file.find("mistakes.cu") != std::string::npos);
+  REQUIRE(f.thread.x != f.other_thread.x);
+  REQUIRE(f.buffer.find("s") != std::string::npos);
+  REQUIRE(f.access_bytes == 4);
+  REQUIRE(f.count > 1);
+  const Outcome u = inspect("uninitialised_global__adds_to_the_output");
+  REQUIRE(u.findings.size() == 1);
+  REQUIRE(u.findings[0].buffer == "b");
+  REQUIRE(u.findings[0].count == 256);
+  REQUIRE(u.findings[0].message.find("element 0 of 'b'") != std::string::npos);
+}
+
+TEST_CASE("only what was asked for is looked at") {
+  REQUIRE(inspect("uninitialised_global__adds_to_the_output", {.races = true}).findings.empty());
+  REQUIRE(inspect("shared_race__tree_without_barrier", {.initialised = true}).findings.empty());
+  REQUIRE(inspect("divergent_barrier__in_one_branch", {.numbers = true}).findings.empty());
+  REQUIRE(inspect("infinity__one_over_zero", {.barriers = true}).findings.empty());
+  REQUIRE(inspect("clean__tree", {.races = true}).profile.metrics.empty());
+}

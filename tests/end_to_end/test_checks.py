@@ -1,0 +1,105 @@
+"""`checks` and `device_metrics` of evaluate on the emulator: what an agent is told of mistakes that no output shows."""
+
+import unittest
+
+from assay_client import Server
+
+BROKEN = """__global__ void reverse(const float* a, float* b) {
+  __shared__ float tile[128];
+  int i = blockIdx.x * 128 + threadIdx.x;
+  tile[threadIdx.x] = a[i];
+  b[i] = tile[127 - threadIdx.x];
+}
+"""
+RIGHT = BROKEN.replace("a[i];\n", "a[i];\n  __syncthreads();\n")
+ALL = ["memory", "races", "initialised", "barriers", "numbers"]
+
+
+def tensor(name, role):
+    spec = {"shape": [256], "dtype": "float32"}
+    if role != "output":
+        spec["init"] = {"kind": "uniform", "seed": 1, "low": 1, "high": 2}
+    return {"name": name, "type": "tensor", "role": role, "tensor_spec": spec}
+
+
+def evaluate(server, source, b_role="output", **more):
+    io = {"args": [tensor("a", "input"), tensor("b", b_role)], "launch": {"grid": {"x": 2}, "block": {"x": 128}}}
+    kernel = {"source_code": source, "kernel_type": "cuda", "io": io}
+    return server.call("evaluate", {"kernel": kernel, "device": "emulator", "num_trials": 1, **more})
+
+
+class Checks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+
+    def checks(self, source, wanted=None, **more):
+        report = evaluate(self.server, source, checks=wanted or ALL, until="validated", **more)["structuredContent"]
+        return report, report["validation"]["checks"]
+
+    def test_a_missing_barrier_is_told_with_both_lines_and_the_element(self):
+        report, checks = self.checks(BROKEN)
+        self.assertTrue(checks["ran"])
+        race = next(f for f in checks["findings"] if f["kind"] == "shared_race")
+        self.assertEqual({race["where"]["line"], race["other"]["where"]["line"]}, {4, 5})
+        self.assertEqual(race["memory"], "tile")
+        self.assertNotEqual(race["thread"], race["other"]["thread"])
+        self.assertGreater(race["count"], 1)
+        self.assertIn("Checks found", report["summary"])
+
+    def test_nothing_is_said_about_a_right_kernel(self):
+        report, checks = self.checks(RIGHT)
+        self.assertEqual(report["verdict"], "passed")
+        self.assertEqual((checks["ran"], checks["findings"], checks["notes"]), (True, [], []))
+        self.assertNotIn("Checks", report["summary"])
+
+    def test_an_output_that_is_added_to_is_uninitialised_unless_it_is_inout(self):
+        adds = RIGHT.replace("b[i] =", "b[i] +=")
+        _, checks = self.checks(adds)
+        self.assertEqual([f["kind"] for f in checks["findings"]], ["uninitialised_global"])
+        self.assertEqual((checks["findings"][0]["memory"], checks["findings"][0]["count"]), ("b", 256))
+        _, checks = self.checks(adds, b_role="inout")
+        self.assertEqual(checks["findings"], [])
+
+    def test_findings_of_a_kernel_that_crashes_are_kept(self):
+        crashes = BROKEN.replace("tile[127 - threadIdx.x]", "tile[127 - threadIdx.x] + a[i + 4000]")
+        report, checks = self.checks(crashes)
+        self.assertEqual(report["verdict"], "crashed")
+        self.assertTrue(checks["ran"])
+        self.assertIn("ended early (faulted)", checks["notes"][0])
+
+    def test_memory_alone_needs_no_further_run_and_no_checks_leave_no_trace(self):
+        _, checks = self.checks(RIGHT, ["memory"])
+        self.assertEqual((checks["ran"], checks["findings"]), (True, []))
+        report = evaluate(self.server, RIGHT)["structuredContent"]
+        self.assertNotIn("checks", report["validation"])
+        self.assertNotIn("device_metrics", report)
+
+    def test_an_unknown_check_is_refused(self):
+        result = evaluate(self.server, RIGHT, checks=["luck"])
+        self.assertTrue(result["isError"])
+        self.assertIn("/checks/0", result["content"][0]["text"])
+
+    def test_counters_bear_the_names_of_nsight_compute_and_come_by_line_on_request(self):
+        report = evaluate(self.server, RIGHT, device_metrics="on")["structuredContent"]
+        metrics = report["device_metrics"]["metrics"]
+        self.assertEqual(metrics["l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"], 4)
+        self.assertEqual(metrics["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"], 0)
+        self.assertEqual(report["device_metrics"]["estimate"]["bound"], "memory")
+        self.assertNotIn("lines", report["device_metrics"])
+        strided = RIGHT.replace("a[i]", "a[threadIdx.x % 8 * 32]")
+        report = evaluate(self.server, strided, device_metrics=["SourceCounters"])["structuredContent"]
+        line = next(l for l in report["device_metrics"]["lines"] if l["where"]["line"] == 4)
+        self.assertEqual(line["global_sectors"] / line["global_requests"], 8)
+
+    def test_counters_are_the_same_every_time(self):
+        first, second = (evaluate(self.server, RIGHT, device_metrics="on")["structuredContent"] for _ in range(2))
+        self.assertEqual(first["device_metrics"], second["device_metrics"])
+
+
+if __name__ == "__main__":
+    unittest.main()

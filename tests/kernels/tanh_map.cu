@@ -1,0 +1,16 @@
+// Hyperbolic tangent.
+/* contract
+{"args": ["in x float32[n]", "out y float32[n] atol=1e-4 rtol=1e-4", "int n = 1000"],
+ "launch": {"grid": "ceildiv(n, 256)", "block": 256}}
+*/
+// tolerance: approximations of single precision against double precision
+// wrong wrong_function wrong_output: tanhf -> atanf
+// wrong missing_tail wrong_output: if (i < n) -> if (i < n / 256 * 256)
+__global__ void tanh_map(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = tanhf(x[i]);
+}
+// reference
+__global__ void reference(const float* x, float* y, int n) {
+  for (int i = 0; i < n; ++i) y[i] = (float)(tanh((double)x[i]));
+}
