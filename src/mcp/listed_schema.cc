@@ -60,16 +60,19 @@ OrderedJson listed_input_schema(const OrderedJson& schema) {
 
 OrderedJson listed_output_schema(const OrderedJson& schema) {
   OrderedJson shown = {{"type", "object"}};
-  if (schema.contains("description")) shown["description"] = schema.at("description");
+  for (const char* key : {"description", "required"}) {
+    if (schema.contains(key)) shown[key] = schema.at(key);
+  }
+  const auto members = schema.find("properties");
+  if (schema.value(kBriefMark, false) || members == schema.end()) return shown;
   OrderedJson properties = OrderedJson::object();
-  const OrderedJson members = schema.value("properties", OrderedJson::object());
-  for (const auto& [name, member] : members.items()) {
-    if (!member.is_object() || !member.contains(kListedMark)) continue;
-    for (const char* key : {"type", "enum", "description"}) {
-      if (member.contains(key)) properties[name][key] = member.at(key);
+  for (const auto& [name, member] : members->items()) {
+    properties[name] = OrderedJson::object();
+    for (const char* key : {"type", "enum", "const", "description"}) {
+      if (member.is_object() && member.contains(key)) properties[name][key] = member.at(key);
     }
   }
-  if (!properties.empty()) shown["properties"] = std::move(properties);
+  shown["properties"] = std::move(properties);
   return shown;
 }
 

@@ -13,8 +13,8 @@
 namespace assay::mcp {
 
 [[nodiscard]] OrderedJson listed_input_schema(const OrderedJson& schema);
-// Whatever fits the whole schema fits this one; its members are not told unless they decide how an
-// answer is read ("x-listed": true in the whole).
+// Whatever fits the whole schema fits this one: its members by name and type; of one marked
+// "x-brief" not even those.
 [[nodiscard]] OrderedJson listed_output_schema(const OrderedJson& schema);
 
 }  // namespace assay::mcp

@@ -15,7 +15,7 @@ C_TYPES = {"float": "float32", "double": "float64", "__half": "float16", "__nv_b
            "char": "int8", "signed char": "int8", "unsigned char": "uint8", "bool": "bool", "short": "int16",
            "unsigned short": "uint16", "int": "int32", "unsigned int": "uint32", "long": "int64", "long long": "int64",
            "unsigned long": "uint64", "unsigned long long": "uint64"}
-VECTORS = {"float2": ("float32", 2), "float4": ("float32", 4), "double2": ("float64", 2), "int4": ("int32", 4),
+VECTORS = {"float2": ("float32", 2), "float4": ("float32", 4), "double2": ("float64", 2), "int4": ("int32", 4), "uint4": ("uint32", 4), "uint2": ("uint32", 2),
            "__half2": ("float16", 2), "uchar4": ("uint8", 4), "char4": ("int8", 4)}
 BYTES = {"bool": 1, "bfloat16": 2}
 
@@ -73,8 +73,12 @@ class Signatures(unittest.TestCase):
                 self.assertEqual(report["verdict"], "passed", (name, report.get("summary")))
                 for compiled in report["kernels"]:
                     place = f"{name}: {compiled['signature']}"
-                    result = server.call("build_io_contract", {
-                        "kernel": {"source_code": text, "metadata": {"kernel_name": compiled["name"]}}})
+                    asked = {"kernel": {"source_code": text, "metadata": {"kernel_name": compiled["name"]}}}
+                    result = server.call("build_io_contract", asked)
+                    if result["isError"] and "more than the limit" in result["content"][0]["text"]:
+                        # Square tensors of the size that is guessed for a vector: the refusal says what to lower.
+                        sizes = {arg["name"]: 64 for arg in compiled["args"] if arg["type"] == "int"}
+                        result = server.call("build_io_contract", {**asked, "sizes": sizes})
                     with self.subTest(place):
                         if result["isError"]:
                             self.not_read(compiled, result["content"][0]["text"], place)
