@@ -36,6 +36,7 @@ assay_static_library(assay_zlib z zlib.h)
 assay_static_library(assay_seccomp seccomp seccomp.h)
 assay_static_library(assay_yaml yaml-cpp yaml-cpp/yaml.h)
 assay_static_library(assay_crypto crypto openssl/evp.h ${CMAKE_DL_LIBS} Threads::Threads)
+assay_static_library(assay_tls ssl openssl/ssl.h assay_crypto)
 
 # simdjson: Debian ships no archive, so ./dev fetches the amalgamated source (PyPI's pysimdjson
 # source distribution carries it) and we build it; a shared one is the fallback.

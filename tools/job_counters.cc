@@ -35,7 +35,9 @@ void JobCounters::told(const std::string& job_id, const job::StageRecord& stage)
   const bool passed = stage.status == StageStatus::passed;
   if (stage.status == StageStatus::skipped) return;
   const double elapsed_s = stage.elapsed_ms / 1e3;
-  Active& job = active_[job_id];
+  const auto found = active_.find(job_id);
+  if (found == active_.end()) return;
+  Active& job = found->second;
   if (stage.name == "compiled") {
     counts_.compilations.add(elapsed_s);
     if (!passed) ++counts_.compilations_failed;

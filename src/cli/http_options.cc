@@ -51,6 +51,9 @@ void add_http_options(CLI::App& command, HttpOptions& options) {
                      "Another name by which HTTP clients call this server; *: any");
   command.add_option("--allow-origin", options.origins,
                      "Another origin whose pages may speak to this server; *: any");
+  command.add_option("--tls-cert", options.tls_certificate,
+                     "Speak HTTPS with the certificate (and its chain) in this PEM file");
+  command.add_option("--tls-key", options.tls_key, "The certificate's key, in PEM");
 }
 
 ListenAddress parse_listen_address(const std::string& text) {
@@ -99,6 +102,12 @@ mcp::http::HttpConfig http_config(const HttpOptions& options) {
   const ListenAddress address = parse_listen_address(options.listen);
   mcp::http::HttpConfig config{.address = address.host, .port = address.port};
   if (!options.token_file.empty()) config.access.tokens = read_tokens(options.token_file);
+  if (options.tls_certificate.empty() != options.tls_key.empty())
+    throw std::invalid_argument("--tls-cert and --tls-key are given together");
+  if (!options.tls_key.empty()) {
+    config.tls = {.certificate = options.tls_certificate, .key = options.tls_key};
+    mcp::http::require_usable(*config.tls);
+  }
   config.access.hosts = options.hosts;
   config.access.origins = options.origins;
   if (only_this_machine(address.host)) return config;

@@ -16,13 +16,16 @@ struct HttpOptions {
   bool allow_unauthenticated = false;
   std::vector<std::string> hosts{};
   std::vector<std::string> origins{};
+  std::string tls_certificate{};
+  std::string tls_key{};
 };
 
-// Declares --http, --token-file, --allow-unauthenticated, --allow-host, --allow-origin.
+// Declares --http, --token-file, --allow-unauthenticated, --allow-host, --allow-origin,
+// --tls-cert, --tls-key.
 void add_http_options(CLI::App& command, HttpOptions& options);
 
 // Throws std::invalid_argument, in words for the command line, for an address that is none, a token
-// file that cannot be used, and an address that others can reach without a token.
+// file or a certificate that cannot be used, and an address that others can reach without a token.
 [[nodiscard]] mcp::http::HttpConfig http_config(const HttpOptions& options);
 
 // One token a line; blank lines and lines that begin with # are nothing. Throws

@@ -43,7 +43,7 @@ class Remote {
     if (!name.empty()) fields.push_back({"Mcp-Name", name});
     if (!token_.empty()) fields.push_back({"Authorization", "Bearer " + token_});
     const auto answer =
-        mcp::http::post(url_, std::move(fields), mcp::encode(message), patience, stop);
+        mcp::http::post(url_, fields, mcp::encode(message), patience, stop);
     const OrderedJson body = OrderedJson::parse(answer.body, nullptr, false);
     if (body.is_object() && body.contains("result")) return body.at("result");
     if (body.is_object() && body.contains("error") && body.at("error").is_object())

@@ -75,8 +75,9 @@ class HttpService {
       : stopped_(stop, [this] { end_.request_stop(); }), server_(std::move(config), http) {
     // Not a log line: whoever asked for any free port has to learn which one it is.
     const bool v6 = http.address.find(':') != std::string::npos;
-    std::cerr << "assay: http://" << (v6 ? '[' + http.address + ']' : http.address) << ':'
-              << server_.port() << "/mcp" << std::endl;
+    std::cerr << "assay: " << (http.tls ? "https" : "http") << "://"
+              << (v6 ? '[' + http.address + ']' : http.address) << ':' << server_.port() << "/mcp"
+              << std::endl;
     thread_ = std::thread([this] { outcome_ = server_.run(end_.get_token()); });
   }
   ~HttpService() {

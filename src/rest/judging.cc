@@ -104,6 +104,9 @@ ToolResult Judging::run(const Submission& submission, CallContext& context) cons
                            {"wait_s", kWaitAtOnceS},
                            {"detail", submission.arguments.at("detail")}},
                           context);
+  // The tool itself cancels for who leaves while it waits; beyond that it is ours to do.
+  if (context.stop.stop_requested() && is_unfinished(result))
+    (void)jobs_.cancel(result.structured.at("job_id"), context.principal);
   return result;
 }
 

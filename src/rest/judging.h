@@ -26,7 +26,7 @@ class Judging {
 
   [[nodiscard]] HttpAnswer answer(const mcp::http::Visit& visit) const;
 
-  // The table above. `is_finished`: the result holds a final report.
+  // The table above.
   [[nodiscard]] static int status_of(const mcp::ToolResult& result);
 
  private:

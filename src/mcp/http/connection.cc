@@ -119,14 +119,17 @@ class Connection::Turn final : public Responder {
   const bool keep_;
 };
 
-Connection::Connection(Socket socket, const HttpLimits& limits, ConnectionOwner& owner)
-    : socket_(std::move(socket)), limits_(limits), owner_(owner) {}
+Connection::Connection(std::shared_ptr<ByteStream> stream, const HttpLimits& limits,
+                       ConnectionOwner& owner)
+    : stream_(std::move(stream)), limits_(limits), owner_(owner) {}
 
 void Connection::start() {
-  error_code ignored;
-  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
   enter(State::idle, limits_.header_time);
-  read();
+  stream_->open([self = shared_from_this()](bool failed) {
+    if (self->state_ == State::closed) return;
+    if (failed) return self->close();
+    self->read();
+  });
 }
 
 void Connection::enter(State state, Clock::duration time) {
@@ -138,12 +141,12 @@ void Connection::read() {
   if (reading_ || input_ended_ || state_ == State::closed) return;
   if (state_ == State::answering && buffer_.size() >= kMaxEarlyBytes) return;
   reading_ = true;
-  socket_.async_read_some(buffer_.prepare(kReadBytes),
-                          [self = shared_from_this()](const error_code& fault, std::size_t count) {
-                            self->reading_ = false;
-                            self->buffer_.commit(count);
-                            self->on_read(static_cast<bool>(fault));
-                          });
+  stream_->read_some(buffer_.prepare(kReadBytes),
+                     [self = shared_from_this()](const error_code& fault, std::size_t count) {
+                       self->reading_ = false;
+                       self->buffer_.commit(count);
+                       self->on_read(static_cast<bool>(fault));
+                     });
 }
 
 void Connection::on_read(bool ended) {
@@ -242,16 +245,16 @@ void Connection::write_next() {
   writing_ = true;
   write_deadline_ = Clock::now() + limits_.unread_time;
   // In pieces, so that a slow client's progress is seen.
-  socket_.async_write_some(asio::buffer(unsent_.front()),
-                           [self = shared_from_this()](const error_code& fault, std::size_t count) {
-                             self->writing_ = false;
-                             self->unsent_bytes_ -= count;
-                             if (count == self->unsent_.front().size())
-                               self->unsent_.pop_front();
-                             else
-                               self->unsent_.front().erase(0, count);
-                             self->on_written(static_cast<bool>(fault));
-                           });
+  stream_->write_some(asio::buffer(unsent_.front()),
+                      [self = shared_from_this()](const error_code& fault, std::size_t count) {
+                        self->writing_ = false;
+                        self->unsent_bytes_ -= count;
+                        if (count == self->unsent_.front().size())
+                          self->unsent_.pop_front();
+                        else
+                          self->unsent_.front().erase(0, count);
+                        self->on_written(static_cast<bool>(fault));
+                      });
 }
 
 void Connection::on_written(bool failed) {
@@ -272,8 +275,7 @@ void Connection::after_answer() {
     return advance();
   }
   // Closing with unread input would destroy the answer on its way.
-  error_code ignored;
-  socket_.shutdown(Socket::shutdown_send, ignored);
+  stream_->end_sending();
   if (input_ended_) return close();
   enter(State::lingering, kLinger);
   advance();
@@ -288,8 +290,7 @@ void Connection::tick(Clock::time_point now) {
 
 void Connection::close() {
   if (std::exchange(state_, State::closed) == State::closed) return;
-  error_code ignored;
-  socket_.close(ignored);
+  stream_->close();
   const auto self = shared_from_this();
   if (const auto turn = std::exchange(turn_, {})) turn->lose_client();
   owner_.closed(this);

@@ -1,4 +1,4 @@
-// One TCP connection: reads requests one after the other, hands each to the server and sends what
+// One connection: reads requests one after the other, hands each to the server and sends what
 // it is answered. Requests that arrive early (pipelined) wait their turn. It always reads while an
 // answer is pending, because that is how it learns that the client has gone.
 //
@@ -7,7 +7,6 @@
 // only.
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -18,6 +17,7 @@
 #include <string>
 
 #include "mcp/event_loop.h"
+#include "mcp/http/byte_stream.h"
 #include "mcp/http/http_config.h"
 #include "mcp/http/responder.h"
 
@@ -33,10 +33,8 @@ class ConnectionOwner {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  using Socket = boost::asio::ip::tcp::socket;
-
   // `owner` and `limits` must outlive the connection or its close().
-  Connection(Socket socket, const HttpLimits& limits, ConnectionOwner& owner);
+  Connection(std::shared_ptr<ByteStream> stream, const HttpLimits& limits, ConnectionOwner& owner);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -72,7 +70,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void turn_over();
   void after_answer();
 
-  Socket socket_;
+  const std::shared_ptr<ByteStream> stream_;
   const HttpLimits& limits_;
   ConnectionOwner& owner_;
   State state_ = State::idle;

@@ -24,7 +24,7 @@ constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 20;
 // One exchange on an event loop of its own: what is asynchronous can be given up.
 class Exchange {
  public:
-  Exchange(const Url& url, Fields fields, const std::string& body)
+  Exchange(const Url& url, const Fields& fields, const std::string& body)
       : url_(url), request_(beast::http::verb::post, url.path, 11) {
     request_.set("Host", url.host + ':' + url.port);
     request_.set("Content-Type", "application/json");
@@ -114,9 +114,9 @@ Url parse_url(const std::string& text) {
   return url;
 }
 
-HttpAnswer post(const Url& url, Fields fields, const std::string& body,
+HttpAnswer post(const Url& url, const Fields& fields, const std::string& body,
                 std::chrono::seconds patience, const std::stop_token& stop) {
-  return Exchange(url, std::move(fields), body).run(patience, stop);
+  return Exchange(url, fields, body).run(patience, stop);
 }
 
 }  // namespace assay::mcp::http

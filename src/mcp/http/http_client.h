@@ -27,7 +27,7 @@ struct Unreachable : std::runtime_error {
 // Host, Content-Type and Content-Length are added to `fields`. Throws Unreachable if there is no
 // whole answer within `patience`, or `stop` ends the wait: the connection is closed then, which the
 // server takes as a cancel.
-[[nodiscard]] HttpAnswer post(const Url& url, Fields fields, const std::string& body,
+[[nodiscard]] HttpAnswer post(const Url& url, const Fields& fields, const std::string& body,
                               std::chrono::seconds patience, const std::stop_token& stop);
 
 }  // namespace assay::mcp::http

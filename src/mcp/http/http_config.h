@@ -5,11 +5,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "mcp/http/access.h"
 #include "mcp/http/site.h"
+#include "mcp/http/tls_files.h"
 
 namespace assay::mcp::http {
 
@@ -39,6 +41,7 @@ struct HttpConfig {
   AccessRules access{};
   HttpLimits limits{};
   Site site{};
+  std::optional<TlsFiles> tls{};  // nothing: in the clear
 };
 
 }  // namespace assay::mcp::http

@@ -12,6 +12,7 @@
 
 #include "mcp/dispatcher.h"
 #include "mcp/http/access.h"
+#include "mcp/http/byte_stream.h"
 #include "mcp/http/connection.h"
 #include "mcp/http/mcp_endpoint.h"
 #include "mcp/http/site_endpoint.h"
@@ -71,6 +72,7 @@ class HttpServer::Impl final : public ConnectionOwner,
         log_(config.log),
         max_pending_bytes_(config.limits.max_pending_bytes),
         access_(std::move(http.access)),
+        streams_(byte_streams(http.tls)),
         stop_grace_(config.limits.stop_grace),
         acceptor_(listening(io_, http)),
         site_(std::move(http.site), max_pending_bytes_, loop_, log_),
@@ -135,7 +137,10 @@ class HttpServer::Impl final : public ConnectionOwner,
       socket.write_some(asio::buffer(full), ignored);
       return;
     }
-    auto connection = std::make_shared<Connection>(std::move(socket), limits_, *this);
+    error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    auto connection =
+        std::make_shared<Connection>(streams_->over(std::move(socket)), limits_, *this);
     connections_.emplace(connection.get(), connection);
     connection->start();
   }
@@ -187,6 +192,7 @@ class HttpServer::Impl final : public ConnectionOwner,
   const Log log_;
   const std::size_t max_pending_bytes_;
   const Access access_;
+  const std::unique_ptr<ByteStreams> streams_;
   const std::chrono::milliseconds stop_grace_;
   asio::io_context io_{1};
   IoLoop loop_{io_};

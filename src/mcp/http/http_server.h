@@ -24,7 +24,7 @@ namespace assay::mcp::http {
 class HttpServer {
  public:
   // Throws std::system_error when the address cannot be listened on, and std::invalid_argument as
-  // StdioServer does.
+  // StdioServer does, or for TLS files that cannot be used.
   HttpServer(ServerConfig config, HttpConfig http);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;

@@ -115,3 +115,21 @@ TEST_CASE("pages of allowed origins hear that they are", "[http]") {
   CHECK(access.cross_origin_fields(request).empty());
   CHECK(access.cross_origin_fields({}).empty());
 }
+
+TEST_CASE("an open door lets in who shows nothing, as nobody; a wrong token is still wrong",
+          "[http]") {
+  const Access access({.tokens = {"a-token-of-this-test"}});
+  const auto through = [&access](const Fields& fields) -> std::string {
+    const auto admitted =
+        access.admit({.method = "GET", .path = "/", .fields = fields}, Access::Door::open);
+    const auto* refusal = std::get_if<HttpAnswer>(&admitted);
+    return refusal ? std::to_string(refusal->status) : "as " + std::get<std::string>(admitted);
+  };
+  const Field host{"Host", "localhost"};
+  CHECK(through({host}) == "as ");
+  CHECK(
+      through({host, {"Authorization", "Bearer a-token-of-this-test"}}).starts_with("as bearer:"));
+  CHECK(through({host, {"Authorization", "Bearer another"}}) == "401");
+  CHECK(through({{"Host", "evil.example"}}) == "421");
+  CHECK(through({host, {"Origin", "https://evil.example"}}) == "403");
+}
