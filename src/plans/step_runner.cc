@@ -54,6 +54,11 @@ std::vector<std::pair<std::string, std::string>> environment_of(const Step& step
     if (equals == std::string_view::npos) continue;
     all.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
+  if (!step.enclosure.confined) {
+    // What spawn() says where nobody does is meant for confined children.
+    all.emplace("TMPDIR", "/tmp");
+    all.emplace("HOME", "/");
+  }
   for (const auto& [key, value] : step.environment) all[key] = value;
   return {all.begin(), all.end()};
 }

@@ -43,6 +43,13 @@ TEST_CASE("a step has the caller's environment, and its own over it") {
   CHECK(end.standard_output == std::string(std::getenv("PATH")) + "|a b'c");
 }
 
+TEST_CASE("a step on the host has a folder for temporary files") {
+  const Scratch scratch;
+  CHECK(host_runner()
+            .run(shell(scratch, "test -d \"$TMPDIR\" && test -d \"$HOME\""), {})
+            .succeeded());
+}
+
 TEST_CASE("a missing program is the machine's failure, not an exit code") {
   const Scratch scratch;
   const StepEnd end =

@@ -232,9 +232,13 @@ Side::Fault Side::run_all(const Context& context, const char* phase,
 std::vector<std::string> Side::container_prefix(const std::vector<std::string>& mounts,
                                                 const std::map<std::string, std::string>& variables,
                                                 const fs::path& cwd) const {
-  std::vector<std::string> argv{
-      engine_,     "run",        "--rm",     "--init",
-      "--workdir", cwd.string(), "--volume", folder_.string() + ":" + folder_.string()};
+  std::vector<std::string> argv{engine_,
+                                "run",
+                                "--rm",
+                                "--workdir",
+                                cwd.string(),
+                                "--volume",
+                                folder_.string() + ":" + folder_.string()};
   for (const auto& mount : mounts) {
     argv.emplace_back("--volume");
     argv.push_back(mount + ":" + mount);

@@ -122,8 +122,8 @@ std::string missing_function(const std::filesystem::path& file, const std::strin
   if (!std::filesystem::is_regular_file(file, error) || !stream) {
     return "there is no file " + file.string();
   }
-  static const std::regex kName("[A-Za-z_][A-Za-z0-9_]*");
-  if (!std::regex_match(name, kName)) return "'" + name + "' is no name of a Python function";
+  static const std::regex python_name("[A-Za-z_][A-Za-z0-9_]*");
+  if (!std::regex_match(name, python_name)) return "'" + name + "' is no name of a Python function";
   for (std::string line; std::getline(stream, line);) {
     for (const std::string& prefix : {std::string("def "), std::string("async def ")}) {
       if (line.starts_with(prefix + name)) return {};

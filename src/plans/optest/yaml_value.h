@@ -22,7 +22,7 @@ struct Value {
   std::string text{};      // of a scalar
   bool is_quoted = false;  // a quoted scalar is text, whatever it looks like
   std::vector<Value> items{};
-  std::vector<Entry> entries{};
+  std::vector<Entry> entries;
 
   [[nodiscard]] bool is_scalar() const { return kind == Kind::scalar; }
   [[nodiscard]] bool is_sequence() const { return kind == Kind::sequence; }

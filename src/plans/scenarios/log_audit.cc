@@ -26,9 +26,9 @@ std::size_t escape_length(const std::string& text, std::size_t at) {
 
 // Minutes and seconds of "real\t1m2.345s".
 std::optional<double> real_seconds(const std::string& line) {
-  static const std::regex kReal("^\\s*real\\s+(\\d+)m([\\d.]+)s");
+  static const std::regex real_line("^\\s*real\\s+(\\d+)m([\\d.]+)s");
   std::smatch match;
-  if (!std::regex_search(line, match, kReal)) return std::nullopt;
+  if (!std::regex_search(line, match, real_line)) return std::nullopt;
   return std::stod(match[1].str()) * 60 + std::stod(match[2].str());
 }
 
@@ -70,26 +70,26 @@ class LogReader {
   [[nodiscard]] bool has(const char* part) const { return line_.find(part) != std::string::npos; }
 
   void look_for_echo() {
-    static const std::regex kEcho("^(\\+ |\\(time |.*\\(time .+\\)\\s*$)");
-    static const std::regex kStamp("^(Start|End):\\s|^\\[?\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d");
-    if (std::regex_search(line_, kEcho)) {
+    static const std::regex echo("^(\\+ |\\(time |.*\\(time .+\\)\\s*$)");
+    static const std::regex stamp("^(Start|End):\\s|^\\[?\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d");
+    if (std::regex_search(line_, echo)) {
       audit_.has_echoes = true;
       last_echo_ = line_;
     }
-    if (std::regex_search(line_, kStamp)) audit_.has_timestamps = true;
+    if (std::regex_search(line_, stamp)) audit_.has_timestamps = true;
   }
 
   // "#7 [2/5] RUN …" names a step, "#7 CACHED" says of it; " => CACHED [2/5] RUN …" does both.
   void look_for_caches() {
-    static const std::regex kStep("^#(\\d+) (\\[.*\\].*|importing cache manifest.*)$");
-    static const std::regex kCached("^#(\\d+) CACHED");
-    static const std::regex kFancy("=> CACHED (\\[.*)$");
+    static const std::regex step("^#(\\d+) (\\[.*\\].*|importing cache manifest.*)$");
+    static const std::regex cached_step("^#(\\d+) CACHED");
+    static const std::regex fancy_step("=> CACHED (\\[.*)$");
     std::smatch match;
-    if (std::regex_search(line_, match, kStep)) steps_[match[1].str()] = match[2].str();
+    if (std::regex_search(line_, match, step)) steps_[match[1].str()] = match[2].str();
     if (has("importing cache manifest")) note("cache_from", "a build imported a cache");
-    if (std::regex_search(line_, match, kCached)) {
+    if (std::regex_search(line_, match, cached_step)) {
       cached(steps_[match[1].str()]);
-    } else if (std::regex_search(line_, match, kFancy)) {
+    } else if (std::regex_search(line_, match, fancy_step)) {
       cached(match[1].str());
     } else if (has("---> Using cache") || has("--> Using cache")) {
       note("step_cached", "a build step was taken from the cache");

@@ -56,10 +56,17 @@ Carrying carry_in_container(const json& request, const std::string& engine,
     build.argv.push_back(argument);
   build.argv.push_back(workspace.string());
   carrying.phases.push_back(std::move(build));
-  std::vector<std::string> start{
-      engine,      "run",           "--detach",     "--init",
-      "--name",    container,       "--volume",     workspace.string() + ":" + inside.string(),
-      "--workdir", inside.string(), "--entrypoint", "sleep"};
+  std::vector<std::string> start{engine,
+                                 "run",
+                                 "--detach",
+                                 "--name",
+                                 container,
+                                 "--volume",
+                                 workspace.string() + ":" + inside.string(),
+                                 "--workdir",
+                                 inside.string(),
+                                 "--entrypoint",
+                                 "sleep"};
   for (const auto& argument : request.value("run_options", std::vector<std::string>{}))
     start.push_back(argument);
   start.push_back(image);
@@ -83,10 +90,12 @@ Carrying carry_in_container(const json& request, const std::string& engine,
   }
   if (auto verify = verification(request); !verify.empty())
     in_container("verify", std::move(verify));
-  carrying.afterwards.push_back({.name = "remove container",
-                                 .argv = {engine, "rm", "--force", container},
-                                 .cwd = "/",
-                                 .may_fail = true});
+  // docker kills at once; podman asks first and waits.
+  std::vector<std::string> remove{engine, "rm", "--force"};
+  if (engine == "podman") remove.insert(remove.end(), {"--time", "0"});
+  remove.push_back(container);
+  carrying.afterwards.push_back(
+      {.name = "remove container", .argv = std::move(remove), .cwd = "/", .may_fail = true});
   carrying.afterwards.push_back({.name = "remove image",
                                  .argv = {engine, "image", "rm", "--force", image},
                                  .cwd = "/",
