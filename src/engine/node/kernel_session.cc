@@ -237,7 +237,7 @@ Ended KernelSession::ending(const json& reply) const {
   return ended;
 }
 
-std::variant<json, Ended> KernelSession::ask_run(json extra, posix::Descriptor arena,
+std::variant<json, Ended> KernelSession::ask_run(const json& extra, posix::Descriptor arena,
                                                  std::uint64_t arena_bytes,
                                                  nanoseconds& execution_left) {
   frames::Frame request;

@@ -95,7 +95,7 @@ class KernelSession {
   [[nodiscard]] nlohmann::json launch_frame(const char* type) const;
   // Sends a run and returns the runner's answer.
   [[nodiscard]] std::variant<nlohmann::json, Ended> ask_run(
-      nlohmann::json extra, posix::Descriptor arena, std::uint64_t arena_bytes,
+      const nlohmann::json& extra, posix::Descriptor arena, std::uint64_t arena_bytes,
       std::chrono::nanoseconds& execution_left);
   [[nodiscard]] std::variant<Turn, Ended> decode_timed(const nlohmann::json& body) const;
   [[nodiscard]] std::optional<Ended> bind(const KernelSource& source,
