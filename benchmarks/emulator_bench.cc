@@ -47,6 +47,7 @@ struct Case {
   std::vector<std::size_t> buffers{};  // floats in each, parameters in this order
   std::vector<std::uint32_t> scalars{};
   std::size_t shared_bytes = 0;
+  Inspection inspection{};
 };
 
 void run(Device& device, const Case& c) {
@@ -54,6 +55,10 @@ void run(Device& device, const Case& c) {
   std::vector<Buffer> buffers;
   Launch launch{.kernel = c.kernel, .grid = c.grid, .block = c.block};
   launch.dynamic_shared_bytes = c.shared_bytes;
+  launch.inspection = c.inspection;
+  const char* const looked_at = c.inspection.races      ? " + races"
+                                : c.inspection.counters ? " + counters"
+                                                        : "";
   std::uint64_t address = 0x7F00'0000'0000;
   for (const std::size_t n : c.buffers) {
     memory.emplace_back(n, 0.5F);
@@ -79,11 +84,11 @@ void run(Device& device, const Case& c) {
     std::printf("%-16s %s\n", c.kernel.c_str(), o.message.c_str());
     return;
   }
-  std::printf("%-16s %10.3f ms  %7.1f M thread instructions  %5.2f G/s  %5.1f ns per warp's\n",
+  std::printf("%-16s %10.3f ms  %7.1f M thread instructions  %5.2f G/s  %5.1f ns per warp's%s\n",
               c.kernel.c_str(), best * 1e3,
               static_cast<double>(o.counters.thread_instructions) / 1e6,
               static_cast<double>(o.counters.thread_instructions) / best / 1e9,
-              best * 1e9 / static_cast<double>(o.counters.warp_instructions));
+              best * 1e9 / static_cast<double>(o.counters.warp_instructions), looked_at);
 }
 
 void run_all(std::string_view set) {
@@ -109,6 +114,16 @@ void run_all(std::string_view set) {
   Device c(gemm);
   run(c, {"gemm_naive", {kSide / 16, kSide / 16}, {16, 16}, {kMatrix, kMatrix, kMatrix}, {kSide}});
   run(c, {"gemm_blocked", {kSide / 64, kSide / 64}, {256}, {kMatrix, kMatrix, kMatrix}, {kSide}});
+  // What looking costs: an eighth of the product's rows.
+  for (const Inspection& i :
+       {Inspection{}, Inspection{.counters = true}, Inspection{.races = true}}) {
+    run(b, {.kernel = "sgemm",
+            .grid = {kSide / 16, kSide / 128},
+            .block = {16, 16},
+            .buffers = {kMatrix, kMatrix, kMatrix},
+            .scalars = {kSide},
+            .inspection = i});
+  }
   run(c, {"histogram_shared", {1024}, {256}, {kMany, 256}, {kMany}});
 }
 

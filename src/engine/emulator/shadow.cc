@@ -15,19 +15,19 @@ void Granule::note_read(const Touch& touch) {
 
 Granule* RaceShadow::at(std::uint64_t address) {
   const std::uint64_t number = address / kPageBytes;
-  if (last_ == nullptr || number != last_number_) {
+  Recent& recent = recent_[number % recent_.size()];
+  if (recent.page == nullptr || recent.number != number) {
     const auto found = pages_.find(number);
     if (found != pages_.end()) {
-      last_ = found->second.get();
+      recent = {found->second.get(), number};
     } else if (pages_.size() >= kMaxPages) {
       full_ = true;
       return nullptr;
     } else {
-      last_ = pages_.emplace(number, std::make_unique<Page>()).first->second.get();
+      recent = {pages_.emplace(number, std::make_unique<Page>()).first->second.get(), number};
     }
-    last_number_ = number;
   }
-  return &(*last_)[address % kPageBytes / 4];
+  return &(*recent.page)[address % kPageBytes / 4];
 }
 
 void RaceShadow::forget(std::uint64_t begin, std::uint64_t bytes) {

@@ -36,8 +36,12 @@ class RaceShadow {
   static constexpr std::size_t kMaxPages = 12'000;  // about 300 MB
   using Page = std::array<Granule, kPageBytes / 4>;
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_{};
-  Page* last_ = nullptr;
-  std::uint64_t last_number_ = 0;
+  // Pages found last: a kernel goes back and forth between a few.
+  struct Recent {
+    Page* page = nullptr;
+    std::uint64_t number = 0;
+  };
+  std::array<Recent, 16> recent_{};
   bool full_ = false;
 };
 

@@ -10,6 +10,9 @@ using nlohmann::json;
 // What a launch may take at most under inspection, which is many times slower than running.
 constexpr std::chrono::seconds kInspectionLimit{30};
 
+// What it gets even if the runs before it used up the time: a hang is worth looking at.
+constexpr std::chrono::seconds kInspectionLeast{1};
+
 // Peaks of the GPU that a roofline is drawn for (its data sheet: FP32 without tensor cores, HBM3e).
 constexpr const char* kRooflineGpu = "NVIDIA H200";
 constexpr double kPeakFlops = 66.9e12;
@@ -20,7 +23,7 @@ std::variant<Inspected, Ended> inspect(const InspectionRun& run,
   auto arena = run.referee.fill(0);
   if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
   std::chrono::nanoseconds limit = std::min<std::chrono::nanoseconds>(
-      kInspectionLimit, std::max(run.execution_left, std::chrono::nanoseconds(1)));
+      kInspectionLimit, std::max<std::chrono::nanoseconds>(run.execution_left, kInspectionLeast));
   const std::chrono::nanoseconds given = limit;
   auto said = run.kernel.inspect(what, std::move(std::get<LentArena>(arena)), limit);
   run.execution_left -= given - limit;

@@ -240,7 +240,7 @@ Ended KernelSession::ending(const json& reply) const {
   return ended;
 }
 
-std::variant<json, Ended> KernelSession::ask_run(json extra, LentArena arena,
+std::variant<json, Ended> KernelSession::ask_run(const json& extra, LentArena arena,
                                                  nanoseconds& execution_left) {
   frames::Frame request;
   request.body = launch_frame("run");

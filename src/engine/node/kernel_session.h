@@ -110,7 +110,7 @@ class KernelSession {
   [[nodiscard]] nlohmann::json launch_frame(const char* type) const;
   // Sends a run and returns the runner's answer.
   [[nodiscard]] std::variant<nlohmann::json, Ended> ask_run(
-      nlohmann::json extra, LentArena arena, std::chrono::nanoseconds& execution_left);
+      const nlohmann::json& extra, LentArena arena, std::chrono::nanoseconds& execution_left);
   [[nodiscard]] std::variant<Turn, Ended> decode_timed(const nlohmann::json& body) const;
   [[nodiscard]] std::optional<Ended> bind(const KernelSource& source,
                                           const contract::Contract& judged,
