@@ -42,8 +42,7 @@ class Remote {
         {"Accept", "application/json"}, {"MCP-Protocol-Version", revision}, {"Mcp-Method", method}};
     if (!name.empty()) fields.push_back({"Mcp-Name", name});
     if (!token_.empty()) fields.push_back({"Authorization", "Bearer " + token_});
-    const auto answer =
-        mcp::http::post(url_, fields, mcp::encode(message), patience, stop);
+    const auto answer = mcp::http::post(url_, fields, mcp::encode(message), patience, stop);
     const OrderedJson body = OrderedJson::parse(answer.body, nullptr, false);
     if (body.is_object() && body.contains("result")) return body.at("result");
     if (body.is_object() && body.contains("error") && body.at("error").is_object())
