@@ -36,7 +36,8 @@ assay_static_library(assay_zlib z zlib.h)
 assay_static_library(assay_seccomp seccomp seccomp.h)
 assay_static_library(assay_yaml yaml-cpp yaml-cpp/yaml.h)
 assay_static_library(assay_crypto crypto openssl/evp.h ${CMAKE_DL_LIBS} Threads::Threads)
-assay_static_library(assay_tls ssl openssl/ssl.h assay_crypto)
+# The archive itself, right behind: an archive is searched for what stood before it.
+assay_static_library(assay_tls ssl openssl/ssl.h ${LIB_assay_crypto} ${CMAKE_DL_LIBS} Threads::Threads)
 
 # simdjson: Debian ships no archive, so ./dev fetches the amalgamated source (PyPI's pysimdjson
 # source distribution carries it) and we build it; a shared one is the fallback.

@@ -68,7 +68,7 @@ void read_per_input(Reading& reading, const Value& value, const std::string& whe
   }
   for (const auto& entry : list->entries) {
     const std::string there = where + ".per_input." + entry.key;
-    const auto index = as_integer({.kind = Value::Kind::scalar, .text = entry.key});
+    const auto index = as_integer({.kind = Value::Kind::scalar, .text = entry.key, .entries = {}});
     if (!index || *index < 0 || static_cast<std::size_t>(*index) >= inputs) {
       reading.problems().error(entry.place, there,
                                "is no input; there are " + std::to_string(inputs));

@@ -33,7 +33,7 @@ class Copy {
   Value of(const YAML::Node& node, int depth) {
     if (++count_ > kMaxPlanValues) throw TooLarge("more values than a plan may have");
     if (depth > kMaxDepth) throw TooLarge("nested deeper than a plan may be");
-    Value value{.place = place_of(node.Mark())};
+    Value value{.place = place_of(node.Mark()), .entries = {}};
     switch (node.Type()) {
       case YAML::NodeType::Undefined:
       case YAML::NodeType::Null:
