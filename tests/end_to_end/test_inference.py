@@ -20,6 +20,18 @@ NOT_TOLD = {
     "template_map": "a template argument is a type of the source's own",
 }
 
+# What inference does not follow yet: found when the corpus grew.
+NOT_YET = {
+    "cp_async_pipeline": "a block as long as its shared array", "transpose_tiled": "a tile taller than its block",
+    "producer_consumer": "half of a block's warps are told by a constant", "gemm_wmma": "a warp to a tile",
+    "ldmatrix_gemm": "a warp to a tile", "mma_bfloat16": "one warp", "mma_half": "one warp", "mma_int8": "one warp",
+    "dp4a_dot": "four elements to a word", "sgemm_vectorised": "four elements to a word",
+    "function_table": "an index that must be below three", "struct_by_value": "a pointer inside a struct",
+    "index_add": "indices that may repeat", "radix_partition": "a histogram made before",
+    "jacobi3d": "the border is not written", "layernorm_warp": "a warp to a row", "min_max_rows": "a warp to a row",
+    "reduce_last_block": "one result for all blocks", "scan_warp_shuffle": "one sum for each block",
+}
+
 
 class Inference(unittest.TestCase):
     @classmethod
@@ -59,8 +71,9 @@ class Inference(unittest.TestCase):
             if (report["verdict"], report["trust"]) == ("passed", "verified"):
                 told.add(kernel_file.name)
             else:
-                self.assertIn(kernel_file.name, NOT_TOLD, (report["summary"], built["text"]))
-        self.assertEqual(told & set(NOT_TOLD), set(), "no longer true of these")
+                self.assertIn(kernel_file.name, NOT_TOLD | NOT_YET, (report["summary"], built["text"]))
+        self.assertEqual(told & set(NOT_TOLD | NOT_YET), set(), "no longer true of these")
+        self.assertGreater(len(told), 95)
 
     def test_blocks_that_nothing_bounds_are_said_not_to_be_inferred(self):
         built = self.infer("""__global__ void scale_rows(float* x, int columns) {
