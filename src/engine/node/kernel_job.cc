@@ -354,28 +354,26 @@ KernelJob::Step KernelJob::validate_stage() {
   return clock.tell(std::move(ended));
 }
 
+std::string KernelJob::summary_of_passed() const {
+  if (task_.listing) return compiled_summary_;
+  if (task_.until == Until::compiled) return "Compiled.";
+  const std::string trials = std::to_string(task_.validation_trials) + " trials";
+  const bool has_golden = !task_.expected.empty();
+  if (!reference_ && !has_golden) {
+    return "Ran to its end in " + trials + "; checked against no reference.";
+  }
+  return std::string("Passed: equal to the ") + (reference_ ? "reference" : "golden") +
+         " within tolerance in " + trials + ".";
+}
+
 Conclusion KernelJob::conclude(const Step& ended) {
   Conclusion conclusion{.verdict = ended ? ended->verdict : Verdict::passed};
   clean_ = ran_ && !ended && evidence_.empty();
   json& body = conclusion.body;
-  const bool compiled_only = task_.until == Until::compiled;
+  body["summary"] = ended ? ended->summary : summary_of_passed();
   if (ended) {
-    body["summary"] = ended->summary;
     body["detail"] = ended->detail;
     conclusion.interrupted = ended->interrupted;
-  } else if (task_.listing) {
-    body["summary"] = compiled_summary_;
-  } else if (compiled_only) {
-    body["summary"] = "Compiled.";
-  } else if (reference_) {
-    body["summary"] = "Passed: equal to the reference within tolerance in " +
-                      std::to_string(task_.validation_trials) + " trials.";
-  } else if (!task_.expected.empty()) {
-    body["summary"] = "Passed: equal to the golden within tolerance in " +
-                      std::to_string(task_.validation_trials) + " trials.";
-  } else {
-    body["summary"] = "Ran to its end in " + std::to_string(task_.validation_trials) +
-                      " trials; checked against no reference.";
   }
   if (!checks_sentence_.empty()) {
     body["summary"] = body["summary"].get<std::string>() + " " + checks_sentence_;

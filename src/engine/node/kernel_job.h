@@ -48,6 +48,7 @@ class KernelJob {
   void profile_stage();
   void gpu_profile_stage();
   [[nodiscard]] InspectionRun inspection();
+  [[nodiscard]] std::string summary_of_passed() const;
   [[nodiscard]] Conclusion conclude(const Step& ended);
 
   // One arena through one kernel; what the referee says of it lands in `said`.

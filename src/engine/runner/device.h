@@ -123,7 +123,7 @@ class Device {
   // time() puts before its runs and writes kept runs back to; all arenas have one size. Answers how
   // many places runs can work in, at most as many as wished.
   [[nodiscard]] virtual bool has_clock() const { return false; }
-  [[nodiscard]] virtual std::uint32_t stage(std::vector<std::unique_ptr<Arena>> /*arenas*/,
+  [[nodiscard]] virtual std::uint32_t stage(std::vector<std::unique_ptr<Arena>>&& /*arenas*/,
                                             std::uint32_t /*places*/) {
     return 0;
   }

@@ -222,7 +222,7 @@ class GpuDevice final : public Device {
     }
     return profiled;
   }
-  std::uint32_t stage(std::vector<std::unique_ptr<Arena>> arenas, std::uint32_t places) override {
+  std::uint32_t stage(std::vector<std::unique_ptr<Arena>>&& arenas, std::uint32_t places) override {
     return timer_.stage(std::move(arenas), places);
   }
   Timed time(const TimedLaunch& launch, const TimingPlan& plan) override {

@@ -49,7 +49,7 @@ GpuTimer::~GpuTimer() {
   }
 }
 
-std::uint32_t GpuTimer::stage(std::vector<std::unique_ptr<Arena>> arenas, std::uint32_t places) {
+std::uint32_t GpuTimer::stage(std::vector<std::unique_ptr<Arena>>&& arenas, std::uint32_t places) {
   const auto& driver = context_.driver();
   arenas_ = std::move(arenas);
   while (contents_.size() < arenas_.size()) contents_.emplace_back(context_);

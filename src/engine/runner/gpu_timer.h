@@ -26,7 +26,7 @@ class GpuTimer {
   // Contents for the runs to begin with, and written to by kept runs. Answers how many places
   // there are to work in: as many as wished unless memory is short. Throws cuda::DriverError when
   // the device has not even the memory for one place beside the contents.
-  [[nodiscard]] std::uint32_t stage(std::vector<std::unique_ptr<Arena>> arenas,
+  [[nodiscard]] std::uint32_t stage(std::vector<std::unique_ptr<Arena>>&& arenas,
                                     std::uint32_t places);
 
   // Forgets what was staged; the memory is cleared before the driver may give it to another.
