@@ -160,6 +160,8 @@ class CounterSession::Library {
     if (path.empty()) throw Missing{"CUPTI (libcupti.so) was not found beside the toolkit"};
     void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) throw Missing{"CUPTI cannot be loaded: " + std::string(::dlerror())};
+// The arguments become names and types, which parentheses would spoil.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define ASSAY_RESOLVE(name, symbol, type)                                                        \
   name = reinterpret_cast<int (*)(type*)>(::dlsym(library, symbol));                             \
   if ((name) == nullptr) {                                                                       \
@@ -167,6 +169,7 @@ class CounterSession::Library {
   }
     ASSAY_CUPTI_FUNCTIONS(ASSAY_RESOLVE)
 #undef ASSAY_RESOLVE
+    // NOLINTEND(bugprone-macro-parentheses)
     result_text_ =
         reinterpret_cast<int (*)(int, const char**)>(::dlsym(library, "cuptiGetResultString"));
   }
@@ -196,6 +199,7 @@ class CounterSession::Library {
                   (text != nullptr ? text : "CUPTI error " + std::to_string(result))};
   }
 
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define ASSAY_DECLARE(name, symbol, type) int (*name)(type*) = nullptr;
   ASSAY_CUPTI_FUNCTIONS(ASSAY_DECLARE)
 #undef ASSAY_DECLARE
