@@ -161,7 +161,8 @@ CommitPlan read(const json& given) {
       .eq_level = request.value("eq_level", ""),
       .needs = request.value("requires", json::object()),
       .dataset = request.value("dataset_path", "")};
-  for (const auto& [key, value] : request.value("env", json::object()).items()) {
+  const json wanted = request.value("env", json::object());
+  for (const auto& [key, value] : wanted.items()) {
     plan.variables[key] = value.get<std::string>();
   }
   return plan;

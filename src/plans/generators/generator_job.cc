@@ -95,7 +95,8 @@ class GeneratorJob {
                        .environment = environment_of(tags_),
                        .timeout = std::chrono::seconds(request_.value("timeout", 300)),
                        .log = scratch_.path() / ("log-" + number)};
-    for (const auto& [key, value] : request_.value("env", json::object()).items()) {
+    const json wanted = request_.value("env", json::object());
+    for (const auto& [key, value] : wanted.items()) {
       call.environment[key] = value.get<std::string>();
     }
     const std::string workdir = text(request_, "workdir");
