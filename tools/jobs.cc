@@ -90,8 +90,10 @@ void Jobs::run(const JobRecord& record, const std::stop_token& stop) {
   };
   Conclusion conclusion;
   try {
-    conclusion = engine_.run({.job_id = record.id, .kind = record.kind, .request = record.request,
-                            .client = record.principal},
+    conclusion = engine_.run({.job_id = record.id,
+                              .kind = record.kind,
+                              .request = record.request,
+                              .client = record.principal},
                              on_stage, stop);
   } catch (const std::exception& error) {
     // Ours: the journal is full, the engine cannot be started. Told as such, and logged.

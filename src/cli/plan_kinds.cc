@@ -67,8 +67,9 @@ void add_plan_kinds(node::NodeConfig& config, std::function<const plans::StepRun
 }
 
 std::vector<job::Kind> job_kinds() {
-  return {job::kernel_kind(), node::sweep_kind(), optest::plan_kind(),     plans::requirements_kind(),
-          generators::generator_kind(), commits::commits_kind(), scenarios::scenario_kind()};
+  return {job::kernel_kind(),         node::sweep_kind(),           optest::plan_kind(),
+          plans::requirements_kind(), generators::generator_kind(), commits::commits_kind(),
+          scenarios::scenario_kind()};
 }
 
 }  // namespace assay::cli

@@ -115,10 +115,10 @@ int serve(const ServeOptions& options, const std::optional<mcp::http::HttpConfig
   if (http) {
     auto with_site = *http;
     with_site.site = rest::site(assembly.jobs(), &assembly.library());
-    service.emplace(server_config(assembly, options.conformance_fixtures,
-                                  options.allow_commands ? tools::Commands::allowed
-                                                         : tools::Commands::refused), with_site,
-                    end.get_token());
+    service.emplace(
+        server_config(assembly, options.conformance_fixtures,
+                      options.allow_commands ? tools::Commands::allowed : tools::Commands::refused),
+        with_site, end.get_token());
   }
   std::size_t abandoned_calls = 0;
   if (streams) {

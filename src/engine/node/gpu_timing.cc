@@ -28,9 +28,9 @@ constexpr std::uint32_t kPairs = 12;
 constexpr std::uint32_t kExaminedTurns = 3;
 constexpr std::uint32_t kWarmRuns = 30;
 constexpr std::uint32_t kGraphRepeats = 5;
-// Shorter kernels are compared by the graph's slope: two events around a launch add microseconds, as
-// long as they vary by a few tenths of one. The graph goes round the places, so that what does not
-// fit into the cache is not there.
+// Shorter kernels are compared by the graph's slope: two events around a launch add microseconds,
+// as long as they vary by a few tenths of one. The graph goes round the places, so that what does
+// not fit into the cache is not there.
 constexpr double kShortNs = 60'000;
 constexpr std::uint32_t kGraphTurnRepeats = 3;
 // The multiprocessors' clock moved by more than this between turns.

@@ -1,7 +1,8 @@
 // Frame types between server and engine, in one place for both ends. Bytes only: no descriptors, so
 // that the same stream can later be a remote node's standard input and output.
 //
-//   server → engine  run {job_id, attempt, kind, request, client} · ack {job_id, seq} · cancel {job_id} ·
+//   server → engine  run {job_id, attempt, kind, request, client} · ack {job_id, seq} · cancel
+//   {job_id} ·
 //                    capabilities {}
 //   engine → server  stage {job_id, attempt, seq, record, artifacts} + bytes of all artifacts in
 //   order ·
