@@ -6,9 +6,12 @@
 
 #include "engine/judge/half_open_range.h"
 
+// The arguments become names, which parentheses would spoil.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define FILE(name, symbol) extern "C" const char symbol[], symbol##_end[];
 #include "embedded_assay_judge_text.inc"
 #undef FILE
+// NOLINTEND(bugprone-macro-parentheses)
 
 namespace assay::judge::on_device {
 namespace {
