@@ -54,8 +54,9 @@ const Entry* entry(const std::string& name) {
 
 void check_params(const Entry& builtin, const nlohmann::json& params) {
   for (const auto& [key, value] : params.items()) {
-    const bool known = std::any_of(builtin.params.begin(), builtin.params.end(),
-                                   [&](const char* one) { return one != nullptr && key == one; });
+    const bool known =
+        std::any_of(builtin.params.begin(), builtin.params.end(),
+                    [&, &key = key](const char* one) { return one != nullptr && key == one; });
     if (!known) {
       throw ReferenceFault(std::string("builtin.") + builtin.name + " has no parameter '" + key +
                            "'");
