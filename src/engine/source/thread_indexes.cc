@@ -198,6 +198,19 @@ std::optional<ThreadIndex> Bounds::shared_index(std::size_t at) const {
   return std::nullopt;
 }
 
+// y[blockIdx.x * 16 + threadIdx.x] = …: sixteen threads to a row, or two blocks write one element.
+std::optional<ThreadIndex> Bounds::row_written(std::size_t at) const {
+  if (!tokens_[at].is("[") || !tokens_[at + 1].is("blockIdx") || !tokens_[at + 4].is("*"))
+    return std::nullopt;
+  const std::size_t close = closing(tokens_, at, kernel_.body.end);
+  const std::string extent = constant_at(at + 5);
+  const bool is_row = close + 1 < kernel_.body.end && at + 7 < close && tokens_[at + 6].is("+") &&
+                      is_thread_count(extent) && tokens_[close + 1].is("=") &&
+                      tokens_[at + 3].is("x") && thread_axis({at + 7, close}) == 'x';
+  if (!is_row) return std::nullopt;
+  return ThreadIndex{.uses_thread = true, .block_extent = extent};
+}
+
 bool Bounds::is_stepped(std::string_view name) const {
   for (std::size_t i = kernel_.body.begin; i + 1 < kernel_.body.end; ++i) {
     if (tokens_[i].is(name) && tokens_[i + 1].is("+=")) return true;
@@ -244,6 +257,7 @@ std::vector<ThreadIndex> Bounds::thread_indexes() const {
   if (!rows.empty()) list.push_back({.uses_block = true, .bound = rows});
   for (std::size_t i = kernel_.body.begin; i + 2 < kernel_.body.end; ++i) {
     if (auto index = shared_index(i)) list.push_back(*std::move(index));
+    if (auto index = row_written(i)) list.push_back(*std::move(index));
     const auto variable = variables_.find(tokens_[i].text);
     const bool steps = tokens_[i + 1].is("+=") && is_thread_count(constant_at(i + 2)) &&
                        variable != variables_.end() && variable->second.value;
