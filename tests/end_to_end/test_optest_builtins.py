@@ -1,10 +1,14 @@
 """Every builtin assertion against an independent computation of the same operator."""
 
+import importlib.util
 import json
+import math
 import os
+import random
 import sys
 import unittest
 
+import tensor_operators
 from optest_client import PlanFolder
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tensor_operators.py")
@@ -151,6 +155,22 @@ class Builtins(PlanFolder):
         operators = {one["operator"] for one in all_cases().values()}
         self.assertEqual(len(operators), 26, "every builtin but identity")
         self.assertEqual(report["summary"]["failures"], 0)
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed here")
+    def test_the_witness_agrees_with_numpy(self):
+        import numpy_operators
+        choose = random.Random(5)
+        for name, one in all_cases().items():
+            low = -9 if one["dtypes"][0][0] != "u" and one["operator"] != "elementwise_div" else 1
+            draw = choose.random if one["dtypes"][0] == "bool" else lambda: choose.uniform(low, 9)
+            inputs = [[round(draw()) if dtype[0] in "uib" and dtype != "bfloat16" else draw() for _ in range(math.prod(shape))]
+                      for dtype, shape in zip(one["dtypes"], one["shapes"])]
+            ours, theirs = tensor_operators.compute(one, inputs), numpy_operators.compute(one, inputs)
+            self.assertEqual(len(ours), len(theirs), name)
+            if one["output_dtype"] in tensor_operators.BITS:  # numbers of a width wrap around
+                ours, theirs = [[value % (1 << 64) if isinstance(value, int) else value for value in side] for side in (ours, theirs)]
+            for mine, other in zip(ours, theirs):
+                self.assertTrue(math.isclose(mine, other, rel_tol=1e-12, abs_tol=1e-12), (name, mine, other))
 
     def test_one_wrong_element_is_found_in_every_one_of_them(self):
         report = self.run_plan(self.plan(), env={"SPOIL": "1"}, code=1)

@@ -1,5 +1,7 @@
 #include "plans/scenarios/jsonc.h"
 
+#include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -10,38 +12,38 @@ using nlohmann::json;
 
 constexpr int kMaxDepth = 200;
 
+// Where the comment at `begin` ends; nothing if there is none.
+std::optional<std::size_t> comment_end(const std::string& text, std::size_t begin) {
+  if (text[begin] != '/' || begin + 1 >= text.size()) return std::nullopt;
+  const bool is_block = text[begin + 1] == '*';
+  if (!is_block && text[begin + 1] != '/') return std::nullopt;
+  const std::size_t close = text.find(is_block ? "*/" : "\n", begin + 2);
+  return close == std::string::npos ? text.size() : close + (is_block ? 2 : 0);
+}
+
+// Behind the closing quote of the string that opens at `begin`.
+std::size_t string_end(const std::string& text, std::size_t begin) {
+  std::size_t at = begin + 1;
+  while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+  return std::min(at + 1, text.size());
+}
+
 // Comments become spaces and trailing commas go; lines stay where they are.
 std::string without_comments(const std::string& text) {
   std::string plain = text;
-  bool in_string = false;
   std::size_t comma = std::string::npos;  // the last one, while nothing but space came after it
-  for (std::size_t at = 0; at < plain.size(); ++at) {
+  for (std::size_t at = 0; at < plain.size();) {
     const char letter = plain[at];
-    if (in_string) {
-      if (letter == '\\') ++at;
-      if (letter == '"') in_string = false;
-      continue;
-    }
-    if (letter == '/' && at + 1 < plain.size() && (plain[at + 1] == '/' || plain[at + 1] == '*')) {
-      const bool is_block = plain[at + 1] == '*';
-      const std::size_t close = plain.find(is_block ? "*/" : "\n", at + 2);
-      const std::size_t end =
-          close == std::string::npos ? plain.size() : close + (is_block ? 2 : 0);
-      for (; at < end; ++at) {
+    if (const auto end = comment_end(plain, at)) {
+      for (; at < *end; ++at) {
         if (plain[at] != '\n') plain[at] = ' ';
       }
-      --at;
-    } else if (letter == '"') {
-      in_string = true;
-      comma = std::string::npos;
-    } else if (letter == ',') {
-      comma = at;
-    } else if ((letter == '}' || letter == ']') && comma != std::string::npos) {
-      plain[comma] = ' ';
-      comma = std::string::npos;
-    } else if (letter != ' ' && letter != '\t' && letter != '\n' && letter != '\r') {
-      comma = std::string::npos;
+      continue;
     }
+    if ((letter == '}' || letter == ']') && comma != std::string::npos) plain[comma] = ' ';
+    const bool is_space = letter == ' ' || letter == '\t' || letter == '\n' || letter == '\r';
+    if (!is_space) comma = letter == ',' ? at : std::string::npos;
+    at = letter == '"' ? string_end(plain, at) : at + 1;
   }
   return plain;
 }
