@@ -29,6 +29,7 @@ NOT_YET = {
     "function_table": "an index that must be below three", "struct_by_value": "a pointer inside a struct",
     "index_add": "indices that may repeat", "radix_partition": "a histogram made before",
     "jacobi3d": "the border is not written", "layernorm_warp": "a warp to a row", "min_max_rows": "a warp to a row",
+    "sgemm_double_buffer": "how many blocks lie along a row of c",
     "reduce_last_block": "one result for all blocks", "scan_warp_shuffle": "one sum for each block",
 }
 
@@ -76,7 +77,7 @@ class Inference(unittest.TestCase):
                 self.assertTrue(kernel_file.name in NOT_TOLD | NOT_YET or SANITIZED and not ended,
                                 (kernel_file.name, report["summary"], built["text"]))
         # Of these two threads write one element: whether that shows is the machine's mood.
-        racing = {"index_add", "rope", "scan_warp_shuffle"}
+        racing = {"index_add", "radix_partition", "rope", "scan_warp_shuffle", "sgemm_double_buffer"}
         if not SANITIZED:
             self.assertEqual((told - racing) & set(NOT_TOLD | NOT_YET), set(), "no longer true of these")
         self.assertGreater(len(told), 10 if SANITIZED else 95)
