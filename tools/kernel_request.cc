@@ -1,12 +1,14 @@
 #include "tools/kernel_request.h"
 
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/job/kind.h"
 #include "tools/device_metrics_argument.h"
+#include "tools/hidden_tasks.h"
 #include "tools/job_answer.h"
 #include "tools/kernel_argument.h"
 #include "tools/preconditions.h"
@@ -50,6 +52,19 @@ void take_warnings(const KernelArgument& from, Request& request) {
   request.warnings.insert(request.warnings.end(), from.warnings.begin(), from.warnings.end());
 }
 
+void read_generalise(const Json& arguments, const KernelRoles& roles, const References& references,
+                     Request& request) {
+  if (!request.order.contains("ref_kernel")) {
+    request.violations.push_back(
+        {"/generalise", std::string("needs ") + roles.reference + " to say what is right"});
+    return;
+  }
+  std::mt19937_64 draw(std::random_device{}());
+  const HiddenTasks hidden =
+      hidden_tasks(arguments.at(roles.judged), arguments.at(roles.reference), references, draw);
+  request.order["generalise"] = {{"tasks", hidden.list}, {"note", hidden.note}};
+}
+
 Request read_request(const Json& arguments, const KernelRoles& roles,
                      const References& references) {
   Request request;
@@ -88,6 +103,9 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
       {"checks", option(arguments, "checks", Json::array())},
       {"device_metrics", read_device_metrics(arguments, request.violations)},
       {"baseline", option(arguments, "baseline", nullptr)}};
+  if (option(arguments, "generalise", false).get<bool>()) {
+    read_generalise(arguments, roles, references, request);
+  }
   return request;
 }
 

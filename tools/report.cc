@@ -214,6 +214,9 @@ void add_evaluation(OrderedJson& out, const JobRecord& record) {
   if (const StageRecord* validated = stage(record, "validated"); validated != nullptr) {
     out["validation"] = validation(*validated);
   }
+  if (const StageRecord* hidden = stage(record, "generalised"); hidden != nullptr) {
+    out["generalisation"] = hidden->body;
+  }
 }
 
 void add_failure(OrderedJson& out, const JobRecord& record) {

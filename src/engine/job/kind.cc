@@ -23,6 +23,7 @@ Kind kernel_kind() {
                      {.name = "validated", .during = State::validating},
                      {.name = "timed", .during = State::profiling},
                      {.name = "profiled", .during = State::profiling},
+                     {.name = "generalised", .during = State::profiling},
                      {.name = "concluded", .during = State::profiling}},
           .verdicts = {Verdict::passed, Verdict::compile_failed, Verdict::contract_invalid,
                        Verdict::launch_failed, Verdict::wrong_output, Verdict::crashed,

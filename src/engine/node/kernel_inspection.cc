@@ -1,6 +1,8 @@
 #include "engine/node/kernel_inspection.h"
 
 #include <algorithm>
+#include <optional>
+#include <stdexcept>
 
 namespace assay::node {
 namespace {
@@ -28,6 +30,25 @@ std::variant<Inspected, Ended> inspect(const InspectionRun& run,
   auto said = run.kernel.inspect(what, std::move(std::get<LentArena>(arena)), limit);
   run.execution_left -= given - limit;
   return said;
+}
+
+// What a run on the emulator ends with, as a finding; nothing if it comes to its end. A GPU has no
+// more to say of an access than that it was none.
+std::optional<json> faulting_access(const InspectionRun& run) {
+  auto arena = run.referee.fill(0);
+  if (auto* ended = std::get_if<Ended>(&arena)) throw std::runtime_error(ended->summary);
+  std::chrono::nanoseconds limit = kInspectionLimit;
+  auto ran = run.kernel.run(std::move(std::get<LentArena>(arena)), limit);
+  const auto* ended = std::get_if<Ended>(&ran);
+  if (ended == nullptr) return std::nullopt;
+  const json fault = ended->detail.value("fault", json::object());
+  json item = fault;
+  item["kind"] = ended->verdict == job::Verdict::crashed ? "invalid_access"
+                                                         : ended->detail.value("ending", "");
+  item["severity"] = "error";
+  item["message"] = fault.value("message", ended->summary);
+  if (!item.contains("where")) item["where"] = {{"line", 0}};
+  return item;
 }
 
 // Which side of the ridge a kernel is on whatever its caches do, if that can be said.
@@ -61,19 +82,17 @@ json estimate_of(const json& profile) {
 
 json run_checks(const InspectionRun& run) {
   json out = {{"ran", false}, {"checks", run.task.checks}, {"findings", json::array()}};
-  if (run.on_gpu) {
-    out["notes"] = json::array(
-        {"Checks need the emulator: ask for them with device \"emulator\". Memory faults are "
-         "reported on a GPU too."});
-    return out;
-  }
   std::vector<std::string> what;
   for (const std::string& check : run.task.checks) {
     if (check != "memory") what.push_back(check);  // never off
   }
-  if (what.empty()) {
+  if (run.on_gpu) {
+    if (auto fault = faulting_access(run)) out["findings"].push_back(*std::move(fault));
+  }
+  if (what.empty() || !out["findings"].empty()) {
     out["ran"] = true;
-    out["notes"] = json::array({"Accesses to memory were checked in every run."});
+    out["notes"] = json::array({run.on_gpu ? "The emulator checked every access to memory."
+                                           : "Accesses to memory were checked in every run."});
     return out;
   }
   auto answer = inspect(run, what);
@@ -93,7 +112,6 @@ json run_checks(const InspectionRun& run) {
 }
 
 json count_metrics(const InspectionRun& run) {
-  if (run.on_gpu) return {{"reason", "Hardware counters are not read by this version."}};
   auto answer = inspect(run, {"counters"});
   if (auto* ended = std::get_if<Ended>(&answer)) return {{"reason", ended->summary}};
   auto& said = std::get<Inspected>(answer);

@@ -91,6 +91,7 @@ Conclusion KernelJob::run() {
   if (!ended && task_.until > Until::validated) ended = timed_stage();
   if (!ended && task_.until > Until::timed) profile_stage();
   lease_.reset();
+  if (!ended && ran_ && task_.generalise) generalise_stage();
   return conclude(ended);
 }
 
@@ -347,7 +348,7 @@ KernelJob::Step KernelJob::validate_stage() {
   }
   clock.body["findings"] = evidence_;
   if (!task_.checks.empty()) {
-    clock.body["checks"] = run_checks(inspection());
+    clock.body["checks"] = checks_made();
     checks_sentence_ = findings_sentence(clock.body["checks"]);
   }
   if (!output_.empty()) clock.artifacts.push_back({"output", "text/plain", output_});
@@ -377,6 +378,9 @@ Conclusion KernelJob::conclude(const Step& ended) {
   }
   if (!checks_sentence_.empty()) {
     body["summary"] = body["summary"].get<std::string>() + " " + checks_sentence_;
+  }
+  if (!generalised_sentence_.empty()) {
+    body["summary"] = body["summary"].get<std::string>() + " " + generalised_sentence_;
   }
   bool suspect = false;
   for (const auto& item : evidence_) {

@@ -47,7 +47,10 @@ class KernelJob {
   [[nodiscard]] Step gpu_timed_stage();
   void profile_stage();
   void gpu_profile_stage();
+  void generalise_stage();
+  void note_broken(const nlohmann::json& line);
   [[nodiscard]] InspectionRun inspection();
+  [[nodiscard]] nlohmann::json checks_made();
   [[nodiscard]] std::string summary_of_passed() const;
   [[nodiscard]] Conclusion conclude(const Step& ended);
 
@@ -81,9 +84,10 @@ class KernelJob {
   bool runner_reused_ = false;
   nlohmann::json evidence_ = nlohmann::json::array();
   nlohmann::json warnings_ = nlohmann::json::array();
-  std::string weak_{};              // why a pass proves little; "" if nothing speaks for that
-  std::string output_{};            // device printf
-  std::string checks_sentence_{};   // what `checks` found
+  std::string weak_{};             // why a pass proves little; "" if nothing speaks for that
+  std::string output_{};           // device printf
+  std::string checks_sentence_{};  // what `checks` found
+  std::string generalised_sentence_{};
   std::string compiled_summary_{};  // of a listing
 };
 

@@ -8,6 +8,14 @@ namespace {
 
 using nlohmann::json;
 
+contract::Contract parsed_contract(const json& document) {
+  auto parsed = contract::parse(document);
+  auto* contract = std::get_if<contract::Parsed>(&parsed);
+  if (contract == nullptr)
+    throw std::runtime_error("the engine refuses a contract the server took");
+  return std::move(contract->contract);
+}
+
 KernelSource decode_source(const json& body) {
   KernelSource source{
       .source = body.at("source").get<std::string>(),
@@ -16,11 +24,7 @@ KernelSource decode_source(const json& body) {
       .compiler_options = body.value("compiler_options", std::vector<std::string>{}),
       .name_expressions = body.value("name_expressions", std::vector<std::string>{})};
   if (!body.contains("contract")) return source;  // compile_kernel needs none
-  auto parsed = contract::parse(body.at("contract"));
-  auto* contract = std::get_if<contract::Parsed>(&parsed);
-  if (contract == nullptr)
-    throw std::runtime_error("the engine refuses a contract the server took");
-  source.contract = std::move(contract->contract);
+  source.contract = parsed_contract(body.at("contract"));
   return source;
 }
 
@@ -76,6 +80,15 @@ KernelTask decode_kernel_task(const json& request) {
   if (!until) throw std::runtime_error("unknown value of until");
   task.until = *until;
   task.metrics_sections = options.value("device_metrics", std::vector<std::string>());
+  if (const auto hidden = request.find("generalise"); hidden != request.end()) {
+    task.generalise = true;
+    task.hidden_note = hidden->at("note");
+    for (const json& one : hidden->at("tasks")) {
+      task.hidden.push_back({.changed = one.at("changed"),
+                             .contract = parsed_contract(one.at("contract")),
+                             .reference_contract = parsed_contract(one.at("reference_contract"))});
+    }
+  }
   return task;
 }
 

@@ -34,6 +34,13 @@ struct Listing {
   nlohmann::json draft = nullptr;  // what the server inferred of a contract, if anything
 };
 
+// A task near the one that was asked for, which the kernel was not shown: other sizes or contents.
+struct HiddenTask {
+  nlohmann::json changed = nlohmann::json::object();  // what the report says of it
+  contract::Contract contract{};
+  contract::Contract reference_contract{};
+};
+
 struct KernelTask {
   // What the caller calls the two, for pointers and the report.
   std::string judged_name = "kernel";
@@ -54,6 +61,9 @@ struct KernelTask {
   std::vector<std::string> checks{};  // of evaluate: memory, races, initialised, barriers, numbers
   std::vector<std::string> metrics_sections{};  // of device metrics; empty: none
   std::string client{};                         // whose task it is
+  bool generalise = false;                      // whether the hidden tasks were asked for
+  std::vector<HiddenTask> hidden{};
+  std::string hidden_note{};  // why they are not more
 };
 
 [[nodiscard]] KernelTask decode_kernel_task(const nlohmann::json& request);

@@ -43,6 +43,14 @@ std::string mismatch_summary(const json& output) {
 
 std::string finding_text(const json& finding) {
   const std::string check = finding.at("check");
+  if (check == "generalises") {
+    const nlohmann::json& changed = finding.at("changed");
+    const bool is_size = changed.contains("sizes");
+    return std::string("It does not hold beyond what was asked: with ") +
+           (is_size ? "sizes " + changed.at("sizes").dump()
+                    : "inputs " + changed.at("inputs").get<std::string>()) +
+           ": " + finding.at("summary").get<std::string>();
+  }
   const std::string tensor = "'" + finding.at("tensor").get<std::string>() + "'";
   if (check == "input_mutated") {
     return "It writes to an input: declare " + tensor + " with role \"inout\" if it is meant.";

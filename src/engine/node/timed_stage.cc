@@ -1,6 +1,7 @@
 // The timed and profiled stages of a KernelJob, on a GPU and on the emulator.
 #include <algorithm>
 
+#include "engine/node/emulated_twin.h"
 #include "engine/node/gpu_timing.h"
 #include "engine/node/kernel_job.h"
 #include "engine/node/stage_clock.h"
@@ -113,11 +114,27 @@ void KernelJob::gpu_profile_stage() {
 }
 
 InspectionRun KernelJob::inspection() {
-  return {.referee = *referee_,
-          .kernel = *kernel_,
-          .task = task_,
-          .on_gpu = gpu_ != nullptr,
-          .execution_left = execution_left_};
+  return {
+      .referee = *referee_, .kernel = *kernel_, .task = task_, .execution_left = execution_left_};
+}
+
+// A GPU tells little of what goes wrong on it: there a twin on the emulator is looked at.
+json KernelJob::checks_made() {
+  if (gpu_ == nullptr) return run_checks(inspection());
+  EmulatedTwin twin(runners_, task_, stop_);
+  if (auto ended = twin.load(task_, *program_)) {
+    return {{"ran", false},
+            {"checks", task_.checks},
+            {"findings", json::array()},
+            {"notes", {"Checks run on the emulator, and there: " + ended->summary}}};
+  }
+  json out = run_checks({.referee = twin.referee(),
+                         .kernel = twin.kernel(),
+                         .task = task_,
+                         .on_gpu = true,
+                         .execution_left = execution_left_});
+  out["on"] = "emulator";
+  return out;
 }
 
 void KernelJob::profile_stage() {

@@ -1,0 +1,102 @@
+// The generalised stage of a KernelJob that passed: the tasks it was not shown, each judged by a
+// job of its own, as an evaluation would.
+#include "engine/node/kernel_job.h"
+#include "engine/node/stage_clock.h"
+
+namespace assay::node {
+namespace {
+
+using job::Verdict;
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kToldSummaryBytes = 300;
+
+// What a part of a job says is for that job alone.
+class QuietReporter final : public Reporter {
+ public:
+  explicit QuietReporter(const std::stop_token& stop) : stop_(stop) {}
+  void stage(StageEvent event) override {
+    (void)event;
+    if (stop_.stop_requested()) throw JobStopped();
+  }
+
+ private:
+  const std::stop_token& stop_;
+};
+
+KernelTask hidden_part(const KernelTask& whole, const HiddenTask& hidden) {
+  KernelTask part;
+  part.judged_name = whole.judged_name;
+  part.reference_name = whole.reference_name;
+  part.kernel = whole.kernel;
+  part.kernel.contract = hidden.contract;
+  part.reference = whole.reference;
+  part.reference->contract = hidden.reference_contract;
+  part.validation_trials = 1;
+  part.timeout = whole.timeout;
+  part.atol = whole.atol;
+  part.rtol = whole.rtol;
+  part.until = Until::validated;
+  part.device = whole.device;
+  part.client = whole.client;
+  return part;
+}
+
+// The kernel's own failure; a reference that cannot take the task says nothing of the kernel.
+bool speaks_of_kernel(const Conclusion& conclusion) {
+  const json detail = conclusion.body.value("detail", json::object());
+  return conclusion.verdict != Verdict::passed && conclusion.verdict != Verdict::contract_invalid &&
+         detail.value("which", "") == "kernel";
+}
+
+}  // namespace
+
+void KernelJob::generalise_stage() {
+  StageClock clock(reporter_, "generalised");
+  json& body = clock.body;
+  body = {{"asked", task_.hidden.size()}, {"held", 0}, {"tasks", json::array()}};
+  if (!task_.hidden_note.empty()) body["note"] = task_.hidden_note;
+  const auto until = Clock::now() + task_.timeout;
+  int held = 0;
+  for (const HiddenTask& hidden : task_.hidden) {
+    json line = {{"changed", hidden.changed}};
+    if (Clock::now() >= until) {
+      line["outcome"] = "not run: the time was spent";
+      body["tasks"].push_back(std::move(line));
+      continue;
+    }
+    QuietReporter quiet(stop_);
+    const Conclusion conclusion =
+        KernelJob(runners_, compiler_, gpu_, hidden_part(task_, hidden), quiet, stop_).run();
+    const bool broke = speaks_of_kernel(conclusion);
+    const bool passed = conclusion.verdict == Verdict::passed;
+    held += passed ? 1 : 0;
+    line["outcome"] = passed ? "held" : broke ? "broke" : "no answer";
+    if (!passed) {
+      line["verdict"] = job::name(conclusion.verdict);
+      line["summary"] = conclusion.body.value("summary", "").substr(0, kToldSummaryBytes);
+    }
+    if (broke) note_broken(line);
+    body["tasks"].push_back(std::move(line));
+  }
+  body["held"] = held;
+  generalised_sentence_ = "It held on " + std::to_string(held) + " of " +
+                          std::to_string(task_.hidden.size()) + " hidden tasks.";
+  (void)clock.tell(std::nullopt);
+}
+
+// One finding for all of them: the first says where.
+void KernelJob::note_broken(const json& line) {
+  for (const json& item : evidence_) {
+    if (item.at("check") == "generalises") return;
+  }
+  evidence_.push_back({{"check", "generalises"},
+                       {"which", "kernel"},
+                       {"result", "disagrees"},
+                       {"changed", line.at("changed")},
+                       {"verdict", line.at("verdict")},
+                       {"summary", line.at("summary")}});
+}
+
+}  // namespace assay::node

@@ -1,0 +1,111 @@
+"""`generalise`: a kernel that is right only for the task it was shown is found out, an honest one is not."""
+
+import unittest
+
+from assay_client import Server
+
+REFERENCE = """__global__ void twice(const float* x, float* y, int n) {
+  for (int i = 0; i < n; ++i) y[i] = x[i] + x[i];
+}"""
+HONEST = """__global__ void twice(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2.0f * x[i];
+}"""
+# Right for every multiple of its block.
+NO_TAIL = HONEST.replace("if (i < n)", "if (blockIdx.x < n / blockDim.x)")
+# Right for the 1000 elements it was shown.
+ONE_SIZE = HONEST.replace("i < n", "i < 1000")
+# Right for what a normal distribution gives.
+SNIFFING = HONEST.replace("2.0f * x[i]", "fabsf(x[i]) < 8.0f ? 2.0f * x[i] : 16.0f")
+
+
+def contract(n, shape="n", init=None, grid="ceildiv(n, 64)"):
+    init = init or {"kind": "randn", "seed": 3}
+    return {"args": [{"name": "x", "type": "tensor", "tensor_spec": {"shape": [shape], "dtype": "float32", "init": init}},
+                     {"name": "y", "type": "tensor", "role": "output", "tensor_spec": {"shape": [shape], "dtype": "float32"}},
+                     {"name": "n", "type": "int", "value": n}],
+            "launch": {"grid": {"x": grid}, "block": {"x": 64}}}
+
+
+class Generalise(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+
+    def judge(self, source, io, reference=REFERENCE, **more):
+        serial = {**io, "launch": {"grid": {"x": 1}, "block": {"x": 1}}}
+        arguments = {"kernel": {"source_code": source, "kernel_type": "cuda", "io": io}, "num_trials": 1, "generalise": True,
+                     "wait_s": 140, **more}
+        if reference:
+            arguments["ref_kernel"] = {"source_code": reference, "kernel_type": "cuda", "io": serial}
+        return self.server.call("evaluate", arguments)["structuredContent"]
+
+    def test_an_honest_kernel_holds_on_every_hidden_task(self):
+        report = self.judge(HONEST, contract(1000))
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+        told = report["generalisation"]
+        self.assertEqual((told["asked"], told["held"]), (8, 8), told)
+        self.assertIn("held on 8 of 8 hidden tasks", report["summary"])
+        sizes = [task["changed"]["sizes"]["n"] for task in told["tasks"] if "sizes" in task["changed"]]
+        self.assertEqual(len(sizes), 4)
+        self.assertNotIn(1000, sizes)
+
+    def test_hidden_sizes_are_drawn_anew(self):
+        seen = set()
+        for _ in range(3):
+            told = self.judge(HONEST, contract(1000))["generalisation"]
+            seen.add(tuple(task["changed"]["sizes"]["n"] for task in told["tasks"][:4]))
+        self.assertGreater(len(seen), 1)
+
+    def broke(self, report):
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "suspect"), report["summary"])
+        finding, = [item for item in report["evidence"] if item["check"] == "generalises"]
+        self.assertIn("does not hold beyond what was asked", report["summary"])
+        self.assertLess(report["generalisation"]["held"], 8)
+        return finding
+
+    def test_a_kernel_for_one_size_is_found_out(self):
+        self.assertIn("sizes", self.broke(self.judge(ONE_SIZE, contract(1000)))["changed"])
+
+    def test_a_forgotten_tail_is_found_out(self):
+        finding = self.broke(self.judge(NO_TAIL, contract(1024)))
+        self.assertEqual((finding["changed"], finding["verdict"]), ({"sizes": {"n": 1023}}, "wrong_output"))
+
+    def test_a_kernel_for_one_distribution_is_found_out(self):
+        self.assertIn("inputs", self.broke(self.judge(SNIFFING, contract(1000)))["changed"])
+
+    def test_sizes_that_are_not_named_are_not_guessed(self):
+        report = self.judge(ONE_SIZE, contract(1000, shape=1000, grid=16))
+        self.assertEqual((report["trust"], report["generalisation"]["asked"]), ("verified", 4))
+        self.assertIn("named sizes", report["generalisation"]["note"])
+
+    def test_bounds_that_the_contract_gives_are_kept(self):
+        table = """__global__ void look(const int* at, const float* table, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = table[at[i]];
+}"""
+        serial = table.replace("int i = blockIdx.x * blockDim.x + threadIdx.x;", "for (int i = 0; i < n; ++i)").replace("if (i < n) ", "")
+        io = contract(300)
+        io["args"][0] = {"name": "at", "type": "tensor", "tensor_spec": {"shape": ["n"], "dtype": "int32",
+                                                                        "init": {"kind": "uniform", "low": 0, "high": 49}}}
+        io["args"].insert(1, {"name": "table", "type": "tensor", "tensor_spec": {"shape": [50], "dtype": "float32",
+                                                                                "init": {"kind": "randn"}}})
+        report = self.judge(table, io, serial)
+        self.assertEqual((report["trust"], report["generalisation"]["held"]), ("verified", 8), report["summary"])
+
+    def test_without_a_reference_it_is_refused(self):
+        refused = self.judge(HONEST, contract(100), reference=None)
+        self.assertEqual(refused["error"]["violations"][0]["pointer"], "/generalise")
+
+    def test_a_failing_kernel_is_not_asked_further(self):
+        report = self.judge(HONEST.replace("2.0f", "3.0f"), contract(1000))
+        self.assertEqual(report["verdict"], "wrong_output")
+        self.assertNotIn("generalisation", report)
+
+
+if __name__ == "__main__":
+    unittest.main()

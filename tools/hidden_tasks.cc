@@ -1,0 +1,291 @@
+#include "tools/hidden_tasks.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "engine/source/token.h"
+
+namespace assay::tools {
+namespace {
+
+using contract::Violation;
+using mcp::Json;
+using Sizes = std::map<std::string, std::int64_t>;
+using Names = std::set<std::string, std::less<>>;
+
+constexpr std::int64_t kMostAdded = 31;
+constexpr int kDraws = 4;
+
+// The names in a size's expression; none in a number.
+void take_names(const Json& size, Names& names) {
+  if (!size.is_string()) return;
+  for (const auto& token : source::lex(size.get_ref<const std::string&>())) {
+    if (token.kind == source::TokenKind::identifier) names.insert(std::string(token.text));
+  }
+}
+
+void take_all_names(const Json& value, Names& names) {
+  if (value.is_structured()) {
+    for (const Json& member : value) take_all_names(member, names);
+  } else {
+    take_names(value, names);
+  }
+}
+
+// A contract's document, and where its names are defined.
+class Document {
+ public:
+  explicit Document(Json json) : json_(std::move(json)) {}
+
+  [[nodiscard]] const Json& json() const { return json_; }
+
+  // What a name is defined as, a number or an expression; null if it is not.
+  [[nodiscard]] Json* definition(const std::string& name) {
+    if (json_.contains("sizes") && json_["sizes"].is_object() && json_["sizes"].contains(name))
+      return &json_["sizes"][name];
+    for (Json& arg : json_["args"]) {
+      const bool is_it = arg.is_object() && arg.value("name", "") == name &&
+                         arg.value("type", "") == "int" && arg.contains("value");
+      if (is_it) return &arg["value"];
+    }
+    return nullptr;
+  }
+
+  // Numbers that decide shapes, and neither a block's size nor its shared memory: those a kernel is
+  // written for.
+  [[nodiscard]] Sizes free_sizes() {
+    Names in_shapes;
+    for (const Json& arg : json_["args"]) {
+      const auto spec = arg.is_object() ? arg.find("tensor_spec") : arg.end();
+      if (spec != arg.end() && spec->is_object() && spec->contains("shape"))
+        take_all_names(spec->at("shape"), in_shapes);
+    }
+    Names fixed;
+    const Json launch = json_.value("launch", Json::object());
+    for (const char* key : {"block", "shared_mem_bytes"}) {
+      if (launch.is_object() && launch.contains(key)) take_all_names(launch.at(key), fixed);
+    }
+    follow(in_shapes);
+    follow(fixed);
+    Sizes sizes;
+    for (const std::string& name : in_shapes) {
+      const Json* value = definition(name);
+      const bool varies = value != nullptr && value->is_number_integer() && !fixed.contains(name);
+      if (varies && value->get<std::int64_t>() > 1) sizes.emplace(name, value->get<std::int64_t>());
+    }
+    return sizes;
+  }
+
+  // Whether every one of these is defined here by the same number.
+  [[nodiscard]] bool has(const Sizes& sizes) {
+    return std::all_of(sizes.begin(), sizes.end(), [&](const auto& size) {
+      const Json* value = definition(size.first);
+      return value != nullptr && *value == size.second;
+    });
+  }
+
+  void set(const Sizes& sizes) {
+    for (const auto& [name, value] : sizes) *definition(name) = value;
+  }
+
+  // Contents of the inputs, each another way; false if there is nothing that may vary.
+  bool redraw(int way);
+
+  // Seeds are the engine's to choose, and nobody's to know.
+  void forget_seeds() {
+    for (Json& arg : json_["args"]) {
+      if (Json* init = init_of(arg)) init->erase("seed");
+    }
+  }
+
+ private:
+  void follow(Names& names) {
+    for (bool grows = true; grows;) {
+      const std::size_t before = names.size();
+      for (const std::string& name : Names(names)) {
+        if (const Json* value = definition(name)) take_names(*value, names);
+      }
+      grows = names.size() != before;
+    }
+  }
+
+  // Of a tensor that is read and made by a generator.
+  [[nodiscard]] static Json* init_of(Json& arg) {
+    if (!arg.is_object() || arg.value("role", "input") == "output") return nullptr;
+    const auto spec = arg.find("tensor_spec");
+    if (spec == arg.end() || !spec->is_object() || spec->contains("data")) return nullptr;
+    const auto init = spec->find("init");
+    return init == spec->end() || !init->is_object() ? nullptr : &*init;
+  }
+
+  Json json_;
+};
+
+// Of numbers around a mean: narrow, wide, shifted, one-sided.
+Json other_normal(const Json& init, int way) {
+  const double mean = init.value("mean", 0.0);
+  const double deviation = init.value("std", 1.0);
+  switch (way) {
+    case 0:
+      return {{"kind", "uniform"}, {"low", mean - deviation}, {"high", mean + deviation}};
+    case 1:
+      return {{"kind", "randn"}, {"mean", mean}, {"std", 16 * deviation}};
+    case 2:
+      return {{"kind", "randn"}, {"mean", mean + 4 * deviation}, {"std", deviation / 4}};
+    default:
+      return {{"kind", "uniform"}, {"low", mean}, {"high", mean + deviation / 1024}};
+  }
+}
+
+// Of numbers between two bounds, which may mean something: parts of the range.
+Json other_uniform(const Json& init, int way) {
+  Json out = init;
+  const bool is_whole = init.value("low", Json(0.0)).is_number_integer() &&
+                        init.value("high", Json(1.0)).is_number_integer();
+  if (is_whole) {
+    const auto low = init.at("low").get<std::int64_t>();
+    const auto high = init.at("high").get<std::int64_t>();
+    const std::int64_t middle = low / 2 + high / 2;
+    if (middle <= low || middle >= high) return out;
+    if (way == 0) out["high"] = middle;
+    if (way == 1) out["low"] = middle;
+    if (way == 2) out["high"] = low + 1;
+    return out;
+  }
+  const double low = init.value("low", 0.0);
+  const double high = init.value("high", 1.0);
+  const double middle = low / 2 + high / 2;
+  if (way == 0) out["high"] = middle;
+  if (way == 1) out["low"] = middle;
+  if (way == 2) {
+    out["low"] = middle;
+    out["high"] = middle + (high - low) / 1024;
+  }
+  return out;
+}
+
+bool Document::redraw(int way) {
+  bool any = false;
+  for (Json& arg : json_["args"]) {
+    Json* init = init_of(arg);
+    if (init == nullptr) continue;
+    const std::string kind = init->value("kind", "randn");
+    if (kind == "randn") *init = other_normal(*init, way);
+    if (kind == "uniform") *init = other_uniform(*init, way);
+    any = any || kind == "randn" || kind == "uniform";
+  }
+  return any;
+}
+
+Sizes drawn(const Sizes& sizes, int way, std::mt19937_64& draw) {
+  Sizes out;
+  const auto between = [&](std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, std::max(low, high))(draw);
+  };
+  for (const auto& [name, value] : sizes) {
+    const std::array<std::int64_t, kDraws> ways{value - 1, value + between(1, kMostAdded),
+                                                between(value / 2, value - 1),
+                                                between(1, value / 2)};
+    out[name] = std::max<std::int64_t>(1, ways[static_cast<std::size_t>(way)]);
+  }
+  return out;
+}
+
+constexpr std::array<const char*, kDraws> kContents{
+    "evenly spread, or the lower half of its range", "sixteen times as wide, or the upper half",
+    "around another value", "nearly constant, or as asked with other seeds"};
+
+// Both sides of one task, with documents of their own.
+class Drafts {
+ public:
+  Drafts(const Json& kernel, const Json& reference, const References& references)
+      : kernel_(kernel), reference_(reference), references_(references) {}
+
+  [[nodiscard]] bool read() {
+    own_ = document(kernel_);
+    if (!own_) return false;
+    if (reference_.contains("io") && !reference_.at("io").is_null()) {
+      theirs_ = document(reference_);
+      return theirs_.has_value();
+    }
+    return true;
+  }
+
+  [[nodiscard]] Sizes sizes() const {
+    Sizes sizes = Document(*own_).free_sizes();
+    if (theirs_ && !Document(*theirs_).has(sizes)) sizes.clear();
+    return sizes;
+  }
+
+  void add(nlohmann::json changed, const Sizes& sizes, std::optional<int> way,
+           nlohmann::json& list) const {
+    Document own(*own_);
+    own.set(sizes);
+    own.forget_seeds();
+    if (way && !own.redraw(*way)) return;
+    const auto mine = contract_of(own.json());
+    if (!mine) return;  // a size that this contract does not allow
+    nlohmann::json task = {{"changed", std::move(changed)}, {"contract", *mine}};
+    if (theirs_) {
+      Document theirs(*theirs_);
+      theirs.set(sizes);
+      const auto other = contract_of(theirs.json());
+      if (!other) return;
+      task["reference_contract"] = *other;
+    } else {
+      task["reference_contract"] = *mine;
+    }
+    list.push_back(std::move(task));
+  }
+
+ private:
+  [[nodiscard]] std::optional<Json> document(const Json& argument) const {
+    if (!argument.contains("io") || argument.at("io").is_null()) return std::nullopt;
+    std::vector<Violation> violations;
+    auto found = contract_document(argument.at("io"), "", references_, violations);
+    const bool is_one = found && found->contains("args") && found->at("args").is_array();
+    return is_one ? found : std::nullopt;
+  }
+
+  [[nodiscard]] static std::optional<nlohmann::json> contract_of(const Json& document) {
+    auto parsed = contract::parse(document);
+    if (std::holds_alternative<contract::Refused>(parsed)) return std::nullopt;
+    return contract::to_json(std::get<contract::Parsed>(parsed).contract);
+  }
+
+  const Json& kernel_;
+  const Json& reference_;
+  const References& references_;
+  std::optional<Json> own_{};
+  std::optional<Json> theirs_{};
+};
+
+}  // namespace
+
+HiddenTasks hidden_tasks(const Json& kernel, const Json& reference, const References& references,
+                         std::mt19937_64& draw) {
+  HiddenTasks out;
+  Drafts drafts(kernel, reference, references);
+  if (!drafts.read()) {
+    out.note = "The contract was not given with this call, so nothing of it could be varied.";
+    return out;
+  }
+  const Sizes sizes = drafts.sizes();
+  for (int way = 0; way < kDraws && !sizes.empty(); ++way) {
+    const Sizes other = drawn(sizes, way, draw);
+    drafts.add({{"sizes", other}}, other, std::nullopt, out.list);
+  }
+  if (sizes.empty()) {
+    out.note =
+        "No other sizes were tried: shapes written with named sizes ([\"n\"], with n in `sizes` or "
+        "an int argument) can be varied.";
+  }
+  for (int way = 0; way < kDraws; ++way) {
+    drafts.add({{"inputs", kContents[static_cast<std::size_t>(way)]}}, {}, way, out.list);
+  }
+  return out;
+}
+
+}  // namespace assay::tools
