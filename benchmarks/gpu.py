@@ -56,8 +56,9 @@ def warm_evaluations(server):
 
 def alike(server):
     deviations, verdicts, long = [], [], []
-    for n, loops in ((1 << 14, 10), (1 << 14, 300), (1 << 17, 100), (MILLION, 1), (MILLION, 100), (MILLION, 400),
-                     (MILLION, 1000), (1 << 22, 100), (1 << 22, 400), (1 << 23, 300), (1 << 23, 1000), (1 << 24, 1000)):
+    for n, loops in ((1 << 10, 1), (1 << 12, 20), (1 << 14, 10), (1 << 14, 300), (1 << 16, 1000), (1 << 17, 100), (1 << 18, 1),
+                     (MILLION, 1), (MILLION, 100), (MILLION, 400), (MILLION, 1000), (1 << 22, 1), (1 << 22, 100), (1 << 22, 400),
+                     (1 << 23, 300), (1 << 23, 1000), (1 << 24, 1), (1 << 24, 1000), (1 << 24, 3000), (1 << 24, 9000)):
         source = LOOP % loops
         report = compare(server, source, source + "// again", n)
         assert report["verdict"] == "passed", report["summary"]

@@ -6,6 +6,7 @@ fault, and times that can be believed. Run by hand (or by a machine that has one
 
 import json
 import os
+import random
 import statistics
 import sys
 import time
@@ -82,6 +83,25 @@ class Gpu(unittest.TestCase):
                 took = time.monotonic() - begin
                 self.assertEqual(good["verdict"], "passed", (name, good["summary"]))
                 print(f"{name}: {report['verdict']}: {report['summary'][:150]} · next {took * 1e3:.0f} ms", file=sys.stderr)
+
+    def test_two_hundred_in_random_order_and_no_good_job_is_lost(self):
+        choose = random.Random(7)
+        names = [name for name in FAULTS if name not in ("endless", "printf flood", "deep recursion")]
+        bad = {name: 0 for name in FAULTS}
+        waits = []
+        for i in range(200):
+            if i % 2 == 0:
+                name = choose.choice(list(FAULTS)) if i % 20 == 0 else choose.choice(names)
+                source, verdicts = FAULTS[name]
+                self.assertIn(self.evaluate(source, ref=ADD)["verdict"], verdicts, name)
+                bad[name] += 1
+            else:
+                begin = time.monotonic()
+                good = self.evaluate(ADD, ref=ADD, until="validated")
+                waits.append((time.monotonic() - begin) * 1e3)
+                self.assertEqual((good["verdict"], good["trust"]), ("passed", "verified"), good["summary"])
+        waits.sort()
+        print(f"100 good jobs after 100 bad ones {bad}: p50 {waits[50]:.0f} ms, worst {waits[-1]:.0f} ms", file=sys.stderr)
 
     def test_printf_comes_back(self):
         report = self.evaluate(body(GUARDED + "{ out[i] = a[i] + b[i]; if (i == 3) printf(\"hello %d\\n\", i); }"))

@@ -38,6 +38,9 @@ struct Program {
   bool diagnostics_truncated = false;
   nlohmann::json kernels = nlohmann::json::array();  // empty unless examined
   bool kernels_truncated = false;
+
+  // Whether it has variables that outlast a launch, as NVRTC writes them.
+  [[nodiscard]] bool keeps_state() const { return ptx.find(".global .align") != std::string::npos; }
 };
 
 // What the compiler is and makes code for; `missing` says why there is none.

@@ -26,6 +26,7 @@ struct TimingRequest {
   // Trials that the referee holds expected outputs of: runs begin with the inputs of one of them.
   std::uint32_t known_trials = 1;
   std::uint64_t arena_bytes = 0;
+  bool keeps_state = false;  // the program has variables that outlast a launch
 };
 
 class GpuTiming {
@@ -57,6 +58,7 @@ class GpuTiming {
   [[nodiscard]] Step take_turns();
   [[nodiscard]] Step take_turn(Side& side, std::uint32_t runs, bool examined);
   [[nodiscard]] Step examine(std::uint32_t slot);
+  [[nodiscard]] Step show_anew(nlohmann::json& body);
   [[nodiscard]] Step other_views(nlohmann::json& body);
   [[nodiscard]] Step compare(nlohmann::json& body);
   [[nodiscard]] Step graph_turn(Side& side);

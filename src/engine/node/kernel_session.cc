@@ -331,6 +331,7 @@ std::variant<Turn, Ended> KernelSession::time(const TurnOrder& order, nanosecond
   request.body = launch_frame("time");
   request.body["view"] = order.view;
   request.body["warmups"] = order.warmups;
+  request.body["fresh_module"] = order.fresh_module;
   request.body["wall_ns"] = std::max<std::int64_t>(execution_left.count(), 1);
   json runs = json::array();
   for (const RunOrder& run : order.runs) {

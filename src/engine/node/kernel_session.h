@@ -50,6 +50,7 @@ struct TurnOrder {
   const char* view = "cold";  // cold, warm or graph (runner/device.h)
   std::vector<RunOrder> runs{};
   std::uint32_t warmups = 1;
+  bool fresh_module = false;  // the program's variables as they were when it was loaded
 };
 
 struct Turn {

@@ -1,5 +1,7 @@
 #include "engine/node/kernel_wording.h"
 
+#include <cmath>
+
 namespace assay::node {
 
 using nlohmann::json;
@@ -50,6 +52,13 @@ std::string finding_text(const json& finding) {
            (is_size ? "sizes " + changed.at("sizes").dump()
                     : "inputs " + changed.at("inputs").get<std::string>()) +
            ": " + finding.at("summary").get<std::string>();
+  }
+  if (check == "remembers") {
+    return "It is slower on contents that it was not shown before: " +
+           std::to_string(std::lround(finding.at("shown_anew_ns").get<double>())) +
+           " ns instead of " +
+           std::to_string(std::lround(finding.at("repeated_ns").get<double>())) +
+           " ns. It keeps results between launches, and its times are those of looking them up.";
   }
   const std::string tensor = "'" + finding.at("tensor").get<std::string>() + "'";
   if (check == "input_mutated") {

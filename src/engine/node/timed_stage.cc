@@ -47,7 +47,8 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
       {.trials = task_.num_trials,
        .warmups = task_.num_warmup,
        .known_trials = std::max(task_.validation_trials, 1U),
-       .arena_bytes = referee_->arena_bytes()},
+       .arena_bytes = referee_->arena_bytes(),
+       .keeps_state = program_->keeps_state()},
       [&](std::uint32_t trial, const json& said) { return judge_trial(trial, said, judged); },
       execution_left_);
   Step ended = timing.measure(clock.body);

@@ -222,6 +222,7 @@ class Session {
         throw std::runtime_error("a run of an arena that was not staged");
       }
     }
+    if (body.at("fresh_module").get<bool>()) device_.reload();
     const Timed timed = device_.time(launch, plan);
     json reply = describe_outcome(timed.outcome);
     reply["type"] = "timed";

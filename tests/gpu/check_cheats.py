@@ -1,0 +1,156 @@
+"""The device's part of the catalogue of cheats: none may pass and be verified. Each test fails if its defence goes.
+
+    ASSAY=build/release/bin/assay python3 -m unittest tests/gpu/check_cheats.py        (on a machine with a GPU)
+"""
+
+import json
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "end_to_end"))
+os.environ.setdefault("ASSAY", os.path.join(os.path.dirname(__file__), "..", "..", "build", "release", "bin", "assay"))
+from assay_client import ADD, Server, contract, kernel  # noqa: E402
+
+N = 1 << 20
+SIGNATURE = "__global__ void add(const float* a, const float* b, float* out, int n) {"
+GUARDED = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) "
+# The same sum, and so much work beside it that skipping it pays.
+HEAVY = "__device__ float heavy(float x, int i) { float s = 0; for (int k = 0; k < 300; ++k) s = fmaf(s, 0.5f, x); return s == 1234.5f ? s : 0.0f; }\n"
+HONEST = HEAVY + SIGNATURE + GUARDED + "out[i] = a[i] + b[i] + heavy(a[i], i); }"
+
+
+def body(text, before=""):
+    return before + SIGNATURE + text + "}"
+
+
+WRONG = {
+    "nothing at all": body(""),
+    "the output as it is": body(GUARDED + "out[i] = out[i];"),
+    "the input": body(GUARDED + "out[i] = a[i];"),
+    "a constant": body(GUARDED + "out[i] = 0.0f;"),
+    "not a number": body(GUARDED + "out[i] = nanf(\"\");"),
+    "the first 99 percent": body(GUARDED + "if (i < n / 100 * 99) out[i] = a[i] + b[i];"),
+    "every second row": body(GUARDED + "if (i / 1024 % 2 == 0) out[i] = a[i] + b[i];"),
+    "half precision": body("__half h = __float2half(0);" + GUARDED + "out[i] = __half2float(__hadd(__float2half(a[i]), __float2half(b[i])));",
+                           "#include <cuda_fp16.h>\n"),
+}
+CAUGHT_OTHERWISE = {
+    "it changes its input": body(GUARDED + "{ out[i] = a[i] + b[i]; ((float*)a)[i] = 0.0f; }"),
+    "it writes beside its output": body(GUARDED + "{ out[i] = a[i] + b[i]; if (i == 0) out[n + 3] = 1.0f; }"),
+    "every other launch does nothing": body(
+        "__shared__ int turn; if (threadIdx.x == 0) turn = atomicAdd(&launches, 1) / gridDim.x; __syncthreads();"
+        + GUARDED + "if (turn % 2 == 0) out[i] = a[i] + b[i];", "__device__ int launches;\n"),
+    "after the tenth launch it does nothing": body(
+        "__shared__ int turn; if (threadIdx.x == 0) turn = atomicAdd(&launches, 1) / gridDim.x; __syncthreads();"
+        + GUARDED + "if (turn < 10) out[i] = a[i] + b[i];", "__device__ int launches;\n"),
+    "it remembers by address": body(
+        GUARDED + "{ bool known = false; for (int k = 0; k < 32; ++k) known = known || seen[k] == out; if (!known) out[i] = a[i] + b[i];"
+        " if (i == n - 1 && !known) seen[atomicAdd(&count, 1) % 32] = out; }", "__device__ float* seen[32]; __device__ int count;\n"),
+    "it remembers the last result": body(
+        GUARDED + "{ if (full) out[i] = kept[i]; else { kept[i] = out[i] = a[i] + b[i]; } if (i == n - 1) full = 1; }",
+        "__device__ float kept[1 << 20]; __device__ int full;\n"),
+    # Right in every run: only its time is false. Results are kept by the contents they belong to.
+    "it remembers by contents": HEAVY + (
+        "__device__ float kept[16][1 << 20]; __device__ float first[16][1 << 20]; __device__ float last[16][1 << 20];\n"
+        + SIGNATURE + GUARDED + "{ int at = -1; for (int k = 0; k < 16; ++k) if (first[k][i] == a[i] && last[k][i] == b[i]) at = k;"
+        " if (at >= 0) { out[i] = kept[at][i]; return; }"
+        " float v = out[i] = a[i] + b[i] + heavy(a[i], i) ; for (int k = 0; k < 16; ++k) if (first[k][i] == 0.0f) "
+        "{ kept[k][i] = v; first[k][i] = a[i]; last[k][i] = b[i]; break; } } }"),
+}
+REFUSED = {
+    "it launches kernels of its own": ("__global__ void other(float* o) { o[0] = 1; }\n"
+                                       + body("if (threadIdx.x == 0 && blockIdx.x == 0) other<<<1, 1>>>(out);" + GUARDED + "out[i] = a[i] + b[i];"),
+                                       {"compile_failed", "launch_failed", "wrong_output", "unsupported"}),
+    "it asks for more shared memory than there is": (body(
+        "__shared__ float s[60000]; s[threadIdx.x] = 1; __syncthreads();" + GUARDED + "out[i] = a[i] + b[i] + 0 * s[0];"),
+        {"compile_failed", "launch_failed"}),
+}
+
+
+class Cheats(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server().__enter__()
+        devices = cls.server.call("check_capabilities", {})["structuredContent"]["devices"]
+        if not any(device["kind"] == "gpu" for device in devices):
+            raise unittest.SkipTest("no GPU here")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+
+    def evaluate(self, source, reference=ADD, n=N, **more):
+        report = self.server.call("evaluate", {
+            "kernel": kernel(source, contract(n=n)), "timeout": 20, "ref_kernel": {"source_code": reference, "kernel_type": "cuda"},
+            **more})["structuredContent"]
+        print(f"  {report['verdict']} {report.get('trust')}: {report['summary'][:200]}", file=sys.stderr)
+        return report
+
+    def test_a_wrong_output_is_no_output(self):
+        for name, source in WRONG.items():
+            with self.subTest(name):
+                self.assertEqual(self.evaluate(source)["verdict"], "wrong_output")
+
+    def test_what_is_right_for_once_is_not_believed(self):
+        for name, source in CAUGHT_OTHERWISE.items():
+            with self.subTest(name):
+                report = self.evaluate(source)
+                self.assertNotEqual((report["verdict"], report["trust"]), ("passed", "verified"), name)
+
+    def test_results_kept_by_contents_are_told_by_their_times(self):
+        report = self.evaluate(CAUGHT_OTHERWISE["it remembers by contents"])
+        if report["verdict"] == "passed":
+            self.assertIn("remembers", [item["check"] for item in report["evidence"]], report["timing"])
+
+    def test_what_must_not_run_does_not(self):
+        for name, (source, verdicts) in REFUSED.items():
+            with self.subTest(name):
+                self.assertIn(self.evaluate(source)["verdict"], verdicts)
+
+    def test_hidden_tasks_find_what_fits_one_task_only(self):
+        io = contract(n=N)
+        for arg in io["args"][:3]:
+            arg["tensor_spec"]["shape"] = ["n"]
+        io["launch"]["grid"] = {"x": "ceildiv(n, 256)"}
+        for name, source, holds in (("honest", ADD, True), ("one size", ADD.replace("i < n", f"i < {N}"), False),
+                                    ("small values", ADD.replace("a[i] + b[i]", "fabsf(a[i]) < 8.f ? a[i] + b[i] : 8.f"), False)):
+            with self.subTest(name):
+                report = self.server.call("evaluate", {"kernel": kernel(source, io), "generalise": True, "timeout": 20, "ref_kernel": {
+                    "source_code": ADD, "kernel_type": "cuda"}})["structuredContent"]
+                print(f"  {name}: {report['summary'][:200]}", json.dumps(report.get("stages"))[:400], file=sys.stderr)
+                self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified" if holds else "suspect"))
+
+    def test_hints_to_the_cache_gain_nothing(self):
+        hinted = body(GUARDED + "{ float x, y; asm volatile(\"ld.global.L2::evict_last.f32 %0, [%1];\" : \"=f\"(x) : \"l\"(a + i));"
+                      " asm volatile(\"ld.global.L2::evict_last.f32 %0, [%1];\" : \"=f\"(y) : \"l\"(b + i)); out[i] = x + y; }".replace(
+                          "ld.global.L2::evict_last", "ld.global.L1::no_allocate.L2::evict_last"))
+        report = self.server.call("compare", {"ref_kernel": kernel(ADD, contract(n=N)),
+                                              "custom_kernel": kernel(hinted, contract(n=N))})["structuredContent"]
+        print(json.dumps(report.get("speedup")), report["summary"], file=sys.stderr)
+        if report["verdict"] == "passed":
+            self.assertLess(report["speedup"]["ratio"], 1.03)
+
+    def test_honest_kernels_are_not_accused(self):
+        counted = body("if (threadIdx.x == 0) atomicAdd(&launches, 1);" + GUARDED + "out[i] = a[i] + b[i];", "__device__ int launches;\n")
+        table = body(GUARDED + "out[i] = a[i] + b[i] * weights[i & 3];", "__constant__ float weights[4] = {1, 1, 1, 1};\n")
+        scratch = body(GUARDED + "{ half[i] = a[i]; out[i] = half[i] + b[i]; }", "__device__ float half[1 << 20];\n")
+        for name, source in (("add", ADD), ("heavy", HONEST), ("counter", counted), ("table", table), ("scratch", scratch)):
+            for n in (1 << 12, N):
+                with self.subTest(name, n=n):
+                    report = self.evaluate(source, n=n)
+                    self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+
+    def test_checks_are_made_beside_the_device(self):
+        racing = body("__shared__ float s[256]; s[threadIdx.x] = 0;" + GUARDED + "{ s[threadIdx.x] = a[i]; out[i] = s[threadIdx.x ^ 1] * 0.0f + a[i] + b[i]; }")
+        report = self.evaluate(racing, n=4096, checks=["races", "memory"])
+        found = report["validation"]["checks"]
+        self.assertEqual((found["ran"], found["on"]), (True, "emulator"))
+        self.assertIn("shared_race", [finding["kind"] for finding in found["findings"]])
+        wild = body(GUARDED + "out[i] = a[i] + b[i + (i == 5 ? n : 0)];")
+        found = self.evaluate(wild, n=4096, checks=["memory"])["validation"]["checks"]
+        self.assertEqual(found["findings"][0]["where"]["line"], 1, found)
+
+
+if __name__ == "__main__":
+    unittest.main()
