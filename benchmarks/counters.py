@@ -114,11 +114,12 @@ def main():
         print("no ncu here: nothing was compared")
         return 0
     print("| kernel | " + " | ".join(name for _, name in COUNTERS) + " |\n|---|" + "---|" * len(COUNTERS))
-    deviations = {name: [] for name in COUNTERS}
+    deviations, spread = {name: [] for name in COUNTERS}, {name: [] for name in COUNTERS}
     with Server() as server, tempfile.TemporaryDirectory() as folder:
         for title, one in KERNELS.items():
             mine, ptx = ours(server, one)
             other = theirs(ptx, one, folder)
+            again = theirs(ptx, one, folder)
             cells = []
             for name in COUNTERS:
                 if mine[name] is None:
@@ -127,9 +128,11 @@ def main():
                 cells.append(f"{mine[name]:.5g} / {other[name]:.5g}")
                 if other[name]:
                     deviations[name].append(abs(mine[name] / other[name] - 1))
+                    spread[name].append(abs(again[name] / other[name] - 1))
             print(f"| {title} | " + " | ".join(cells) + " |", flush=True)
-    print("| median and worst deviation | " + " | ".join(
-        f"{statistics.median(values):.1%}, {max(values):.1%}" if values else "" for values in deviations.values()) + " |")
+    for what, found in (("median and worst deviation", deviations), ("of ncu from itself", spread)):
+        print(f"| {what} | " + " | ".join(
+            f"{statistics.median(values):.1%}, {max(values):.1%}" if values else "" for values in found.values()) + " |")
     return 0
 
 

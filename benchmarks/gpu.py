@@ -6,6 +6,7 @@ found, and how soon the device works again after a fault. Prints a table; benchm
 
 import os
 import statistics
+import subprocess
 import sys
 import time
 
@@ -52,6 +53,39 @@ def warm_evaluations(server):
         print(f"  beside the stages: {rest:.1f} ms")
         print(f"| warm evaluate, 1 M elements, 100 timed runs, {what} | p50 {statistics.median(ms for _, ms in runs):.0f} ms,"
               f" p95 {percentile([ms for _, ms in runs], 0.95):.0f} ms; stages {stages} |", flush=True)
+
+
+def beside_a_plain_script():
+    script = os.path.join(ROOT, "benchmarks", "plain_script.py")
+    times, said = [], ""
+    for i in range(3):
+        begin = time.monotonic()
+        ran = subprocess.run([sys.executable, script, f"{time.time()} {i}"], capture_output=True, text=True, check=False)
+        if ran.returncode != 0:
+            said = (ran.stdout + ran.stderr).strip().splitlines()[-1:]
+            print(f"| a plain CuPy script doing the same | not run: {said} |")
+            return
+        times.append(time.monotonic() - begin)
+        said = ran.stdout.strip()
+    print(f"| a plain CuPy script doing the same, from a fresh process | p50 {statistics.median(times) * 1e3:.0f} ms ({said}) |", flush=True)
+
+
+def several_clients():
+    """Four clients with a server of their own each would share nothing: four calls in flight on one server."""
+    with Server() as server:
+        evaluate(server, ADD, MILLION)
+        for what, source in (("cached", lambda i: ADD), ("new sources", lambda i: f"{ADD}\n// {time.time()} {i}")):
+            begin, count, flying = time.monotonic(), 0, set()
+            while time.monotonic() - begin < 6 or flying:
+                while len(flying) < 4 and time.monotonic() - begin < 6:
+                    flying.add(server.send("tools/call", {"name": "evaluate", "arguments": {
+                        "kernel": kernel(source(count + len(flying)), contract(n=MILLION))}}))
+                message = server.next_message()
+                if message.get("id") in flying:
+                    flying.discard(message["id"])
+                    assert message["result"]["structuredContent"]["verdict"] == "passed"
+                    count += 1
+            print(f"| four in flight, {what} | {count / (time.monotonic() - begin):.1f} evaluations a second |", flush=True)
 
 
 def alike(server):
@@ -107,6 +141,8 @@ def main():
         print(f"{gpu['model']}, CUDA {gpu['driver']}\n\n| what | figure |\n|---|---|")
         for part in (warm_evaluations, after_faults, alike, known_differences):
             part(server)
+    beside_a_plain_script()
+    several_clients()
     return 0
 
 

@@ -50,13 +50,12 @@ CAUGHT_OTHERWISE = {
     "it remembers the last result": body(
         GUARDED + "{ if (full) out[i] = kept[i]; else { kept[i] = out[i] = a[i] + b[i]; } if (i == n - 1) full = 1; }",
         "__device__ float kept[1 << 20]; __device__ int full;\n"),
-    # Right in every run: only its time is false. Results are kept by the contents they belong to.
-    "it remembers by contents": HEAVY + (
-        "__device__ float kept[16][1 << 20]; __device__ float first[16][1 << 20]; __device__ float last[16][1 << 20];\n"
-        + SIGNATURE + GUARDED + "{ int at = -1; for (int k = 0; k < 16; ++k) if (first[k][i] == a[i] && last[k][i] == b[i]) at = k;"
-        " if (at >= 0) { out[i] = kept[at][i]; return; }"
-        " float v = out[i] = a[i] + b[i] + heavy(a[i], i) ; for (int k = 0; k < 16; ++k) if (first[k][i] == 0.0f) "
-        "{ kept[k][i] = v; first[k][i] = a[i]; last[k][i] = b[i]; break; } } }"),
+    # Right in every run, only its time is false: results are kept by the contents they belong to.
+    "it remembers by contents": HEAVY.replace("300", "6000") + (
+        "__device__ float kept[3][1 << 20]; __device__ float keys[3][1 << 20];\n" + SIGNATURE + GUARDED +
+        "{ float key = a[0]; for (int k = 0; k < 3; ++k) if (keys[k][i] == key) { out[i] = kept[k][i]; return; }"
+        " float v = out[i] = a[i] + b[i] + heavy(a[i], i);"
+        " for (int k = 0; k < 3; ++k) if (keys[k][i] == 0.0f) { kept[k][i] = v; keys[k][i] = key; break; } }}"),
 }
 REFUSED = {
     "it launches kernels of its own": ("__global__ void other(float* o) { o[0] = 1; }\n"
@@ -122,14 +121,15 @@ class Cheats(unittest.TestCase):
                 self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified" if holds else "suspect"))
 
     def test_hints_to_the_cache_gain_nothing(self):
-        hinted = body(GUARDED + "{ float x, y; asm volatile(\"ld.global.L2::evict_last.f32 %0, [%1];\" : \"=f\"(x) : \"l\"(a + i));"
-                      " asm volatile(\"ld.global.L2::evict_last.f32 %0, [%1];\" : \"=f\"(y) : \"l\"(b + i)); out[i] = x + y; }".replace(
-                          "ld.global.L2::evict_last", "ld.global.L1::no_allocate.L2::evict_last"))
+        hinted = body("unsigned long long policy; asm volatile(\"createpolicy.fractional.L2::evict_last.b64 %0, 1.0;\" : \"=l\"(policy));"
+                      + GUARDED + "{ float x, y;" + "".join(
+                          f" asm volatile(\"ld.global.L2::cache_hint.f32 %0, [%1], %2;\" : \"=f\"({to}) : \"l\"({of} + i), \"l\"(policy));"
+                          for to, of in (("x", "a"), ("y", "b"))) + " out[i] = x + y; }")
         report = self.server.call("compare", {"ref_kernel": kernel(ADD, contract(n=N)),
                                               "custom_kernel": kernel(hinted, contract(n=N))})["structuredContent"]
         print(json.dumps(report.get("speedup")), report["summary"], file=sys.stderr)
-        if report["verdict"] == "passed":
-            self.assertLess(report["speedup"]["ratio"], 1.03)
+        self.assertEqual(report["verdict"], "passed", report["summary"])
+        self.assertLess(report["speedup"]["ratio"], 1.03)
 
     def test_honest_kernels_are_not_accused(self):
         counted = body("if (threadIdx.x == 0) atomicAdd(&launches, 1);" + GUARDED + "out[i] = a[i] + b[i];", "__device__ int launches;\n")
@@ -142,7 +142,7 @@ class Cheats(unittest.TestCase):
                     self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
 
     def test_checks_are_made_beside_the_device(self):
-        racing = body("__shared__ float s[256]; s[threadIdx.x] = 0;" + GUARDED + "{ s[threadIdx.x] = a[i]; out[i] = s[threadIdx.x ^ 1] * 0.0f + a[i] + b[i]; }")
+        racing = body("__shared__ float s[256]; s[threadIdx.x] = 0;" + GUARDED + "{ s[threadIdx.x] = a[i]; out[i] = s[threadIdx.x ^ 32] * 0.0f + a[i] + b[i]; }")
         report = self.evaluate(racing, n=4096, checks=["races", "memory"])
         found = report["validation"]["checks"]
         self.assertEqual((found["ran"], found["on"]), (True, "emulator"))

@@ -1,0 +1,51 @@
+"""The corpus of the emulator (tests/kernels) on a real device: what is right is right there too, and what is wrong is not
+believed. Prints what differs from the emulator.
+
+    ASSAY=build/release/bin/assay python3 tests/gpu/check_corpus.py        (on a machine with a GPU)
+"""
+
+import os
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "end_to_end"))
+os.environ.setdefault("ASSAY", os.path.join(os.path.dirname(__file__), "..", "..", "build", "release", "bin", "assay"))
+from assay_client import Server  # noqa: E402
+from kernel_file import all_kernels  # noqa: E402
+from test_kernels import cases_of, complaint, judged  # noqa: E402
+
+# A mistake that shows when threads meet, or in what memory happens to hold, need not show on a device.
+BY_CHANCE = ("barrier", "race", "uninitialised", "volatile", "fence", "atomic", "sync", "mask")
+
+
+class Corpus(unittest.TestCase):
+    def test_verdicts_are_those_of_the_emulator(self):
+        cases = []
+        for kernel_file in all_kernels():
+            for name, verdict, evidence, arguments in cases_of(kernel_file):
+                cases.append((name, verdict, evidence, {**arguments, "until": "validated", "device": "gpu:0", "timeout": 10}))
+        cases.sort(key=lambda case: case[1] != "passed")
+        begin, right, wrong, differing = time.monotonic(), 0, 0, []
+        limit = float(os.environ.get("LIMIT_S", "1e9"))
+        with Server() as server:
+            for (name, verdict, evidence, _), message in judged(server, (case for case in cases if time.monotonic() - begin < limit)):
+                report = message["result"]["structuredContent"]
+                why = complaint(report, verdict, evidence)
+                believed = report["verdict"] == "passed" and report["trust"] == "verified"
+                right += verdict == "passed"
+                wrong += verdict != "passed"
+                if why:
+                    differing.append((name, why))
+                    print(f"  {name}: {why}"[:300], file=sys.stderr, flush=True)
+                with self.subTest(name):
+                    if verdict == "passed":
+                        self.assertEqual(why, "")
+                    elif not any(word in name for word in BY_CHANCE):
+                        self.assertFalse(believed, name)
+        print(f"{right} right kernels and {wrong} of {len(cases) - right} wrong ones in {time.monotonic() - begin:.0f} s;"
+              f" {len(differing)} differ from the emulator", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
