@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """What an agent sees: a real MCP exchange with `assay serve --stdio`.
 
-Lists the tools, then has six kernels judged: a right one, one that does not match its reference, one
-that never ends, one that writes out of bounds, a naive matrix product compared with a tiled one, and a
-softmax that is wrong in its last rows. Exit code 0 only if every verdict is the expected one.
+Lists the tools, then has seven kernels judged: a right one, one that does not match its reference, one
+that never ends, one that writes out of bounds, a naive matrix product compared with a tiled one, a
+softmax that is wrong in its last rows, and one whose contract was inferred from its source alone. Exit
+code 0 only if every verdict is the expected one.
 
 usage: demo.py PATH/TO/assay
 """
@@ -102,7 +103,17 @@ def undivided_softmax():
     return {"kernel": kernel(spoilt, io), "ref_kernel": kernel(read("softmax.ref.cu"), io)}
 
 
-# A title, the tool, the verdict it must give, words that its summary must hold, and its arguments.
+def inferred(client):
+    """The softmax again, with nothing but its source: the server says what it takes the arguments to be."""
+    source = read("softmax.cu")
+    built = client.ask("tools/call", name="build_io_contract", arguments={"kernel": {"source_code": source}})["structuredContent"]
+    print("\n".join("   " + line for line in built["text"].splitlines()))
+    io = built["io_contract"]
+    return {"kernel": kernel(source, io), "ref_kernel": kernel(read("softmax.ref.cu"), io)}
+
+
+# A title, the tool, the verdict it must give, words that its summary must hold, and its arguments
+# (or who makes them).
 CASES = [
     ("a right kernel, judged against a reference", "evaluate", "passed", "equal to the reference",
      {"kernel": kernel(ADD), "ref_kernel": kernel(ADD)}),
@@ -116,6 +127,7 @@ CASES = [
      sgemm_comparison()),
     ("a softmax that forgets to divide in its last rows", "evaluate", "wrong_output", "only rows ≥ 14",
      undivided_softmax()),
+    ("a softmax whose contract is inferred from its source", "evaluate", "passed", "equal to the reference", inferred),
 ]
 
 
@@ -168,6 +180,8 @@ def main():
     wrong = 0
     for title, tool, expected, words, arguments in CASES:
         print(f"\n== {title}")
+        if callable(arguments):
+            arguments = arguments(client)
         start = time.monotonic()
         result = client.ask("tools/call", name=tool, arguments=arguments)
         elapsed = time.monotonic() - start

@@ -30,6 +30,8 @@ std::size_t progress(const JobRecord& record) {
       }));
 }
 
+bool judged_against(const JobRecord& record) { return record.request.contains("ref_kernel"); }
+
 std::optional<double> share_wrong(const JobRecord& record) {
   const json detail = record.conclusion.value("detail", json::object());
   if (!detail.contains("output")) return std::nullopt;
@@ -66,6 +68,10 @@ OrderedJson change_since(const JobRecord& then, const JobRecord& now) {
   };
   out["verdict"] = {{"then", verdict_name(then)}, {"now", verdict_name(now)}};
   out["changed"] = changes_between(then, now);
+  if (judged_against(then) != judged_against(now)) {
+    out["detail"] = "Not comparable: only one of the two was judged against a reference.";
+    return out;
+  }
   const auto before = progress(then);
   const auto after = progress(now);
   if (before != after) {

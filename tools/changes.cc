@@ -51,7 +51,10 @@ class Comparison {
     const json machine_now = member(now.conclusion, "environment");
     if (!machine_then.is_null() && !machine_now.is_null()) {
       for (const char* key : {"device", "device_name", "toolkit"}) {
-        leaf("environment", "", member(machine_then, key), member(machine_now, key), key);
+        const json before = member(machine_then, key);
+        const json after = member(machine_now, key);
+        // A job that never came to its compiler or device says nothing of them.
+        if (!before.is_null() && !after.is_null()) leaf("environment", "", before, after, key);
       }
     }
     if (list_.size() > kMost) {

@@ -81,6 +81,8 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
     request.order["ref_kernel"] = read.body;
     take_warnings(read, request);
     if (read.contract && kernel.contract) {
+      const auto nothing = compares_nothing(*kernel.contract, std::string("/") + roles.judged);
+      request.violations.insert(request.violations.end(), nothing.begin(), nothing.end());
       const auto found = compare_tasks(*kernel.contract, std::string("/") + roles.judged,
                                        *read.contract, std::string("/") + roles.reference);
       request.violations.insert(request.violations.end(), found.violations.begin(),

@@ -73,12 +73,32 @@ std::vector<Decided> decided_by_judged(const Arg& judged, const Arg& reference) 
           {"/role", "role", judged.role != reference.role}};
 }
 
-bool contradict(Role one, Role other) {
-  return (one == Role::input && other == Role::output) ||
-         (one == Role::output && other == Role::input);
+// An output that one kernel computes and the other only reads would be compared with nothing.
+bool contradict(Role one, Role other) { return (one == Role::input) != (other == Role::input); }
+
+// Two tensors by one name are one tensor.
+std::optional<std::string> other_tensor(const TensorSpec& one, const TensorSpec& other) {
+  const auto shape_text = [](const TensorSpec& spec) { return nlohmann::json(spec.shape).dump(); };
+  if (one.dtype != other.dtype) {
+    return std::string(contract::name(one.dtype)) + " here and " +
+           std::string(contract::name(other.dtype));
+  }
+  if (one.shape != other.shape) return shape_text(one) + " here and " + shape_text(other);
+  if (one.strides != other.strides) return std::string("laid out otherwise here than");
+  return std::nullopt;
 }
 
 }  // namespace
+
+std::vector<contract::Violation> compares_nothing(const Contract& judged,
+                                                  const std::string& judged_pointer) {
+  for (const Arg& arg : judged.args) {
+    if (arg.is_tensor() && arg.is_written() && arg.tensor_spec->elements() > 0) return {};
+  }
+  return {{judged_pointer + "/io/args",
+           "no tensor with an element has the role output or inout: there is nothing to compare "
+           "with a reference"}};
+}
 
 TaskDifferences compare_tasks(const Contract& judged, const std::string& judged_pointer,
                               const Contract& reference, const std::string& reference_pointer) {
@@ -86,6 +106,11 @@ TaskDifferences compare_tasks(const Contract& judged, const std::string& judged_
   for (std::size_t i = 0; i < reference.args.size(); ++i) {
     const Arg& theirs = reference.args[i];
     const auto index = index_of(judged, theirs.name);
+    if (!index && theirs.is_tensor()) {
+      found.violations.push_back({arg_pointer(reference_pointer, i) + "/name",
+                                  "no tensor '" + theirs.name + "' is at " + judged_pointer +
+                                      "/io/args: tensors are matched by name"});
+    }
     if (!index || judged.args[*index].is_tensor() != theirs.is_tensor()) continue;
     const Arg& ours = judged.args[*index];
     const std::string at = arg_pointer(reference_pointer, i);
@@ -104,6 +129,11 @@ TaskDifferences compare_tasks(const Contract& judged, const std::string& judged_
           {at + "/role", "'" + theirs.name + "' is " + std::string(contract::name(theirs.role)) +
                              " here and " + std::string(contract::name(ours.role)) + " at " +
                              other + "/role"});
+      continue;
+    }
+    if (const auto differs = other_tensor(*theirs.tensor_spec, *ours.tensor_spec)) {
+      found.violations.push_back({at + "/tensor_spec", "'" + theirs.name + "' is " + *differs +
+                                                           " at " + other + "/tensor_spec"});
       continue;
     }
     for (const Decided& decided : decided_by_judged(ours, theirs)) {

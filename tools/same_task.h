@@ -2,7 +2,7 @@
 // the judged one's inputs and are compared by its tolerances; what a reference's contract says
 // otherwise is refused if no single task could be meant, and else said to be without effect.
 //
-// Tensors and scalars are matched by name; shapes, dtypes and strides are the engine's to compare.
+// Tensors and scalars are matched by name.
 // Pure; any thread.
 #pragma once
 
@@ -17,6 +17,10 @@ struct TaskDifferences {
   std::vector<contract::Violation> violations{};
   std::vector<contract::Violation> warnings{};
 };
+
+// Why a reference would say nothing of the kernel, whatever it does: no output has an element.
+[[nodiscard]] std::vector<contract::Violation> compares_nothing(const contract::Contract& judged,
+                                                                const std::string& judged_pointer);
 
 // The pointers are those of the two kernel arguments: "/kernel", "/ref_kernel".
 [[nodiscard]] TaskDifferences compare_tasks(const contract::Contract& judged,

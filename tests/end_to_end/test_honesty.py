@@ -43,6 +43,16 @@ class Honesty(unittest.TestCase):
         report = self.evaluate("o[i] = x[i] < 0 ? nanf(\"\") : sqrtf(x[i]);", "o[i] = sqrtf(x[i]);")
         self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
 
+    def test_a_reference_that_is_defined_nowhere_proves_nothing(self):
+        report = self.evaluate("o[i] = nanf(\"\");", "o[i] = logf(-fabsf(x[i]) - 1.0f);")
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+        self.assertIn("NaN or infinite", str(report["warnings"]))
+
+    def test_a_reference_that_writes_to_its_input_is_told(self):
+        report = self.evaluate("o[i] = 2 * x[i];", "{ o[i] = 2 * x[i]; ((float*)x)[i] = 0; }")
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+        self.assertIn("reference writes to its input 'x'", report["summary"])
+
     def test_a_reference_that_writes_nothing_judges_nothing(self):
         report = self.evaluate("", "")
         self.assertEqual(report["verdict"], "contract_invalid", report["summary"])

@@ -291,7 +291,15 @@ TEST_CASE("a weak oracle is told by the answer that would pass") {
   CHECK(answers(noise(64, 1), {.atol = 1e-5, .rtol = 0}, noise(64, 1)) == "input_copy ");
   CHECK(answers(noise(64, 1), {.atol = 1e-5, .rtol = 0}, noise(64, 2)).empty());
   CHECK(answers({3.0}, {.atol = 0, .rtol = 0}).empty());
-  CHECK(answers(std::vector<double>(64, kNaN), {}).empty());
+  // A kernel that fails everywhere agrees with a reference that does.
+  std::vector<double> undefined(64, kNaN);
+  CHECK(answers(undefined, {}) == "not_numbers ");
+  undefined[5] = 3;
+  CHECK(answers(undefined, {}) == "not_numbers ");
+  CHECK(answers(std::vector<double>(64, std::numeric_limits<double>::infinity()), {}) ==
+        "not_numbers ");
+  for (std::size_t i = 0; i < 32; ++i) undefined[2 * i] = static_cast<double>(i);
+  CHECK(answers(undefined, {}).empty());
 }
 
 TEST_CASE("a weak oracle is told for integers, bool and complex too") {

@@ -155,4 +155,14 @@ void restrict_files(const Confinement& confinement) {
   rules.restrict_self();
 }
 
+void open_only_below(const std::vector<std::string>& readable,
+                     const std::vector<std::string>& writable) {
+  const int abi = landlock_abi();
+  if (abi < 1) return;
+  Ruleset rules(abi);
+  for (const auto& path : readable) rules.allow(path, kRead, false);
+  for (const auto& path : writable) rules.allow(path, kOwnFolder, false);
+  rules.restrict_self();
+}
+
 }  // namespace assay::confinement

@@ -107,6 +107,8 @@ struct Launch {
   Dim3 block{};
   std::size_t dynamic_shared_bytes = 0;
   std::vector<std::byte> parameters{};  // KernelInfo::parameter_bytes long
+  // Its blocks wait for one another: a device must be told. The emulator runs every grid so.
+  bool cooperative = false;
   Inspection inspection{};
 };
 

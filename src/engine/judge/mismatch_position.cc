@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "engine/judge/mismatch_pattern.h"
@@ -45,10 +46,44 @@ std::string lines_text(std::string_view line, std::uint64_t from, std::uint64_t 
   return text + "s " + std::to_string(from) + " to " + std::to_string(to);
 }
 
+// Whether so many wrong among so many make a region. A value of one byte is right by chance.
+bool fills(const Mismatches& m, std::uint64_t wrong, std::uint64_t among) {
+  return contract::size_bytes(m.dtype) == 1 ? 2 * wrong >= among : 4 * wrong >= 3 * among;
+}
+
+// The elements on one side of the diagonal of the last two dimensions, and no others.
+std::string triangle_position(const Mismatches& m) {
+  if (m.shape.size() < 2 || m.mismatches < 8) return "";
+  const auto rows = static_cast<std::uint64_t>(*(m.shape.end() - 2));
+  const auto columns = static_cast<std::uint64_t>(m.shape.back());
+  if (rows < 3 || columns < 3) return "";
+  bool above = true;
+  bool below = true;
+  bool on = false;
+  std::array<std::uint64_t, 2> sizes{};  // of the sides, without the diagonal
+  std::uint64_t diagonal = 0;
+  for (std::uint64_t i = 0; i < m.elements(); ++i) {
+    const std::uint64_t row = i / columns % rows;
+    const std::uint64_t column = i % columns;
+    if (row == column) ++diagonal;
+    if (row != column) ++sizes[row < column ? 0 : 1];
+    if (!m.mismatched[i]) continue;
+    above = above && column >= row;
+    below = below && column <= row;
+    on = on || row == column;
+    if (!above && !below) return "";
+  }
+  if (above == below) return fills(m, m.mismatches, diagonal) ? "only the diagonal" : "";
+  const std::uint64_t among = sizes[above ? 0 : 1] + (on ? diagonal : 0);
+  if (!fills(m, m.mismatches, among)) return "";
+  return std::string("only ") + (on ? "on and " : "") + (above ? "above" : "below") +
+         " the diagonal" + share_text(m.mismatches, among);
+}
+
 Position range_position(const Mismatches& m, std::uint64_t first, std::uint64_t last) {
   const std::uint64_t n = m.elements();
   const std::uint64_t width = last - first + 1;
-  if (m.mismatches < 2 || 2 * m.mismatches < width) return {};
+  if (m.mismatches < 2 || !fills(m, m.mismatches, width)) return {};
   const bool starts = no_accident(first, m.mismatches, width);
   const bool ends = no_accident(n - 1 - last, m.mismatches, width);
   const Matrix matrix = matrix_of(m);
@@ -56,8 +91,8 @@ Position range_position(const Mismatches& m, std::uint64_t first, std::uint64_t 
   const std::uint64_t first_row = first / matrix.columns;
   const std::uint64_t last_row = last / matrix.columns;
   // A tail reaches to the end: its last elements may be right by chance, but not most of them.
-  if (starts && !ends && 2 * m.mismatches < n - first) return {};
-  if (ends && !starts && 2 * m.mismatches < last + 1) return {};
+  if (starts && !ends && !fills(m, m.mismatches, n - first)) return {};
+  if (ends && !starts && !fills(m, m.mismatches, last + 1)) return {};
   if (starts && !ends) {
     const std::string share = share_text(m.mismatches, n - first);
     Position tail{.kind = Position::Kind::tail, .from = first};
@@ -96,7 +131,8 @@ std::string lines_position(std::string_view line, const std::vector<std::uint64_
   }
   const std::uint64_t among = bad.size() * length;
   const std::uint64_t right = (counts.size() - bad.size()) * length;
-  if (mismatches < 4 || 2 * mismatches < among || !no_accident(right, mismatches, among)) return "";
+  if (mismatches < 4 || 4 * mismatches < 3 * among || !no_accident(right, mismatches, among))
+    return "";
   const std::string share = share_text(mismatches, among);
   if (bad.back() - bad.front() + 1 == bad.size()) {
     if (bad.size() > 1 && bad.back() + 1 == counts.size()) {
@@ -157,6 +193,7 @@ Position mismatch_position(const Mismatches& m) {
     if (!text.empty()) return {.kind = Position::Kind::other, .text = std::move(text)};
   }
   std::string text = comb_position(m, first, last);
+  if (text.empty()) text = triangle_position(m);
   if (text.empty()) return {};
   return {.kind = Position::Kind::other, .text = std::move(text)};
 }

@@ -172,6 +172,20 @@ bool is_answer(const frames::Frame& frame) { return frame.type() == "compiled"; 
 
 }  // namespace
 
+bool Program::adds_in_any_order() const {
+  for (const char* operation : {"atom.", "red."}) {
+    for (std::size_t at = ptx.find(operation); at != std::string::npos;
+         at = ptx.find(operation, at + 1)) {
+      const std::string_view instruction = std::string_view(ptx).substr(
+          at, std::min<std::size_t>(ptx.find_first_of(" \t;", at) - at, 80));
+      for (const char* what : {"add.f", "add.noftz", "add.bf", ".cas.", "exch."}) {
+        if (instruction.find(what) != std::string_view::npos) return true;
+      }
+    }
+  }
+  return false;
+}
+
 std::string first_global(std::string_view text) {
   const auto kernels = source::signatures(text);
   return kernels.empty() ? std::string() : kernels.front().name;

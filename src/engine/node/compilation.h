@@ -39,6 +39,9 @@ struct Program {
   nlohmann::json kernels = nlohmann::json::array();  // empty unless examined
   bool kernels_truncated = false;
 
+  // Whether it has atomics on floating-point numbers, or could have made some from exchanges: their
+  // order is the device's to choose, and sums are rounded in that order.
+  [[nodiscard]] bool adds_in_any_order() const;
   // Whether it has variables that outlast a launch, as NVRTC writes them.
   [[nodiscard]] bool keeps_state() const { return ptx.find(".global .align") != std::string::npos; }
 };

@@ -152,6 +152,7 @@ KernelJob::Step KernelJob::list_stage() {
     clock.artifacts.push_back({"cubin", "application/octet-stream", std::move(program.cubin)});
   }
   if (!program.log.empty()) clock.artifacts.push_back({"log", "text/plain", program.log});
+  program_ = Program{.compiler = program.compiler};
   return clock.tell(std::nullopt);
 }
 
@@ -162,6 +163,14 @@ KernelJob::Step KernelJob::prepare_stage() {
   if (auto ended =
           referee_->open(contract, {.atol = task_.atol, .rtol = task_.rtol}, task_.expected)) {
     return clock.tell(std::move(*ended));
+  }
+  const bool has_answer =
+      std::any_of(contract.args.begin(), contract.args.end(), [](const contract::Arg& arg) {
+        return arg.is_tensor() && arg.is_written() && arg.tensor_spec->elements() > 0;
+      });
+  if ((task_.reference || !task_.expected.empty()) && !has_answer) {
+    return clock.tell(Ended{.verdict = Verdict::contract_invalid,
+                            .summary = "No output has an element: there is nothing to compare."});
   }
   const std::string device = gpu_ != nullptr ? gpu_->gpu().device() : "emulator";
   const std::uint64_t most = gpu_ != nullptr ? kMaxGpuArenaBytes : kMaxArenaBytes;
@@ -227,6 +236,10 @@ KernelJob::Step KernelJob::run_once(KernelSession& session, std::uint32_t trial,
 
 void KernelJob::note_findings(const json& findings, const char* whose, std::uint32_t trial) {
   for (const auto& finding : findings) {
+    if (finding.at("check") == "repeat_differs" && rounds_in_any_order()) {
+      note_order(finding);
+      continue;
+    }
     json item = finding;
     item["which"] = whose;
     item["trial"] = trial;
@@ -239,6 +252,24 @@ void KernelJob::note_findings(const json& findings, const char* whose, std::uint
     });
     if (!known) evidence_.push_back(std::move(item));
   }
+}
+
+// Sums of atomics differ in their last bits from run to run; a reference says whether that is all.
+bool KernelJob::rounds_in_any_order() const {
+  return (task_.reference || !task_.expected.empty()) && program_ && program_->adds_in_any_order();
+}
+
+void KernelJob::note_order(const json& finding) {
+  const std::string tensor = finding.at("tensor");
+  const bool known = std::any_of(warnings_.begin(), warnings_.end(), [&](const json& old) {
+    return old.at("code") == "order_of_atomics" && old.at("tensor") == tensor;
+  });
+  if (known) return;
+  warnings_.push_back({{"code", "order_of_atomics"},
+                       {"tensor", tensor},
+                       {"message", "Two runs gave '" + tensor +
+                                       "' different values within the tolerance: atomics on "
+                                       "floating-point numbers are rounded in any order."}});
 }
 
 KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
@@ -282,6 +313,7 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
 // part is compared in that part.
 KernelJob::Step KernelJob::judge_reference(const json& findings) {
   for (const auto& finding : findings) {
+    if (finding.at("check") == "input_mutated") note_reference_mutates(finding);
     if (finding.at("check") != "unwritten") continue;
     const std::string tensor = finding.at("tensor");
     if (finding.at("count") == finding.at("elements")) {
@@ -304,6 +336,17 @@ KernelJob::Step KernelJob::judge_reference(const json& findings) {
                                          "' unwritten: those are not compared."}});
   }
   return std::nullopt;
+}
+
+// What it computes may hang on what it wrote there; the kernel is shown an untouched input.
+void KernelJob::note_reference_mutates(const json& finding) {
+  const std::string tensor = finding.at("tensor");
+  const bool known = std::any_of(warnings_.begin(), warnings_.end(), [&](const json& old) {
+    return old.at("code") == "reference_mutates" && old.at("tensor") == tensor;
+  });
+  if (known) return;
+  weak_ = "The reference writes to its input '" + tensor + "': is its role inout?";
+  warnings_.push_back({{"code", "reference_mutates"}, {"tensor", tensor}, {"message", weak_}});
 }
 
 KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, json& body) {

@@ -58,9 +58,12 @@ class KernelJob {
   [[nodiscard]] Step run_once(KernelSession& session, std::uint32_t trial, bool as_reference,
                               nlohmann::json& said, Ran& ran);
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
+  void note_reference_mutates(const nlohmann::json& finding);
   [[nodiscard]] Step judge_reference(const nlohmann::json& findings);
   [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,
                                  nlohmann::json& body);
+  [[nodiscard]] bool rounds_in_any_order() const;
+  void note_order(const nlohmann::json& finding);
   void note_findings(const nlohmann::json& findings, const char* whose, std::uint32_t trial);
 
   const Runners& runners_;

@@ -10,9 +10,11 @@
 //      diagnostics_truncated, ptx_bytes, kernels?, kernels_truncated?} + PTX, then the cubin
 //   ← {type: "missing", what}                                 the compiler cannot be loaded
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
+#include "engine/confinement/landlock.h"
 #include "engine/runner/diagnostics.h"
 #include "engine/runner/kernel_listing.h"
 #include "engine/runner/nvrtc.h"
@@ -76,6 +78,7 @@ class Compiler {
   frames::Frame compile(frames::Frame request) const {
     const auto start = std::chrono::steady_clock::now();
     const json& body = request.body;
+    see_headers_only(body);
     const CompileRequest wanted{
         .source = std::move(request.blob),
         .file_name = body.value("file", std::string("kernel.cu")),
@@ -120,6 +123,18 @@ class Compiler {
   }
 
  private:
+  // The system's files were needed to start; a source that includes one would find it in the log.
+  static void see_headers_only(const json& body) {
+    auto paths = body.value("folders", std::vector<std::string>{});
+    const std::filesystem::path library = body.at("nvrtc").get<std::string>();
+    paths.push_back(library.parent_path().string());  // it loads its built-ins as it compiles
+    if (const auto pch = body.value("pch", std::string()); !pch.empty()) {
+      paths.push_back(std::filesystem::path(pch).parent_path().string());
+    }
+    // A large source goes through temporary files.
+    confinement::open_only_below(paths, {std::filesystem::temp_directory_path().string()});
+  }
+
   // With the headers that the zygote has compiled already, if they fit after all.
   Compiled compile_with_headers(const CompileRequest& wanted, const std::string& pch) const {
     if (pch.empty()) return nvrtc_->compile(wanted);

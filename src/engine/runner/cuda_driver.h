@@ -5,6 +5,7 @@
 // One per process; a runner's one thread calls it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -25,6 +26,7 @@ enum Result {
   kNotReady = 600,
   kIllegalAddress = 700,
   kLaunchOutOfResources = 701,
+  kCooperativeLaunchTooLarge = 720,
   kAssert = 710,
   kHardwareStackError = 714,
   kIllegalInstruction = 715,
@@ -66,6 +68,23 @@ class DriverError : public std::runtime_error {
 
  private:
   int result_;
+};
+
+// CUlaunchAttribute and CUlaunchConfig, as cuLaunchKernelEx takes them (CUDA driver API,
+// since 11.8).
+struct LaunchAttribute {
+  static constexpr int kCooperative = 2;
+  int id = 0;
+  int padding = 0;
+  std::array<int, 16> value{};
+};
+struct LaunchConfig {
+  std::array<unsigned, 3> grid{1, 1, 1};
+  std::array<unsigned, 3> block{1, 1, 1};
+  unsigned shared_bytes = 0;
+  Handle stream = nullptr;
+  const LaunchAttribute* attributes = nullptr;
+  unsigned attribute_count = 0;
 };
 
 // X(name without "cu", exported symbol, type)
@@ -126,7 +145,8 @@ class DriverError : public std::runtime_error {
   X(EventElapsedTime, "cuEventElapsedTime", int (*)(float*, Handle, Handle))                       \
   X(LaunchKernel, "cuLaunchKernel",                                                                \
     int (*)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle,  \
-            void**, void**))
+            void**, void**))                                                                       \
+  X(LaunchKernelEx, "cuLaunchKernelEx", int (*)(const LaunchConfig*, Handle, void**, void**))
 
 class Driver {
  public:

@@ -29,6 +29,19 @@ int queue_launch(const GpuContext& context, cuda::Handle function, const emulato
   std::array<void*, 5> extra{kBufferPointer, block.data(), kBufferSize, &bytes, nullptr};
   const auto& grid = launch.grid;
   const auto& threads = launch.block;
+  if (launch.cooperative) {
+    cuda::LaunchAttribute together{.id = cuda::LaunchAttribute::kCooperative};
+    together.value[0] = 1;
+    const cuda::LaunchConfig config{
+        .grid = {grid.x, grid.y, grid.z},
+        .block = {threads.x, threads.y, threads.z},
+        .shared_bytes = static_cast<unsigned>(launch.dynamic_shared_bytes),
+        .stream = context.stream(),
+        .attributes = &together,
+        .attribute_count = 1};
+    return context.driver().LaunchKernelEx(&config, function, nullptr,
+                                           bytes == 0 ? nullptr : extra.data());
+  }
   return context.driver().LaunchKernel(
       function, grid.x, grid.y, grid.z, threads.x, threads.y, threads.z,
       static_cast<unsigned>(launch.dynamic_shared_bytes), context.stream(), nullptr,
@@ -45,6 +58,7 @@ Outcome outcome_of(const GpuContext& context, int result) {
     case cuda::kOutOfMemory:
       return {.ending = Ending::out_of_memory, .message = text()};
     case cuda::kLaunchOutOfResources:
+    case cuda::kCooperativeLaunchTooLarge:
     case kInvalidValue:
       return {.ending = Ending::invalid_launch, .message = text()};
     case cuda::kIllegalAddress:

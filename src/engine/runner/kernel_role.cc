@@ -112,6 +112,8 @@ class Session {
     const std::string_view blob = request.blob;
     const auto ptx_bytes = request.body.value("ptx_bytes", blob.size());
     if (ptx_bytes > blob.size()) throw std::runtime_error("load with less than it says");
+    // Blocks of a grid that wait for one another find their meeting place through this register.
+    cooperative_ = blob.substr(0, ptx_bytes).find("%envreg2") != std::string_view::npos;
     auto loaded = device_.load({.ptx = blob.substr(0, ptx_bytes), .cubin = blob.substr(ptx_bytes)});
     if (const auto* error = std::get_if<emulator::ParseError>(&loaded)) {
       const auto place = PtxPlaces(blob.substr(0, ptx_bytes)).at(error->ptx_line);
@@ -251,7 +253,8 @@ class Session {
             .grid = decode_dim(body.at("grid")),
             .block = decode_dim(body.at("block")),
             .dynamic_shared_bytes = body.at("shared_bytes"),
-            .parameters = *block};
+            .parameters = *block,
+            .cooperative = cooperative_};
   }
 
   json describe_choice(const json& body) {
@@ -312,6 +315,7 @@ class Session {
   Device& device_;
   std::vector<emulator::KernelInfo> kernels_{};
   const emulator::KernelInfo* kernel_ = nullptr;
+  bool cooperative_ = false;
   std::uint32_t contents_ = 0;  // staged
   std::uint32_t places_ = 0;    // that runs can work in
 };
