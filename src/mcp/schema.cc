@@ -29,7 +29,7 @@ enum class Holds {
   schema_map
 };
 
-constexpr std::array<std::pair<std::string_view, Holds>, 47> kKeywords{{
+constexpr std::array<std::pair<std::string_view, Holds>, 48> kKeywords{{
     {"$schema", Holds::annotation},
     {"$id", Holds::annotation},
     {"$anchor", Holds::annotation},
@@ -76,13 +76,14 @@ constexpr std::array<std::pair<std::string_view, Holds>, 47> kKeywords{{
     {"properties", Holds::schema_map},
     {"patternProperties", Holds::schema_map},
     {"$defs", Holds::schema_map},
+    {"x-json-text", Holds::flag},
     {"definitions", Holds::schema_map},
 }};
 
 std::optional<Holds> held_by(std::string_view keyword) {
-  if (keyword.starts_with("x-")) return Holds::annotation;
   for (const auto& [name, holds] : kKeywords)
     if (name == keyword) return holds;
+  if (keyword.starts_with("x-")) return Holds::annotation;
   return std::nullopt;
 }
 

@@ -158,7 +158,7 @@ class Pages(unittest.TestCase):
                 if "://" not in target:
                     self.assertTrue((page.parent / target).exists(), f"{page.name}: {target}")
             for path, markdown in MENTIONED.findall(text):
-                places = [ROOT / path] if path else [page.parent / markdown, DOCS / markdown, ROOT / markdown, ROOT / "clients/python" / markdown,
+                places = [ROOT / path, page.parent / path] if path else [page.parent / markdown, DOCS / markdown, ROOT / markdown, ROOT / "clients/python" / markdown,
                                                      ROOT / "tests/kernels" / markdown, ROOT / "benchmarks" / markdown, ROOT / "docker" / markdown]
                 self.assertTrue(any(place.exists() for place in places), f"{page.name}: {path or markdown}")
 
