@@ -73,6 +73,27 @@ command_gpu_bundle() {
   tests/gpu/bundle build/release "${1:-build/gpu-bundle}"
 }
 
+help_package() {
+  cat <<'TEXT'
+usage: ./dev package [--without-cuda] [FOLDER]
+
+Builds release, then makes FOLDER/assay-VERSION-linux-ARCH.tar.gz (FOLDER: build): programs, documentation, the
+Python client and the CUDA compiler library with its headers (NVIDIA's, under NVIDIA's licence, which is in it;
+--without-cuda leaves them out). Unpacked anywhere, bin/assay works.
+TEXT
+}
+
+command_package() {
+  local option=''
+  if [ "${1:-}" = --without-cuda ]; then
+    option=$1
+    shift
+  fi
+  need_everything
+  build_preset release "${product[@]}"
+  say "$(dev.d/package build/release "${1:-build}" "$option")"
+}
+
 help_fuzz() {
   cat <<'TEXT'
 usage: ./dev fuzz [SECONDS] [FILTER]

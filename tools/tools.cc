@@ -37,7 +37,7 @@ References references_of(Jobs& jobs, const Library* library, const mcp::CallCont
           }};
 }
 
-std::vector<mcp::Tool> all(Jobs& jobs, const Library* library, Commands commands) {
+std::vector<mcp::Tool> kernel_tools(Jobs& jobs, const Library* library) {
   std::vector<mcp::Tool> tools;
   tools.push_back(compile_kernel(jobs, library));
   tools.push_back(evaluate(jobs, library));
@@ -48,11 +48,19 @@ std::vector<mcp::Tool> all(Jobs& jobs, const Library* library, Commands commands
   tools.push_back(cancel_job(jobs));
   tools.push_back(check_capabilities(jobs));
   tools.push_back(get_server_stats(jobs));
+  for (auto& tool : tools) tool.run = answering_faults(std::move(tool.run));
+  return tools;
+}
+
+std::vector<mcp::Tool> all(Jobs& jobs, const Library* library, Commands commands) {
+  std::vector<mcp::Tool> tools = kernel_tools(jobs, library);
+  const std::size_t of_kernels = tools.size();
   tools.push_back(run_plan(jobs, library, commands));
   tools.push_back(run_test_generator(jobs, library, commands));
   tools.push_back(benchmark_commits(jobs, library, commands));
   tools.push_back(run_scenario(jobs, library, commands));
-  for (auto& tool : tools) tool.run = answering_faults(std::move(tool.run));
+  for (std::size_t i = of_kernels; i < tools.size(); ++i)
+    tools[i].run = answering_faults(std::move(tools[i].run));
   return tools;
 }
 

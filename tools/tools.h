@@ -30,6 +30,9 @@ namespace assay::tools {
 
 [[nodiscard]] std::vector<mcp::Tool> all(Jobs& jobs, const Library* library = nullptr,
                                          Commands commands = Commands::allowed);
+// Those without the four that run steps of the user's own (plans, generators, commits, scenarios),
+// for a model that has no use for them and would pay for their description.
+[[nodiscard]] std::vector<mcp::Tool> kernel_tools(Jobs& jobs, const Library* library = nullptr);
 
 // What build_io_contract does, for who has no jobs. REQUIRES arguments that satisfy
 // schemas/build_io_contract.input.json.

@@ -38,6 +38,7 @@ struct ServeOptions {
   bool stdio = false;
   bool conformance_fixtures = false;
   bool allow_commands = false;
+  std::string tools = "all";
   std::string log_level = "warning";
 };
 
@@ -54,16 +55,19 @@ void log_mcp(mcp::Level level, std::string_view text) {
   }
 }
 
-mcp::ServerConfig server_config(Assembly& assembly, bool conformance_fixtures,
+mcp::ServerConfig server_config(Assembly& assembly, const ServeOptions& options,
                                 tools::Commands commands) {
-  mcp::ServerConfig config{.version = ASSAY_VERSION,
-                           .instructions = tools::instructions(),
-                           .tools = tools::all(assembly.jobs(), &assembly.library(), commands),
-                           .resources = tools::with_guides(tools::job_resources(assembly.jobs())),
-                           .prompts = tools::prompts(assembly.jobs()),
-                           .tasks = tools::job_tasks(assembly.jobs()),
-                           .log = log_mcp};
-  if (conformance_fixtures) mcp::conformance::add_fixtures(config);
+  mcp::ServerConfig config{
+      .version = ASSAY_VERSION,
+      .instructions = tools::instructions(),
+      .tools = options.tools == "kernel"
+                   ? tools::kernel_tools(assembly.jobs(), &assembly.library())
+                   : tools::all(assembly.jobs(), &assembly.library(), commands),
+      .resources = tools::with_guides(tools::job_resources(assembly.jobs())),
+      .prompts = tools::prompts(assembly.jobs()),
+      .tasks = tools::job_tasks(assembly.jobs()),
+      .log = log_mcp};
+  if (options.conformance_fixtures) mcp::conformance::add_fixtures(config);
   return config;
 }
 
@@ -116,15 +120,14 @@ int serve(const ServeOptions& options, const std::optional<mcp::http::HttpConfig
     auto with_site = *http;
     with_site.site = rest::site(assembly.jobs(), &assembly.library());
     service.emplace(
-        server_config(assembly, options.conformance_fixtures,
+        server_config(assembly, options,
                       options.allow_commands ? tools::Commands::allowed : tools::Commands::refused),
         with_site, end.get_token());
   }
   std::size_t abandoned_calls = 0;
   if (streams) {
-    mcp::StdioServer server(
-        server_config(assembly, options.conformance_fixtures, tools::Commands::allowed),
-        std::move(*streams));
+    mcp::StdioServer server(server_config(assembly, options, tools::Commands::allowed),
+                            std::move(*streams));
     abandoned_calls += server.run(end.get_token()).abandoned_calls;
     end.request_stop();  // who started us on stdio has gone, or wants us to
   }
@@ -167,6 +170,11 @@ void add_serve(CLI::App& app, int& code) {
       "--allow-commands", options->allow_commands,
       "Let clients over HTTP start plans, generators, builds and scenarios, which run "
       "commands as this user");
+  command
+      ->add_option("--tools", options->tools,
+                   "kernel: without the tools for plans, generators, commits and scenarios")
+      ->check(CLI::IsMember({"all", "kernel"}))
+      ->capture_default_str();
   add_source_root_option(*command, options->assembly);
   add_cleanup_options(*command, options->assembly);
   add_assembly_options(*command, options->assembly);

@@ -1,5 +1,6 @@
 #include "mcp/schema.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <stdexcept>
@@ -11,10 +12,24 @@
 namespace assay::mcp {
 namespace {
 
-// What stands under a keyword, so that a walk knows where schemas are.
-enum class Holds { annotation, assertion, schema, schema_list, schema_map };
+// What stands under a keyword: a walk knows where schemas are, and a check need not look again.
+enum class Holds {
+  annotation,
+  anything,
+  text,
+  texts,
+  text_or_texts,
+  list,
+  number,
+  positive,
+  count,
+  flag,
+  schema,
+  schema_list,
+  schema_map
+};
 
-constexpr std::array<std::pair<std::string_view, Holds>, 47> kKeywords{{
+constexpr std::array<std::pair<std::string_view, Holds>, 48> kKeywords{{
     {"$schema", Holds::annotation},
     {"$id", Holds::annotation},
     {"$anchor", Holds::annotation},
@@ -29,24 +44,24 @@ constexpr std::array<std::pair<std::string_view, Holds>, 47> kKeywords{{
     {"writeOnly", Holds::annotation},
     {"contentMediaType", Holds::annotation},
     {"contentEncoding", Holds::annotation},
-    {"type", Holds::assertion},
-    {"enum", Holds::assertion},
-    {"const", Holds::assertion},
-    {"required", Holds::assertion},
-    {"minProperties", Holds::assertion},
-    {"maxProperties", Holds::assertion},
-    {"minItems", Holds::assertion},
-    {"maxItems", Holds::assertion},
-    {"uniqueItems", Holds::assertion},
-    {"minimum", Holds::assertion},
-    {"maximum", Holds::assertion},
-    {"exclusiveMinimum", Holds::assertion},
-    {"exclusiveMaximum", Holds::assertion},
-    {"multipleOf", Holds::assertion},
-    {"minLength", Holds::assertion},
-    {"maxLength", Holds::assertion},
-    {"pattern", Holds::assertion},
-    {"$ref", Holds::assertion},
+    {"type", Holds::text_or_texts},
+    {"enum", Holds::list},
+    {"const", Holds::anything},
+    {"required", Holds::texts},
+    {"minProperties", Holds::count},
+    {"maxProperties", Holds::count},
+    {"minItems", Holds::count},
+    {"maxItems", Holds::count},
+    {"uniqueItems", Holds::flag},
+    {"minimum", Holds::number},
+    {"maximum", Holds::number},
+    {"exclusiveMinimum", Holds::number},
+    {"exclusiveMaximum", Holds::number},
+    {"multipleOf", Holds::positive},
+    {"minLength", Holds::count},
+    {"maxLength", Holds::count},
+    {"pattern", Holds::text},
+    {"$ref", Holds::text},
     {"additionalProperties", Holds::schema},
     {"propertyNames", Holds::schema},
     {"items", Holds::schema},
@@ -61,14 +76,50 @@ constexpr std::array<std::pair<std::string_view, Holds>, 47> kKeywords{{
     {"properties", Holds::schema_map},
     {"patternProperties", Holds::schema_map},
     {"$defs", Holds::schema_map},
+    {"x-json-text", Holds::flag},
     {"definitions", Holds::schema_map},
 }};
 
 std::optional<Holds> held_by(std::string_view keyword) {
-  if (keyword.starts_with("x-")) return Holds::annotation;
   for (const auto& [name, holds] : kKeywords)
     if (name == keyword) return holds;
+  if (keyword.starts_with("x-")) return Holds::annotation;
   return std::nullopt;
+}
+
+bool is_texts(const Json& value) {
+  return value.is_array() &&
+         std::all_of(value.begin(), value.end(), [](const Json& one) { return one.is_string(); });
+}
+
+// Schemas themselves are looked at where they stand.
+bool fits(Holds holds, const Json& value) {
+  switch (holds) {
+    case Holds::annotation:
+    case Holds::anything:
+    case Holds::schema:
+      return true;
+    case Holds::text:
+      return value.is_string();
+    case Holds::texts:
+      return is_texts(value);
+    case Holds::text_or_texts:
+      return value.is_string() || is_texts(value);
+    case Holds::list:
+    case Holds::schema_list:
+      return value.is_array();
+    case Holds::number:
+      return value.is_number();
+    case Holds::positive:
+      return value.is_number() && value > 0;
+    case Holds::count:
+      return value.is_number_integer() && value >= 0;
+    case Holds::flag:
+      return value.is_boolean();
+    case Holds::schema_map:
+      return value.is_object();
+  }
+  return false;
 }
 
 using Visit = std::function<void(const Json& schema, const Place& place)>;
@@ -99,7 +150,10 @@ std::vector<std::string> Schema::unsupported_keywords(const Json& schema) {
       return;
     }
     for (const auto& [keyword, value] : inner.items())
-      if (!held_by(keyword)) found.push_back(Place(place, keyword).pointer());
+      if (const auto holds = held_by(keyword); !holds)
+        found.push_back(Place(place, keyword).pointer());
+      else if (!fits(*holds, value))
+        found.push_back(Place(place, keyword).pointer() + " (not what the keyword takes)");
   });
   return found;
 }

@@ -18,7 +18,9 @@ struct ToolPool::State {
   std::condition_variable thread_ended{};
   std::deque<std::function<void()>> waiting{};
   std::size_t threads = 0;
-  std::size_t sleeping = 0;
+  std::size_t sleeping = 0;  // those that nobody has called
+  bool called = false;       // a thread is on its way: a new one, or
+  bool sleeper_called = false;
   std::size_t working = 0;
   bool closing = false;
   std::shared_ptr<void> kept{};  // by threads that were given up
@@ -38,41 +40,69 @@ ToolPool::~ToolPool() {
   state_->thread_ended.wait(lock, [this] { return state_->threads == 0; });
 }
 
-void ToolPool::submit(std::function<void()> work) {
-  const std::lock_guard lock(state_->mutex);
-  state_->waiting.push_back(std::move(work));
-  if (state_->waiting.size() <= state_->sleeping) {
-    state_->wake.notify_one();
-    return;
+// REQUIRES the lock. True: `wake` is to be notified, best without it.
+bool ToolPool::call_help(const std::shared_ptr<State>& state) {
+  if (state->called || state->waiting.empty()) return false;
+  if (state->sleeping > 0) {
+    --state->sleeping;
+    state->called = true;
+    return state->sleeper_called = true;
   }
-  if (state_->threads >= state_->max_threads) return;
+  if (state->threads >= state->max_threads) return false;
   // Detached, because a thread ends by itself after idling; the count is what is waited for.
+  std::thread([state] { work_loop(state); }).detach();
+  ++state->threads;
+  state->called = true;
+  return false;
+}
+
+void ToolPool::submit(std::function<void()> work) {
+  std::unique_lock lock(state_->mutex);
+  state_->waiting.push_back(std::move(work));
+  bool wakes = false;
   try {
-    std::thread([state = state_] { work_loop(state); }).detach();
+    wakes = call_help(state_);
   } catch (const std::system_error&) {
     if (state_->threads > 0) return;  // a thread that is busy now takes it later
     state_->waiting.pop_back();
     throw;
   }
-  ++state_->threads;
+  lock.unlock();
+  if (wakes) state_->wake.notify_one();
+}
+
+// What cannot be had now is done later, by this thread.
+bool ToolPool::calls_another(const std::shared_ptr<State>& state) {
+  try {
+    return call_help(state);
+  } catch (const std::system_error&) {
+    return false;
+  }
 }
 
 void ToolPool::work_loop(const std::shared_ptr<State>& state) {
   std::unique_lock lock(state->mutex);
+  state->called = false;  // this thread is here
   while (true) {
     if (state->waiting.empty()) {
       if (state->closing) break;
       ++state->sleeping;
       const bool woken = state->wake.wait_for(
-          lock, state->idle, [&state] { return state->closing || !state->waiting.empty(); });
-      --state->sleeping;
+          lock, state->idle, [&state] { return state->closing || state->sleeper_called; });
+      // Whoever is first answers the call, which has counted one of the sleepers out.
+      if (std::exchange(state->sleeper_called, false))
+        state->called = false;
+      else
+        --state->sleeping;
       if (!woken) break;
       continue;
     }
     std::function<void()> work = std::move(state->waiting.front());
     state->waiting.pop_front();
     ++state->working;
+    const bool wakes = calls_another(state);
     lock.unlock();
+    if (wakes) state->wake.notify_one();
     work();
     work = nullptr;  // what it holds is released before it counts as done
     lock.lock();

@@ -1,6 +1,10 @@
 // Threads on which tools block. They appear as work arrives, up to a limit; beyond it work waits in
 // order of arrival; a thread that had nothing to do for a while ends. A pool of idle tools costs
 // nothing. submit() and drain() belong to one owner thread.
+//
+// One thread is called at a time, and whoever takes work while more is waiting calls the next:
+// while a thread is on its way, those that are awake often do what it was called for, and waking
+// costs more than a small tool does.
 #pragma once
 
 #include <chrono>
@@ -30,6 +34,8 @@ class ToolPool {
  private:
   struct State;
   static void work_loop(const std::shared_ptr<State>& state);
+  [[nodiscard]] static bool call_help(const std::shared_ptr<State>& state);
+  [[nodiscard]] static bool calls_another(const std::shared_ptr<State>& state);
 
   std::shared_ptr<State> state_;  // shared with the threads, which may outlive the pool
 };

@@ -62,7 +62,7 @@ class Page(unittest.TestCase):
         self.browser.open(self.url)
         self.browser.until("document.querySelector('#health')?.textContent === 'healthy'")
         self.assertIn("emulator", self.browser.value("document.querySelector('#devices').textContent"))
-        self.assertFalse(self.browser.value("document.querySelector('#empty').hidden"))
+        self.browser.until("!document.querySelector('#empty').hidden")
         job = self.submit("/evaluate?wait=0", {"kernel": kernel(FOREVER), "timeout": 6})
         entry = f"document.querySelector('[data-job=\"{job}\"]')"
         self.browser.until(entry + "?.querySelector('.chip').textContent === 'validating'")
@@ -70,7 +70,7 @@ class Page(unittest.TestCase):
         self.browser.value(entry + ".click()")
         self.browser.until("document.querySelector('#verdict')?.textContent === 'validating'")
         self.browser.until("document.querySelector('#verdict')?.textContent === 'timed_out'")
-        self.assertEqual(self.browser.value(entry + ".querySelectorAll('i.now').length"), 0)
+        self.browser.until(entry + ".querySelectorAll('i.now').length === 0")
         self.assertEqual(self.browser.complaints, [])
 
     def test_a_report_shows_source_times_and_their_histogram(self):
@@ -85,6 +85,25 @@ class Page(unittest.TestCase):
             self.assertIn(word, text)
         self.browser.value("[...document.querySelectorAll('.parts button')].find(b => b.textContent === 'ptx').click()")
         self.browser.until("document.querySelector('.parts pre').textContent.includes('.visible .entry')")
+        self.assertEqual(self.browser.complaints, [])
+
+    def test_the_roofline_shows_on_which_side_of_the_ridge_a_kernel_is(self):
+        self.serve()
+        busy = ADD.replace("out[i] = a[i] + b[i];", "{ float s = a[i], t = b[i]; for (int k = 0; k < 4000; ++k) s = s * 0.5f + t; out[i] = s; }")
+        ends = {}
+        for name, source in (("memory", ADD), ("compute", busy)):
+            job = self.submit("/evaluate", {"kernel": kernel(source), "num_trials": 2, "device": "emulator", "device_metrics": "on"})
+            self.show(job, "passed")
+            self.browser.until("document.querySelector('svg.roofline .reach') !== null")
+            points = self.browser.value("document.querySelector('svg.roofline .reach').getAttribute('points')")
+            ends[name] = [tuple(map(float, point.split(","))) for point in points.split(" ")]
+            self.assertIn(f"{name} on ", self.browser.value("document.querySelector('#report').innerText"))
+        # y falls towards the roof's top: compute-bound lies on it, memory-bound below and to the left.
+        self.assertGreater(min(y for _, y in ends["memory"]), max(y for _, y in ends["compute"]))
+        self.assertLess(max(x for x, _ in ends["memory"]), min(x for x, _ in ends["compute"]))
+        job = self.submit("/evaluate", {"kernel": kernel(ADD), "num_trials": 2, "device": "emulator"})
+        self.show(job, "passed")
+        self.assertIsNone(self.browser.value("document.querySelector('svg.roofline')"))
         self.assertEqual(self.browser.complaints, [])
 
     def test_a_diagnostic_stands_on_its_line(self):

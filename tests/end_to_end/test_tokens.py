@@ -4,9 +4,10 @@ A tokenizer is not at hand; a token is taken as 3 bytes of UTF-8. Tokenizers of 
 bytes of such JSON for one, so that what is counted here is more than what is paid."""
 
 import json
+import subprocess
 import unittest
 
-from assay_client import ADD, META, Server, contract, kernel, tensor
+from assay_client import ADD, ASSAY, META, Server, contract, kernel, tensor
 
 BYTES_PER_TOKEN = 3
 MAX_LIST, MAX_ANSWER = 9000, 2000
@@ -47,6 +48,22 @@ class Tokens(unittest.TestCase):
             for tool in result["tools"]:
                 self.assertEqual(tool["inputSchema"]["type"], "object", tool["name"])
                 self.assertFalse({"allOf", "anyOf", "oneOf", "$ref"} & set(tool["inputSchema"]), tool["name"])
+
+    def test_who_wants_kernels_only_pays_for_no_more(self):
+        def names(server):
+            return [tool["name"] for tool in server.answer(server.send("tools/list"))["result"]["tools"]]
+
+        steps = {"run_plan", "run_test_generator", "benchmark_commits", "run_scenario"}
+        everything = names(self.server)
+        self.assertLessEqual(steps, set(everything))
+        with Server("--tools", "kernel") as server:
+            self.assertEqual(names(server), [name for name in everything if name not in steps])
+            refused = server.answer(server.send("tools/call", {"name": "run_plan", "arguments": {}}))
+            self.assertEqual(refused["error"]["code"], -32602)
+        with Server("--tools", "all") as server:
+            self.assertEqual(names(server), everything)
+        unknown = subprocess.run([ASSAY, "serve", "--tools", "some"], capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+        self.assertEqual((unknown.returncode, unknown.stdout), (2, b""))
 
     def cases(self):
         wrong = ADD.replace("a[i] + b[i]", "a[i] - b[i]")

@@ -1,6 +1,7 @@
 #include "mcp/schema.h"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -144,6 +145,32 @@ TEST_CASE("a keyword that is not checked is found and refused", "[schema]") {
   CHECK_THROWS_AS(Schema(schema), std::invalid_argument);
   CHECK(Schema::unsupported_keywords(Json::parse(R"({"properties":{"a":3}})")) ==
         std::vector<std::string>{"/properties/a (not a schema)"});
+}
+
+TEST_CASE("a keyword over what it does not take is refused, not stumbled over", "[schema]") {
+  const std::map<std::string, std::vector<std::string>> wrong = {
+      {"type", {"3", "null", "[1]"}},
+      {"enum", {"\"a\"", "{}"}},
+      {"required", {"\"a\"", "[1]", "{}"}},
+      {"maxItems", {"\"1\"", "-1", "1.5", "[]"}},
+      {"x-json-text", {"1", "[]", "\"true\""}},
+      {"uniqueItems", {"1", "\"true\""}},
+      {"minimum", {"\"1\"", "null", "[0]"}},
+      {"multipleOf", {"0", "-2", "\"2\""}},
+      {"pattern", {"1", "[]"}},
+      {"$ref", {"1", "{}"}},
+      {"items", {"3", "[]"}},
+      {"prefixItems", {"3", "{}", "\"a\"", "[3]"}},
+      {"anyOf", {"{}", "true"}},
+      {"properties", {"[]", "3"}},
+      {"patternProperties", {"[]", "\"a\""}}};
+  for (const auto& [keyword, values] : wrong)
+    for (const std::string& value : values) {
+      INFO(keyword << ": " << value);
+      const Json schema = {{"properties", {{"a", {{keyword, Json::parse(value)}}}}}};
+      CHECK(Schema::unsupported_keywords(schema).size() == 1);
+      CHECK_THROWS_AS(Schema(schema), std::invalid_argument);
+    }
 }
 
 TEST_CASE("JSON text is read where the schema says so", "[schema]") {

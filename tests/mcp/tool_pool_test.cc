@@ -64,3 +64,28 @@ TEST_CASE("work that will not end is given up, and what it uses outlives the poo
   for (int i = 0; i < 500 && !watch.expired(); ++i) std::this_thread::sleep_for(milliseconds(10));
   CHECK(watch.expired());
 }
+
+TEST_CASE("work is never left while a thread could take it, however it comes", "[pool]") {
+  // Pieces that wait for one another need all threads at once; a call that was lost hangs here.
+  constexpr int kThreads = 6;
+  ToolPool pool(kThreads, milliseconds(1));
+  for (int round = 0; round < 300; ++round) {
+    std::atomic<int> arrived{0};
+    std::atomic<int> done{0};
+    for (int i = 0; i < kThreads; ++i) {
+      pool.submit([&] {
+        ++arrived;
+        while (arrived < kThreads) std::this_thread::yield();
+        ++done;
+      });
+      if (round % 3 == 0) std::this_thread::yield();
+      // So that threads end, sleep and are on their way while work comes.
+      if (round % 7 == 0) std::this_thread::sleep_for(milliseconds(1));
+    }
+    while (done < kThreads) std::this_thread::yield();
+    for (int i = 0; i < 20; ++i) pool.submit([&] { ++done; });
+    while (done < kThreads + 20) std::this_thread::yield();
+  }
+  CHECK(pool.threads() <= kThreads);
+  CHECK(pool.drain(milliseconds(10'000), nullptr) == 0);
+}

@@ -284,3 +284,15 @@ TEST_CASE("a long file is followed in bounded time and memory, or is said to be 
   CHECK(python_texts(deep).size() <= 1);
   CHECK(python_texts("x = f'" + std::string(100'000, '{') + "'\n").size() <= 1);
 }
+
+TEST_CASE("a backslash at the end of a line counts it only where the file does") {
+  const auto lines_of = [](const std::string& end_of_line) {
+    const auto texts = python_texts("x = 'a\\" + end_of_line + "b__global__'\n");
+    REQUIRE(texts.size() == 1);
+    CHECK(texts.front().text.bytes == "ab__global__");
+    return std::pair(texts.front().text.lines.front(), texts.front().text.lines.back());
+  };
+  CHECK(lines_of("\n") == std::pair<std::uint32_t, std::uint32_t>(1, 2));
+  CHECK(lines_of("\r\n") == std::pair<std::uint32_t, std::uint32_t>(1, 2));
+  CHECK(lines_of("\r") == std::pair<std::uint32_t, std::uint32_t>(1, 1));
+}

@@ -73,6 +73,7 @@ std::vector<fs::path> candidates(const fs::path& executable_folder) {
   };
   from_environment("ASSAY_CUDA_DIR");
   folders.push_back(executable_folder / ".." / "cuda");
+  folders.push_back(executable_folder / ".." / "lib" / "assay" / "cuda");  // as it is installed
   from_environment("CUDA_HOME");
   folders.emplace_back("/usr/local/cuda");
   std::error_code ignored;

@@ -19,11 +19,11 @@ struct Toolkit {
   [[nodiscard]] std::vector<std::filesystem::path> readable_folders() const;
 };
 
-// In order: $ASSAY_CUDA_DIR, `cuda` beside the folder of the executable (the build puts it there),
-// $CUDA_HOME, /usr/local/cuda, /usr/local/cuda-*; then the `nvidia-cuda-*` wheels: where the
-// command below puts them, and in the active Python environments ($VIRTUAL_ENV, $CONDA_PREFIX,
-// those of the `python3` on $PATH, the user's and the system's). Each is a folder with lib (or
-// lib64) and include.
+// In order: $ASSAY_CUDA_DIR, `cuda` beside the folder of the executable (the build puts it there)
+// or `lib/assay/cuda` there (an installation does), $CUDA_HOME, /usr/local/cuda, /usr/local/cuda-*;
+// then the `nvidia-cuda-*` wheels: where the command below puts them, and in the active Python
+// environments ($VIRTUAL_ENV, $CONDA_PREFIX, those of the `python3` on $PATH, the user's and the
+// system's). Each is a folder with lib (or lib64) and include.
 [[nodiscard]] Toolkit find_toolkit(const std::filesystem::path& executable_folder);
 
 // The one command that makes the compiler available, to be run as the user who runs the server.

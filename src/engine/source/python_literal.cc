@@ -86,8 +86,9 @@ class Decoder {
     static constexpr std::string_view kNames = "\\'\"abfnrtv";
     static constexpr std::string_view kBytes = "\\'\"\a\b\f\n\r\t\v";
     if (c == '\n' || c == '\r') {  // the line goes on
-      at_ += c == '\r' && at_ + 2 < text_.size() && text_[at_ + 2] == '\n' ? 3 : 2;
-      ++line_;
+      const bool is_pair = c == '\r' && at_ + 2 < text_.size() && text_[at_ + 2] == '\n';
+      at_ += is_pair ? 3 : 2;
+      if (c == '\n' || is_pair) ++line_;  // lines of a file are counted by their \n
     } else if (const auto known = kNames.find(c); known != std::string_view::npos) {
       put(kBytes.substr(known, 1));
       at_ += 2;

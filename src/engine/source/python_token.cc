@@ -111,6 +111,7 @@ class Lexer {
       const char c = file_[i];
       if (c == '\\') {
         ++i;
+        if (i < file_.size() && file_.substr(i, 2) == "\r\n") ++i;  // one end of a line
       } else if (depth == 0 && file_.substr(i, close.size()) == close) {
         return i;
       } else if (close.size() == 1 && c == '\n') {

@@ -192,19 +192,41 @@ function timingView(report) {
     element("tr", {}, element("th", {}, name), element("td", {}, String(value))))), timing.note ? element("p", { class: "what" }, timing.note) : null);
 }
 
-// Arithmetic intensity against what was reached, under the device's two roofs, both axes by powers of ten.
-function rooflineView(metrics) {
-  const roof = metrics && metrics.roofline_metrics;
-  if (!roof || !(roof.arithmetic_intensity > 0) || !(roof.gflops > 0)) return null;
-  const wide = 420, high = 240, x = v => 40 + (Math.log10(v) + 3) / 7 * (wide - 60), y = v => high - 30 - Math.log10(v) / 6 * (high - 50);
+// Both axes by powers of ten: FLOP per byte from 10^-3 to 10^4 against `decades` below the highest value.
+function logPlot(highest, decades) {
+  const wide = 420, high = 240, top = Math.log10(highest), clamp = v => Math.min(Math.max(v, 0), 1);
   const svg = drawing("svg", { class: "roofline", viewBox: `0 0 ${wide} ${high}`, width: wide, height: high });
-  if (roof.peak_gflops > 0 && roof.peak_gb_s > 0) {
-    const ridge = roof.peak_gflops / roof.peak_gb_s;
-    svg.append(drawing("polyline", { fill: "none", stroke: "currentColor", points:
-      [[1e-3, roof.peak_gb_s * 1e-3], [ridge, roof.peak_gflops], [1e4, roof.peak_gflops]].map(([a, b]) => x(a) + "," + y(Math.max(b, 1))).join(" ") }));
-  }
-  svg.append(drawing("circle", { cx: x(roof.arithmetic_intensity), cy: y(roof.gflops), r: 5, fill: "#d97b29" }));
-  return element("div", {}, svg, element("p", {}, `${roof.arithmetic_intensity.toPrecision(3)} FLOP per byte, ${roof.gflops.toPrecision(4)} GFLOP/s`));
+  const x = v => 20 + clamp((Math.log10(v) + 3) / 7) * (wide - 40), y = v => 20 + clamp((top - Math.log10(v)) / decades) * (high - 40);
+  const line = (points, attributes) => svg.append(drawing("polyline", { fill: "none", stroke: "currentColor",
+    points: points.map(([a, b]) => x(a) + "," + y(b)).join(" "), ...attributes }));
+  line([[1e-3, highest], [1e-3, highest / 10 ** decades], [1e4, highest / 10 ** decades]], { opacity: 0.3 });
+  return { svg, x, y, line };
+}
+
+// The emulator's counts: where under the roof of the GPU that it names the kernel can be at best. No time is in it.
+function estimateView(estimate) {
+  const { low, high } = estimate.arithmetic_intensity, ridge = estimate.ridge_flops_per_byte;
+  const told = `${estimate.bound} on ${estimate.gpu}, whose ridge is at ${ridge.toPrecision(3)} FLOP per byte. ${estimate.note}`;
+  if (!(low > 0) || !(high > 0)) return element("p", {}, told);
+  const plot = logPlot(1, 5), roof = v => Math.min(1, v / ridge);
+  plot.line([1e-3, ridge, 1e4].map(v => [v, roof(v)]));
+  const inside = [low, ...(low < ridge && ridge < high ? [ridge] : []), high];
+  plot.line(inside.map(v => [v, roof(v)]), { class: "reach", stroke: "#d97b29", "stroke-width": 8, "stroke-linecap": "round" });
+  return element("div", {}, plot.svg, element("p", {}, `${low.toPrecision(3)} to ${high.toPrecision(3)} FLOP per byte: ${told}`));
+}
+
+// A GPU's counters: what was reached.
+function reachedView(roof) {
+  const plot = logPlot(1e6, 6);
+  plot.svg.append(drawing("circle", { cx: plot.x(roof.arithmetic_intensity), cy: plot.y(roof.gflops), r: 5, fill: "#d97b29" }));
+  return element("div", {}, plot.svg, element("p", {}, `${roof.arithmetic_intensity.toPrecision(3)} FLOP per byte, ${roof.gflops.toPrecision(4)} GFLOP/s`));
+}
+
+function rooflineView(report) {
+  if (report.device_metrics && report.device_metrics.estimate) return estimateView(report.device_metrics.estimate);
+  const counted = report.kernel_exec_result.metadata.device_metrics || {};
+  const roof = (counted.custom_device_metrics || counted.original_device_metrics || {}).roofline_metrics;
+  return roof && roof.arithmetic_intensity > 0 && roof.gflops > 0 ? reachedView(roof) : null;
 }
 
 // With the token, which an <img> would not send.
@@ -247,7 +269,7 @@ async function drawReport(job) {
   if (outputs && outputs.length)
     section("Outputs", outputsView(outputs.every(one => one.ok) ? outputs : await withMaps(job.job_id, outputs)));
   if (report.timing) section("Timing", timingView(report), await picture(`/job/${job.job_id}/plot.svg`));
-  section("Roofline", rooflineView(report.device_metrics));
+  if (report.kernel_exec_result) section("Roofline", rooflineView(report));
   const notes = [...(report.warnings || []).map(one => one.message), ...(report.evidence || []).map(one => `${one.check}: ${one.result}`)];
   if (notes.length) section("Warnings and evidence", element("ul", {}, ...notes.map(text => element("li", {}, text))));
   section("Parts", partsView(job.job_id, report));
