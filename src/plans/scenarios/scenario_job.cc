@@ -6,6 +6,8 @@
 
 #include "engine/job/record.h"
 #include "plans/container_engine.h"
+#include "plans/held_step.h"
+#include "plans/owned_containers.h"
 #include "plans/scenarios/audit.h"
 #include "plans/scenarios/jsonc.h"
 #include "plans/scenarios/scenario_log.h"
@@ -50,8 +52,12 @@ class ScenarioJob {
                  audit_);
     if (!choose_engine()) return unsupported();
     const fs::path workspace = copy_workspace();
-    const Carrying carrying = carry(workspace);
-    carry_out(carrying);
+    const plans::OwnedContainers owned(steps_, containers_by_, scratch_.path());
+    owned.remove_abandoned();
+    carry_out(carry(workspace));
+    // Also after a cancellation: no container and no image of ours stays.
+    held_.reset();
+    owned.remove(engine_ == "devcontainer");
     log_.finish();
     return conclude();
   }
@@ -66,12 +72,13 @@ class ScenarioJob {
     }
     std::vector<std::string> names{wanted};
     if (wanted == "auto") names = {"docker", "podman"};
-    if (wanted == "devcontainer") names = {"docker"};
+    if (wanted == "devcontainer") names = {"docker", "podman"};
     for (const auto& name : names) {
       const auto seen = plans::look_at_engine(steps_, name, stop_);
       engines_.push_back(plans::to_json(seen));
       if (!seen.usable || !engine_.empty()) continue;
       engine_ = wanted == "devcontainer" ? wanted : name;
+      containers_by_ = name;
     }
     if (wanted == "devcontainer" && plans::find_program("devcontainer").empty()) {
       engines_.push_back({{"name", "devcontainer"},
@@ -115,10 +122,12 @@ class ScenarioJob {
     return workspace;
   }
 
-  Carrying carry(const fs::path& workspace) {
+  Phases carry(const fs::path& workspace) {
     if (engine_ == "host") return carry_on_host(request_, workspace, scratch_.make("home"));
+    const std::string label = plans::OwnedContainers::label(scratch_.path());
     if (engine_ != "devcontainer")
-      return carry_in_container(request_, engine_, workspace, job::new_job_id().substr(0, 8));
+      return carry_in_container(request_, engine_, workspace, label,
+                                job::new_job_id().substr(0, 8));
     const fs::path place = workspace / ".devcontainer" / "devcontainer.json";
     json edit = request_;
     for (const char* key : {"dockerfile", "post_create"}) {
@@ -135,24 +144,22 @@ class ScenarioJob {
     }
     fs::create_directories(place.parent_path());
     std::ofstream(place) << edited_devcontainer(document, edit).dump(2) << '\n';
-    return carry_in_devcontainer(request_, workspace);
+    return carry_in_devcontainer(request_, containers_by_, workspace, label);
   }
 
-  void carry_out(const Carrying& carrying) {
-    for (const auto& phase : carrying.phases) {
+  void carry_out(const Phases& phases) {
+    for (const auto& phase : phases) {
       if (stop_.stop_requested()) break;
-      const StepEnd end = perform(phase, stop_);
+      const StepEnd end = perform(phase);
       if (phase.name == "verify") verified_ = end.succeeded();
       if (end.succeeded() || phase.may_fail) continue;
       problem_ = phase.name + ": " + plans::describe(end);
       tail_ = plans::printable(end.tail);
       break;
     }
-    // Also after a cancellation: no container and no image of ours stays.
-    for (const auto& phase : carrying.afterwards) (void)perform(phase, {});
   }
 
-  StepEnd perform(const Phase& phase, const std::stop_token& stop) {
+  StepEnd perform(const Phase& phase) {
     const Step step{.name = phase.name,
                     .argv = phase.argv,
                     .cwd = phase.cwd,
@@ -160,7 +167,7 @@ class ScenarioJob {
                     .timeout = std::chrono::seconds(phase.timeout_s),
                     .log = log_.file()};
     log_.echo(step);
-    const StepEnd end = steps_.run(step, stop);
+    const StepEnd end = phase.stays ? hold(step) : steps_.run(step, stop_);
     log_.ended(end);
     json told = plans::to_json(step, end);
     told.erase("log");
@@ -172,6 +179,11 @@ class ScenarioJob {
                    std::move(told));
     }
     return end;
+  }
+
+  StepEnd hold(const Step& step) {
+    held_.emplace(steps_, step, scratch_.path() / "started");
+    return held_->wait_for_command(stop_);
   }
 
   // One verdict per acceptance criterion.
@@ -252,7 +264,9 @@ class ScenarioJob {
   json audit_ = json::object();
   json engines_ = json::array();
   json phases_ = json::array();
-  std::string engine_{};
+  std::string engine_{};         // docker, podman, devcontainer or host
+  std::string containers_by_{};  // docker or podman, also under devcontainer
+  std::optional<plans::HeldStep> held_{};
   std::string missing_{};
   std::string problem_{};
   std::string tail_{};
