@@ -20,9 +20,21 @@ std::vector<std::string> words_of(const std::string& line) {
 }  // namespace
 
 OwnedContainers::OwnedContainers(const StepRunner& runner, std::string engine,
-                                 std::filesystem::path scratch)
-    : runner_(runner), engine_(std::move(engine)), scratch_(std::move(scratch)) {
+                                 std::filesystem::path scratch, bool images_too)
+    : runner_(runner),
+      engine_(std::move(engine)),
+      scratch_(std::move(scratch)),
+      images_too_(images_too) {
   if (engine_ != "docker" && engine_ != "podman") engine_.clear();
+  remove_abandoned();
+}
+
+OwnedContainers::~OwnedContainers() {
+  try {
+    remove_own();
+  } catch (const std::exception&) {
+    // No descriptor left: the next one finds them.
+  }
 }
 
 std::string OwnedContainers::label(const std::filesystem::path& scratch) {
@@ -72,14 +84,14 @@ void OwnedContainers::remove_images(const std::string& filter) const {
     (void)lines_of({"image", "rm", "--force", id});
 }
 
-void OwnedContainers::remove(bool with_their_images) const {
+void OwnedContainers::remove_own() const {
   std::set<std::string> images;
   for (const auto& container : containers(label(scratch_))) {
     images.insert(container.image);
     remove_container(container.id);
   }
   remove_images(label(scratch_));
-  if (!with_their_images) return;
+  if (!images_too_) return;
   for (const auto& image : images) (void)lines_of({"image", "rm", "--force", image});
 }
 

@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
+from tool_client import ToolFolder
+
 SETTINGS = """[containers]
 default_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]
 [engine]
@@ -83,6 +85,22 @@ def profile_without_namespaces(file):
     return file
 
 
+def python_root(root):
+    """glibc_root and the machine's own Python, without packages."""
+    glibc_root(root)
+    interpreter = os.path.realpath("/usr/bin/python3")
+    needed = subprocess.run(["ldd", interpreter], check=True, capture_output=True, text=True).stdout
+    for line in needed.splitlines():
+        words = line.split()
+        if "=>" in words and os.path.exists(words[2]):
+            library = os.path.realpath(os.path.dirname(words[2]))
+            shutil.copy(words[2], os.path.join(root, library.lstrip("/"), os.path.basename(words[2])))
+    shutil.copy(interpreter, os.path.join(root, "usr/bin/python3"))
+    version = os.path.basename(interpreter)
+    shutil.copytree("/usr/lib/" + version, os.path.join(root, "usr/lib", version), symlinks=True,
+                    ignore=shutil.ignore_patterns("test", "__pycache__", "config-*", "dist-packages", "ensurepip", "idlelib", "tkinter"))
+
+
 class Engine(unittest.TestCase):
     """A class of tests with an image of its own: `make_root(folder)` fills it, IMAGE names it."""
 
@@ -105,3 +123,28 @@ class Engine(unittest.TestCase):
     @classmethod
     def make_root(cls, root):
         raise NotImplementedError
+
+
+class Workshop(Engine, ToolFolder):
+    """Scenarios and commits by podman, on an image of this class; what they leave behind is looked for."""
+
+    COMPILE = {"commands": ["^cc "], "log": ["^COMPILED", "^[0-9a-z: -]*COMPILED$"]}
+
+    def images(self):
+        return set(podman("images", "--format", "{{.Repository}}:{{.Tag}}").stdout.decode().split())
+
+    def image_ids(self):
+        return set(podman("images", "--quiet", "--no-trunc").stdout.decode().split())
+
+    def containers(self):
+        """Those that carry the label of this program."""
+        return podman("ps", "--all", "--filter", "label=assay.scratch", "--format", "{{.Names}}").stdout.decode().split()
+
+    def workspace(self, dockerfile, post="set -e\ncp Dockerfile built\necho COMPILED\n"):
+        self.write("w/Dockerfile", dockerfile)
+        self.write("w/post.sh", post)
+        return {"workspace": "w", "dockerfile": "w/Dockerfile", "post_create": "w/post.sh", "engine": "podman", "compile": self.COMPILE}
+
+    def assert_nothing_is_left(self, before):
+        self.assertEqual(self.image_ids() - before, set(), "an image stays")
+        self.assertEqual(self.containers(), [], "a container stays")

@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "engine/node/ratio.h"
-#include "plans/owned_containers.h"
 #include "plans/samples.h"
 
 namespace assay::commits {
@@ -70,8 +69,6 @@ Measured Measurement::run() {
   if (!trouble) trouble = make_reference();
   if (!trouble) trouble = check_equivalence();
   if (!trouble) trouble = measure();
-  // A step that was killed had no time to take its container down. The commits' images are kept.
-  plans::OwnedContainers(runner_, choice_.engine, folder_).remove();
   compare();
   const json after = repository_.state();
   body_["checkout"] = {{"untouched", before == after},
@@ -122,7 +119,8 @@ Measurement::Trouble Measurement::make_sides() {
                           {"steps", "host: builds need the machine's compilers and network"}};
   if (!choice_.problem.empty())
     return Problem{"unsupported", FaultKind::environment, choice_.problem};
-  plans::OwnedContainers(runner_, choice_.engine, folder_).remove_abandoned();
+  // A step that is killed has no time to take its container down. The commits' images are kept.
+  containers_.emplace(runner_, choice_.engine, folder_);
   const fs::path clone = folder_ / "clone";
   const GitEnd cloned = repository_.clone_to(clone);
   if (!cloned.ok)
