@@ -26,12 +26,23 @@ void drop_null(OrderedJson& schema) {
   *type = kept.size() == 1 ? kept.front() : kept;
 }
 
+// `type: [T, U]` as `anyOf: [{type: T}, {type: U}]`: clients that make a schema of a single type of
+// theirs out of ours refuse the first, and the tool with it.
+void split_types(OrderedJson& schema) {
+  const auto type = schema.find("type");
+  if (type == schema.end() || !type->is_array() || schema.contains("anyOf")) return;
+  OrderedJson branches = OrderedJson::array();
+  for (const auto& one : *type) branches.push_back({{"type", one}});
+  schema.erase("type");
+  schema["anyOf"] = std::move(branches);
+}
+
 OrderedJson listed(const OrderedJson& schema, bool brief) {
+  OrderedJson shown = schema;
   if (schema.is_object()) {
     const auto instead = schema.find(kListedMark);
-    if (instead != schema.end()) return *instead;
+    if (instead != schema.end()) shown = *instead;
   }
-  OrderedJson shown = schema;
   if (shown.is_object() && brief) {
     for (const auto bound : kBounds) {
       // A property may have such a name: then it is a schema, no number.
@@ -39,11 +50,18 @@ OrderedJson listed(const OrderedJson& schema, bool brief) {
       if (found != shown.end() && found->is_number()) shown.erase(found);
     }
     if (shown.contains("pattern") && shown["pattern"].is_string()) shown.erase("pattern");
+    // How members may be called is a bound too; what is left of it without its pattern says
+    // nothing.
+    const auto names = shown.find("propertyNames");
+    if (names != shown.end() && names->is_object() && names->contains("pattern")) {
+      shown.erase("propertyNames");
+    }
     if (shown.value("additionalProperties", OrderedJson()) == false) {
       shown.erase("additionalProperties");
     }
     drop_null(shown);
   }
+  if (shown.is_object()) split_types(shown);
   if (shown.is_structured()) {
     for (auto& inner : shown) inner = listed(inner, brief);
   }

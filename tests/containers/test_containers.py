@@ -1,67 +1,28 @@
-"""run_scenario and benchmark_commits with podman and runc, on an image made of busybox alone."""
+"""run_scenario with podman and runc, on an image made of busybox alone."""
 
 import json
-import os
-import shutil
 import subprocess
 import unittest
 
-from tool_client import ToolFolder
+from engine import Workshop, busybox_root, podman
 
 IMAGE = "localhost/assay-scratch-test:1"
-COMMANDS = ("sh", "echo", "cat", "test", "sleep", "cp", "mkdir", "ls", "true", "grep", "env")
-SETTINGS = """[containers]
-default_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]
-[engine]
-cgroup_manager = "cgroupfs"
-events_logger = "file"
-"""
 
 
-def podman(*arguments, **more):
-    return subprocess.run(["podman", *arguments], check=True, capture_output=True, timeout=120, **more)
-
-
-class Containers(ToolFolder):
-    @classmethod
-    def setUpClass(cls):
-        import tempfile
-        cls.shared = tempfile.mkdtemp(prefix="assay-containers-")
-        os.environ["CONTAINERS_CONF"] = os.path.join(cls.shared, "containers.conf")
-        with open(os.environ["CONTAINERS_CONF"], "w", encoding="utf-8") as file:
-            file.write(SETTINGS)
-        root = os.path.join(cls.shared, "root")
-        for folder in ("bin", "tmp", "etc"):
-            os.makedirs(os.path.join(root, folder))
-        shutil.copy(shutil.which("busybox"), os.path.join(root, "bin/busybox"))
-        for command in COMMANDS:
-            os.symlink("busybox", os.path.join(root, "bin", command))
-        tar = subprocess.run(["tar", "-C", root, "-c", "."], check=True, capture_output=True).stdout
-        try:
-            podman("import", "-", IMAGE, input=tar)
-            podman("run", "--rm", IMAGE, "true")
-        except subprocess.CalledProcessError as error:
-            raise unittest.SkipTest("podman runs nothing here: " + error.stderr.decode(errors="replace").strip()[-300:])
+class Containers(Workshop):
+    IMAGE = IMAGE
 
     @classmethod
-    def tearDownClass(cls):
-        subprocess.run(["podman", "image", "rm", "--force", IMAGE], check=False, capture_output=True)
-        shutil.rmtree(cls.shared, ignore_errors=True)
+    def make_root(cls, root):
+        busybox_root(root)
 
-    def images(self):
-        return set(podman("images", "--format", "{{.Repository}}:{{.Tag}}").stdout.decode().split())
-
-    def containers(self):
-        return podman("ps", "--all", "--format", "{{.Names}}").stdout.decode().split()
-
-    def scenario(self, dockerfile, post="set -e\ncp Dockerfile built\necho COMPILED\n", verify="test -s built && echo INSIDE", **arguments):
-        self.write("w/Dockerfile", dockerfile)
-        self.write("w/post.sh", post)
-        before = self.images()
-        report = self.call("run_scenario", workspace="w", dockerfile="w/Dockerfile", post_create="w/post.sh", verify=verify, engine="podman",
-                           compile={"commands": ["^cc "], "log": ["^COMPILED", "^[0-9a-z: -]*COMPILED$"]}, wait_s=280, **arguments)
-        self.assertLessEqual(self.images() - {"<none>:<none>"}, before | {"<none>:<none>"}, "no image of ours stays")
-        self.assertEqual([one for one in self.containers() if one.startswith("assay-")], [], "no container of ours stays")
+    def scenario(self, dockerfile, verify="test -s built && echo INSIDE", **arguments):
+        wanted = {**self.workspace(dockerfile), "verify": verify, "wait_s": 280, **arguments}
+        before = self.image_ids()
+        report = self.call("run_scenario", **wanted)
+        if "--layers" in arguments.get("build_options", ()):
+            podman("image", "prune", "--force")  # what was asked to be kept
+        self.assert_nothing_is_left(before)
         return report, {one["criterion"]: one["ok"] for one in report["result"].get("criteria", [])}
 
     def test_a_build_from_nothing_that_compiles_once(self):

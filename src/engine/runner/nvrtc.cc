@@ -13,15 +13,18 @@ namespace {
 constexpr int kSuccess = 0;
 
 // libnvrtc opens its builtins by bare name and has no RUNPATH: a private folder works only if they
-// are in the process already.
+// are in the process already. What cannot be opened (they need libstdc++, which libnvrtc does not)
+// would else be told as an error of every kernel.
 void preload_builtins(const std::filesystem::path& folder) {
   std::error_code ignored;
+  std::string refusal;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
-    if (name.rfind("libnvrtc-builtins.so", 0) == 0) {
-      if (::dlopen(entry.path().c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
-    }
+    if (name.rfind("libnvrtc-builtins.so", 0) != 0) continue;
+    if (::dlopen(entry.path().c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
+    refusal = ::dlerror();
   }
+  if (!refusal.empty()) throw std::runtime_error(refusal);
 }
 
 std::vector<const char*> c_strings(const std::vector<std::string>& texts) {

@@ -119,6 +119,8 @@ Measurement::Trouble Measurement::make_sides() {
                           {"steps", "host: builds need the machine's compilers and network"}};
   if (!choice_.problem.empty())
     return Problem{"unsupported", FaultKind::environment, choice_.problem};
+  // A step that is killed has no time to take its container down. The commits' images are kept.
+  containers_.emplace(runner_, choice_.engine, folder_);
   const fs::path clone = folder_ / "clone";
   const GitEnd cloned = repository_.clone_to(clone);
   if (!cloned.ok)

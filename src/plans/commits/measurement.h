@@ -4,12 +4,14 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "plans/commits/record.h"
 #include "plans/commits/side.h"
 #include "plans/generators/generator_run.h"
+#include "plans/owned_containers.h"
 #include "plans/scratch_folder.h"
 
 namespace assay::commits {
@@ -74,6 +76,7 @@ class Measurement {
   std::string main_{};
   std::filesystem::path script_{};  // our copy, outside every checkout
   EnvironmentChoice choice_{};
+  std::optional<plans::OwnedContainers> containers_{};
   std::vector<Side> sides_{};
   std::map<std::string, std::vector<double>> times_{};
   nlohmann::json body_ = nlohmann::json::object();

@@ -4,6 +4,7 @@
 
 #include "plans/container_engine.h"
 #include "plans/optest/tensor_file.h"
+#include "plans/owned_containers.h"
 
 namespace assay::commits {
 
@@ -171,6 +172,7 @@ Side::Fault Side::make_venv(const Context& context) {
 // Built once per commit and recipe, and found again by its name.
 Side::Fault Side::make_image(const Context& context) {
   engine_ = context.choice.engine;
+  label_ = plans::OwnedContainers::label(context.clone.parent_path());
   image_ = context.plan.image;
   if (context.plan.dockerfile.empty()) return std::nullopt;
   const std::string recipe = read(context.plan.dockerfile);
@@ -232,13 +234,10 @@ Side::Fault Side::run_all(const Context& context, const char* phase,
 std::vector<std::string> Side::container_prefix(const std::vector<std::string>& mounts,
                                                 const std::map<std::string, std::string>& variables,
                                                 const fs::path& cwd) const {
-  std::vector<std::string> argv{engine_,
-                                "run",
-                                "--rm",
-                                "--workdir",
-                                cwd.string(),
-                                "--volume",
-                                folder_.string() + ":" + folder_.string()};
+  std::vector<std::string> argv{
+      engine_,      "run",      "--rm",
+      "--label",    label_,     "--workdir",
+      cwd.string(), "--volume", folder_.string() + ":" + folder_.string()};
   for (const auto& mount : mounts) {
     argv.emplace_back("--volume");
     argv.push_back(mount + ":" + mount);

@@ -95,6 +95,7 @@ class Side {
   std::map<std::string, std::string> variables_{};
   std::string interpreter_ = "python3";
   std::string engine_{};  // "": no container
+  std::string label_{};   // of its containers: owned_containers.h
   std::string image_{};
   nlohmann::json phases_ = nlohmann::json::array();
 };

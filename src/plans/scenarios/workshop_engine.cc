@@ -16,13 +16,38 @@ std::vector<std::string> verification(const json& request) {
 
 // Only what was listed: nothing else of the user's goes.
 void remove_images(const json& request, const std::string& engine, const fs::path& cwd,
-                   Carrying& carrying) {
+                   Phases& phases) {
   for (const auto& image : request.value("remove_images", std::vector<std::string>{})) {
-    carrying.phases.push_back({.name = "remove image",
-                               .argv = {engine, "image", "rm", "--force", image},
-                               .cwd = cwd,
-                               .may_fail = true});
+    phases.push_back({.name = "remove image",
+                      .argv = {engine, "image", "rm", "--force", image},
+                      .cwd = cwd,
+                      .may_fail = true});
   }
+}
+
+void append(std::vector<std::string>& argv, const std::vector<std::string>& more) {
+  argv.insert(argv.end(), more.begin(), more.end());
+}
+
+Phase build_phase(const json& request, const std::string& engine, const fs::path& workspace,
+                  const std::string& label, const std::string& image) {
+  const fs::path dockerfile =
+      in_copy(request, request.at("dockerfile").get<std::string>(), workspace);
+  Phase build{.name = "build",
+              .argv = {engine, "build", "--no-cache", "--label", label, "--tag", image, "--file",
+                       dockerfile.string()},
+              .cwd = workspace,
+              .timeout_s = timeout_of(request)};
+  if (engine == "docker") {
+    build.argv.emplace_back("--progress=plain");
+    build.environment["DOCKER_BUILDKIT"] = "1";
+  } else {
+    // Intermediate images would stay as a cache of the next build.
+    build.argv.emplace_back("--layers=false");
+  }
+  append(build.argv, request.value("build_options", std::vector<std::string>{}));
+  build.argv.push_back(workspace.string());
+  return build;
 }
 
 }  // namespace
@@ -34,51 +59,30 @@ fs::path in_copy(const json& request, const std::string& file, const fs::path& w
   return is_inside ? workspace / inside : fs::path(file);
 }
 
-Carrying carry_in_container(const json& request, const std::string& engine,
-                            const fs::path& workspace, const std::string& id) {
-  Carrying carrying;
+Phases carry_in_container(const json& request, const std::string& engine, const fs::path& workspace,
+                          const std::string& label, const std::string& id) {
+  Phases phases;
   const std::string image = "localhost/assay-scenario:" + id;
   const std::string container = "assay-scenario-" + id;
   const fs::path inside = "/workspace";
-  remove_images(request, engine, workspace, carrying);
-  const fs::path dockerfile =
-      in_copy(request, request.at("dockerfile").get<std::string>(), workspace);
-  Phase build{
-      .name = "build",
-      .argv = {engine, "build", "--no-cache", "--tag", image, "--file", dockerfile.string()},
-      .cwd = workspace,
-      .timeout_s = timeout_of(request)};
-  if (engine == "docker") {
-    build.argv.emplace_back("--progress=plain");
-    build.environment["DOCKER_BUILDKIT"] = "1";
-  }
-  for (const auto& argument : request.value("build_options", std::vector<std::string>{}))
-    build.argv.push_back(argument);
-  build.argv.push_back(workspace.string());
-  carrying.phases.push_back(std::move(build));
-  std::vector<std::string> start{engine,
-                                 "run",
-                                 "--detach",
-                                 "--name",
-                                 container,
-                                 "--volume",
-                                 workspace.string() + ":" + inside.string(),
-                                 "--workdir",
-                                 inside.string(),
-                                 "--entrypoint",
-                                 "sleep"};
-  for (const auto& argument : request.value("run_options", std::vector<std::string>{}))
-    start.push_back(argument);
-  start.push_back(image);
-  start.emplace_back("1000000");
-  carrying.phases.push_back({.name = "start", .argv = std::move(start), .cwd = workspace});
-  const auto in_container = [&](const char* name, std::vector<std::string> command) {
+  remove_images(request, engine, workspace, phases);
+  phases.push_back(build_phase(request, engine, workspace, label, image));
+  std::vector<std::string> start{
+      engine,      "run",           "--detach",
+      "--name",    container,       "--label",
+      label,       "--volume",      workspace.string() + ":" + inside.string(),
+      "--workdir", inside.string(), "--entrypoint",
+      "sleep"};
+  append(start, request.value("run_options", std::vector<std::string>{}));
+  append(start, {image, "1000000"});
+  phases.push_back({.name = "start", .argv = std::move(start), .cwd = workspace, .stays = true});
+  const auto in_container = [&](const char* name, const std::vector<std::string>& command) {
     Phase phase{.name = name,
                 .argv = {engine, "exec", container},
                 .cwd = workspace,
                 .timeout_s = timeout_of(request)};
-    phase.argv.insert(phase.argv.end(), command.begin(), command.end());
-    carrying.phases.push_back(std::move(phase));
+    append(phase.argv, command);
+    phases.push_back(std::move(phase));
   };
   if (request.contains("post_create")) {
     const fs::path script =
@@ -88,45 +92,37 @@ Carrying carry_in_container(const json& request, const std::string& engine,
                   "if command -v bash >/dev/null; then exec bash \"$0\"; else exec sh \"$0\"; fi",
                   (inside / script.lexically_relative(workspace)).string()});
   }
-  if (auto verify = verification(request); !verify.empty())
-    in_container("verify", std::move(verify));
-  // docker kills at once; podman asks first and waits.
-  std::vector<std::string> remove{engine, "rm", "--force"};
-  if (engine == "podman") remove.insert(remove.end(), {"--time", "0"});
-  remove.push_back(container);
-  carrying.afterwards.push_back(
-      {.name = "remove container", .argv = std::move(remove), .cwd = "/", .may_fail = true});
-  carrying.afterwards.push_back({.name = "remove image",
-                                 .argv = {engine, "image", "rm", "--force", image},
-                                 .cwd = "/",
-                                 .may_fail = true});
-  return carrying;
+  if (const auto verify = verification(request); !verify.empty()) in_container("verify", verify);
+  return phases;
 }
 
-Carrying carry_in_devcontainer(const json& request, const fs::path& workspace) {
-  Carrying carrying;
-  remove_images(request, "docker", workspace, carrying);
+Phases carry_in_devcontainer(const json& request, const std::string& engine,
+                             const fs::path& workspace, const std::string& label) {
+  Phases phases;
+  remove_images(request, engine, workspace, phases);
+  const auto devcontainer = [&](const char* name, const char* verb) {
+    return Phase{.name = name,
+                 .argv = {"devcontainer", verb, "--docker-path", engine, "--workspace-folder",
+                          workspace.string(), "--id-label", label},
+                 .cwd = workspace,
+                 .timeout_s = timeout_of(request)};
+  };
   // --build-no-cache acts only where no container is left over.
-  carrying.phases.push_back(
-      {.name = "build",
-       .argv = {"devcontainer", "up", "--workspace-folder", workspace.string(), "--log-level",
-                "trace", "--remove-existing-container", "--build-no-cache"},
-       .cwd = workspace,
-       .timeout_s = timeout_of(request)});
-  if (auto verify = verification(request); !verify.empty()) {
-    Phase phase{.name = "verify",
-                .argv = {"devcontainer", "exec", "--workspace-folder", workspace.string()},
-                .cwd = workspace,
-                .timeout_s = timeout_of(request)};
-    phase.argv.insert(phase.argv.end(), verify.begin(), verify.end());
-    carrying.phases.push_back(std::move(phase));
+  Phase build = devcontainer("build", "up");
+  append(build.argv, {"--log-level", "trace", "--remove-existing-container", "--build-no-cache"});
+  build.stays = true;
+  phases.push_back(std::move(build));
+  if (const auto verify = verification(request); !verify.empty()) {
+    Phase phase = devcontainer("verify", "exec");
+    append(phase.argv, verify);
+    phases.push_back(std::move(phase));
   }
-  return carrying;
+  return phases;
 }
 
 // Nothing of the user's own caches and settings: what is built is built from nothing.
-Carrying carry_on_host(const json& request, const fs::path& workspace, const fs::path& home) {
-  Carrying carrying;
+Phases carry_on_host(const json& request, const fs::path& workspace, const fs::path& home) {
+  Phases phases;
   std::map<std::string, std::string> environment{
       {"HOME", home.string()},
       {"XDG_CACHE_HOME", (home / ".cache").string()},
@@ -139,11 +135,11 @@ Carrying carry_on_host(const json& request, const fs::path& workspace, const fs:
       {"TRITON_CACHE_DIR", (home / ".cache/triton").string()},
       {"TORCH_EXTENSIONS_DIR", (home / ".cache/torch_extensions").string()}};
   const auto add = [&](const char* name, std::vector<std::string> argv) {
-    carrying.phases.push_back({.name = name,
-                               .argv = std::move(argv),
-                               .cwd = workspace,
-                               .environment = environment,
-                               .timeout_s = timeout_of(request)});
+    phases.push_back({.name = name,
+                      .argv = std::move(argv),
+                      .cwd = workspace,
+                      .environment = environment,
+                      .timeout_s = timeout_of(request)});
   };
   if (request.contains("post_create")) {
     add("post-create",
@@ -151,7 +147,7 @@ Carrying carry_on_host(const json& request, const fs::path& workspace, const fs:
          in_copy(request, request.at("post_create").get<std::string>(), workspace).string()});
   }
   if (auto verify = verification(request); !verify.empty()) add("verify", std::move(verify));
-  return carrying;
+  return phases;
 }
 
 json edited_devcontainer(json document, const json& request) {

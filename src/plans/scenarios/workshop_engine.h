@@ -16,23 +16,24 @@ struct Phase {
   std::filesystem::path cwd{};
   std::map<std::string, std::string> environment{};
   bool may_fail = false;  // an image that is not there need not be removed
+  bool stays = false;     // what it starts in the background lives until the scenario ends
   int timeout_s = 3'600;
 };
 
-struct Carrying {
-  std::vector<Phase> phases{};
-  std::vector<Phase> afterwards{};  // always, whatever happened
-};
+using Phases = std::vector<Phase>;
 
-// `workspace`: the scenario's own copy. `request`: the order's.
-[[nodiscard]] Carrying carry_in_container(const nlohmann::json& request, const std::string& engine,
-                                          const std::filesystem::path& workspace,
-                                          const std::string& id);
-[[nodiscard]] Carrying carry_in_devcontainer(const nlohmann::json& request,
-                                             const std::filesystem::path& workspace);
-[[nodiscard]] Carrying carry_on_host(const nlohmann::json& request,
-                                     const std::filesystem::path& workspace,
-                                     const std::filesystem::path& home);
+// `workspace`: the scenario's own copy. `request`: the order's. `label`: what all that is built and
+// run is to carry (plans/owned_containers.h), whose owner takes it down.
+[[nodiscard]] Phases carry_in_container(const nlohmann::json& request, const std::string& engine,
+                                        const std::filesystem::path& workspace,
+                                        const std::string& label, const std::string& id);
+// `engine`: docker or podman, which the devcontainer command is to use.
+[[nodiscard]] Phases carry_in_devcontainer(const nlohmann::json& request, const std::string& engine,
+                                           const std::filesystem::path& workspace,
+                                           const std::string& label);
+[[nodiscard]] Phases carry_on_host(const nlohmann::json& request,
+                                   const std::filesystem::path& workspace,
+                                   const std::filesystem::path& home);
 
 // devcontainer.json without what would take a shortcut: no image, no cacheFrom; the scenario's own
 // Dockerfile and post-create command.
