@@ -74,6 +74,18 @@ class Changes(unittest.TestCase):
 
     # --- a baseline ---
 
+    def test_jobs_judged_by_different_things_are_not_ranked(self):
+        wrong = self.server.evaluate(ADD.replace("+ b", "- b"), ref=ADD)
+        alone = self.server.evaluate(ADD.replace("+ b", "- b"), baseline=wrong["job_id"])
+        self.assertEqual(alone["since_baseline"]["change"], "same")
+        self.assertIn("Not comparable", alone["since_baseline"]["detail"])
+
+    def test_what_a_failed_compile_does_not_say_has_not_changed(self):
+        failed = self.server.evaluate(ADD.replace("a[i]", "nothing[i]"), ref=ADD)
+        self.assertEqual(failed["verdict"], "compile_failed")
+        changed = self.server.evaluate(ADD, ref=ADD, baseline=failed["job_id"])["since_baseline"]["changed"]
+        self.assertNotIn("environment", [one["what"] for one in changed])
+
     def test_a_baseline_tells_what_was_changed(self):
         first = self.server.evaluate(ADD, ref=ADD)
         same = self.server.evaluate(ADD, ref=ADD, baseline=first["job_id"])

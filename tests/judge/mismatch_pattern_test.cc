@@ -86,6 +86,29 @@ TEST_CASE("outputs that were never written are named, all of them or their tail"
         "output never written (poison) from element 512");
 }
 
+TEST_CASE("one side of the diagonal is told, and half of a region is no region") {
+  for (const DType dtype : kDTypes) {
+    INFO(contract::name(dtype));
+    const auto where = [](auto is_wrong) {
+      return [is_wrong](std::vector<double>& got) {
+        for (std::size_t i = 0; i < got.size(); ++i) {
+          if (is_wrong(i / 32 % 32, i % 32)) got[i] = 0;
+        }
+      };
+    };
+    const auto told = [&](auto is_wrong) {
+      return pattern_of({2, 32, 32}, dtype, where(is_wrong));
+    };
+    const std::string zero = "zero at every wrong element; only ";
+    CHECK(told([](auto r, auto c) { return c > r; }) == zero + "above the diagonal");
+    CHECK(told([](auto r, auto c) { return c >= r; }) == zero + "on and above the diagonal");
+    CHECK(told([](auto r, auto c) { return c < r; }) == zero + "below the diagonal");
+    CHECK(told([](auto r, auto c) { return c == r; }) == zero + "the diagonal");
+    CHECK(told([](auto r, auto c) { return (r * 7 + c * 11) % 13 < 6; }) ==
+          "zero at every wrong element");
+  }
+}
+
 TEST_CASE("an output of zeros is told as such") {
   for (const DType dtype : kDTypes) {
     CHECK(pattern_of({500}, dtype, [](auto& got) { got.assign(got.size(), 0); }) ==
