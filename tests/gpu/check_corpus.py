@@ -16,7 +16,7 @@ from kernel_file import all_kernels  # noqa: E402
 from test_kernels import cases_of, complaint, judged  # noqa: E402
 
 # A mistake that shows when threads meet, or in what memory happens to hold, need not show on a device.
-BY_CHANCE = ("barrier", "race", "uninitialised", "volatile", "fence", "atomic", "sync", "mask")
+BY_CHANCE = ("barrier", "race", "uninitialised", "volatile", "fence", "atomic", "sync", "mask", "reduce_last_block")
 
 
 class Corpus(unittest.TestCase):

@@ -91,7 +91,12 @@ class GpuSpace final : public DeviceSpace {
     if (idle_bytes_ > kIdleBytes) give_up_idle();
   }
 
-  void give_up_lent() override { idle_shared_.clear(); }
+  // What was kept of the last run may still be on its way out of it: unmapping waits for nobody.
+  void give_up_lent() override {
+    if (idle_shared_.empty()) return;
+    finish();
+    idle_shared_.clear();
+  }
 
   void copy_in(DeviceAddress to, std::span<const std::byte> from) override {
     if (from.empty()) return;
