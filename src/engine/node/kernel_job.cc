@@ -261,15 +261,17 @@ bool KernelJob::rounds_in_any_order() const {
 
 void KernelJob::note_order(const json& finding) {
   const std::string tensor = finding.at("tensor");
+  warn_once("order_of_atomics", tensor,
+            "Two runs gave '" + tensor +
+                "' different values within the tolerance: atomics on floating-point numbers are "
+                "rounded in any order.");
+}
+
+void KernelJob::warn_once(const char* code, const std::string& tensor, const std::string& message) {
   const bool known = std::any_of(warnings_.begin(), warnings_.end(), [&](const json& old) {
-    return old.at("code") == "order_of_atomics" && old.at("tensor") == tensor;
+    return old.at("code") == code && old.value("tensor", "") == tensor;
   });
-  if (known) return;
-  warnings_.push_back({{"code", "order_of_atomics"},
-                       {"tensor", tensor},
-                       {"message", "Two runs gave '" + tensor +
-                                       "' different values within the tolerance: atomics on "
-                                       "floating-point numbers are rounded in any order."}});
+  if (!known) warnings_.push_back({{"code", code}, {"tensor", tensor}, {"message", message}});
 }
 
 KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
@@ -324,16 +326,11 @@ KernelJob::Step KernelJob::judge_reference(const json& findings) {
       ended.detail["which"] = "ref_kernel";
       return ended;
     }
-    const bool known = std::any_of(warnings_.begin(), warnings_.end(), [&](const json& old) {
-      return old.at("code") == "reference_unwritten" && old.at("tensor") == tensor;
-    });
-    if (known) continue;
     weak_ = "The reference leaves part of its output unwritten: that part was not compared.";
-    warnings_.push_back({{"code", "reference_unwritten"},
-                         {"tensor", tensor},
-                         {"message", "The reference leaves " + finding.at("count").dump() + " of " +
-                                         finding.at("elements").dump() + " elements of '" + tensor +
-                                         "' unwritten: those are not compared."}});
+    warn_once("reference_unwritten", tensor,
+              "The reference leaves " + finding.at("count").dump() + " of " +
+                  finding.at("elements").dump() + " elements of '" + tensor +
+                  "' unwritten: those are not compared.");
   }
   return std::nullopt;
 }
@@ -341,12 +338,8 @@ KernelJob::Step KernelJob::judge_reference(const json& findings) {
 // What it computes may hang on what it wrote there; the kernel is shown an untouched input.
 void KernelJob::note_reference_mutates(const json& finding) {
   const std::string tensor = finding.at("tensor");
-  const bool known = std::any_of(warnings_.begin(), warnings_.end(), [&](const json& old) {
-    return old.at("code") == "reference_mutates" && old.at("tensor") == tensor;
-  });
-  if (known) return;
   weak_ = "The reference writes to its input '" + tensor + "': is its role inout?";
-  warnings_.push_back({{"code", "reference_mutates"}, {"tensor", tensor}, {"message", weak_}});
+  warn_once("reference_mutates", tensor, weak_);
 }
 
 KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, json& body) {
@@ -396,60 +389,6 @@ KernelJob::Step KernelJob::validate_stage() {
   }
   if (!output_.empty()) clock.artifacts.push_back({"output", "text/plain", output_});
   return clock.tell(std::move(ended));
-}
-
-std::string KernelJob::summary_of_passed() const {
-  if (task_.listing) return compiled_summary_;
-  if (task_.until == Until::compiled) return "Compiled.";
-  const std::string trials = std::to_string(task_.validation_trials) + " trials";
-  const bool has_golden = !task_.expected.empty();
-  if (!reference_ && !has_golden) {
-    return "Ran to its end in " + trials + "; checked against no reference.";
-  }
-  return std::string("Passed: equal to the ") + (reference_ ? "reference" : "golden") +
-         " within tolerance in " + trials + ".";
-}
-
-Conclusion KernelJob::conclude(const Step& ended) {
-  Conclusion conclusion{.verdict = ended ? ended->verdict : Verdict::passed};
-  clean_ = ran_ && !ended && evidence_.empty();
-  json& body = conclusion.body;
-  body["summary"] = ended ? ended->summary : summary_of_passed();
-  if (ended) {
-    body["detail"] = ended->detail;
-    conclusion.interrupted = ended->interrupted;
-  }
-  if (!checks_sentence_.empty()) {
-    body["summary"] = body["summary"].get<std::string>() + " " + checks_sentence_;
-  }
-  if (!generalised_sentence_.empty()) {
-    body["summary"] = body["summary"].get<std::string>() + " " + generalised_sentence_;
-  }
-  bool suspect = false;
-  for (const auto& item : evidence_) {
-    if (item.at("which") != "kernel") continue;
-    suspect = true;
-    const std::string words = finding_text(item);
-    if (!ended) body["summary"] = body["summary"].get<std::string>() + " " + words;
-    warnings_.push_back({{"code", item.at("check")}, {"message", words}});
-  }
-  // Trust speaks of a passed verdict: a failure needs none.
-  const bool speaks = ran_ && !ended;
-  // What a task cannot tell, no kernel can prove.
-  const char* clear = weak_.empty() ? "verified" : "audited";
-  body["trust"] = !speaks ? json(nullptr) : json(suspect ? "suspect" : clear);
-  if (speaks && !weak_.empty()) body["summary"] = body["summary"].get<std::string>() + " " + weak_;
-  body["evidence"] = evidence_;
-  body["environment"] = {{"device", gpu_ != nullptr ? gpu_->gpu().device() : "emulator"},
-                         {"device_name", gpu_ != nullptr ? json(gpu_->gpu().name) : json(nullptr)},
-                         {"toolkit", program_ ? json(program_->compiler) : json(nullptr)}};
-  if (gpu_ != nullptr && ran_) {
-    body["environment"]["runner_reused"] = runner_reused_;
-    body["environment"]["referee"] = referee_->is_on_device() ? "device" : "host";
-  }
-  body["warnings"] = warnings_;
-  reporter_.stage({.record = {.name = "concluded", .status = StageStatus::passed}});
-  return conclusion;
 }
 
 }  // namespace assay::node

@@ -64,6 +64,8 @@ class KernelJob {
                                  nlohmann::json& body);
   [[nodiscard]] bool rounds_in_any_order() const;
   void note_order(const nlohmann::json& finding);
+  // Stands once per code and tensor.
+  void warn_once(const char* code, const std::string& tensor, const std::string& message);
   void note_findings(const nlohmann::json& findings, const char* whose, std::uint32_t trial);
 
   const Runners& runners_;

@@ -1,0 +1,65 @@
+// How a KernelJob ends: what its report says of it all.
+#include "engine/node/kernel_job.h"
+#include "engine/node/kernel_wording.h"
+
+namespace assay::node {
+
+using job::StageStatus;
+using job::Verdict;
+using nlohmann::json;
+
+std::string KernelJob::summary_of_passed() const {
+  if (task_.listing) return compiled_summary_;
+  if (task_.until == Until::compiled) return "Compiled.";
+  const std::string trials = std::to_string(task_.validation_trials) + " trials";
+  const bool has_golden = !task_.expected.empty();
+  if (!reference_ && !has_golden) {
+    return "Ran to its end in " + trials + "; checked against no reference.";
+  }
+  return std::string("Passed: equal to the ") + (reference_ ? "reference" : "golden") +
+         " within tolerance in " + trials + ".";
+}
+
+Conclusion KernelJob::conclude(const Step& ended) {
+  Conclusion conclusion{.verdict = ended ? ended->verdict : Verdict::passed};
+  clean_ = ran_ && !ended && evidence_.empty();
+  json& body = conclusion.body;
+  body["summary"] = ended ? ended->summary : summary_of_passed();
+  if (ended) {
+    body["detail"] = ended->detail;
+    conclusion.interrupted = ended->interrupted;
+  }
+  if (!checks_sentence_.empty()) {
+    body["summary"] = body["summary"].get<std::string>() + " " + checks_sentence_;
+  }
+  if (!generalised_sentence_.empty()) {
+    body["summary"] = body["summary"].get<std::string>() + " " + generalised_sentence_;
+  }
+  bool suspect = false;
+  for (const auto& item : evidence_) {
+    if (item.at("which") != "kernel") continue;
+    suspect = true;
+    const std::string words = finding_text(item);
+    if (!ended) body["summary"] = body["summary"].get<std::string>() + " " + words;
+    warnings_.push_back({{"code", item.at("check")}, {"message", words}});
+  }
+  // Trust speaks of a passed verdict: a failure needs none.
+  const bool speaks = ran_ && !ended;
+  // What a task cannot tell, no kernel can prove.
+  const char* clear = weak_.empty() ? "verified" : "audited";
+  body["trust"] = !speaks ? json(nullptr) : json(suspect ? "suspect" : clear);
+  if (speaks && !weak_.empty()) body["summary"] = body["summary"].get<std::string>() + " " + weak_;
+  body["evidence"] = evidence_;
+  body["environment"] = {{"device", gpu_ != nullptr ? gpu_->gpu().device() : "emulator"},
+                         {"device_name", gpu_ != nullptr ? json(gpu_->gpu().name) : json(nullptr)},
+                         {"toolkit", program_ ? json(program_->compiler) : json(nullptr)}};
+  if (gpu_ != nullptr && ran_) {
+    body["environment"]["runner_reused"] = runner_reused_;
+    body["environment"]["referee"] = referee_->is_on_device() ? "device" : "host";
+  }
+  body["warnings"] = warnings_;
+  reporter_.stage({.record = {.name = "concluded", .status = StageStatus::passed}});
+  return conclusion;
+}
+
+}  // namespace assay::node
