@@ -1,5 +1,6 @@
 """clients/python against real servers: what it builds, what it asks, what it makes of every kind of answer."""
 
+import ast
 import json
 import os
 import pathlib
@@ -89,6 +90,13 @@ class Building(unittest.TestCase):
             if arg.get("tensor_spec", {}).get("data", {}).get("compress") == "none":
                 del arg["tensor_spec"]["data"]["compress"]
         return told
+
+    def test_it_is_written_for_python_3_9(self):
+        files = [*(PACKAGE / "assay_rest").glob("*.py"), *(PACKAGE / "examples").glob("*.py")]
+        self.assertGreater(len(files), 10)
+        for file in files:
+            ast.parse(file.read_text(encoding="utf-8"), feature_version=(3, 9))
+        self.assertIn('requires-python = ">=3.9"', (PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))
 
     def test_nought_false_and_empty_are_values(self):
         by_name = {arg["name"]: arg for arg in self.everything().to_dict()["args"]}
