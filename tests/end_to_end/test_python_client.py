@@ -315,6 +315,11 @@ class Strangers(unittest.TestCase):
         with socket.create_server(("127.0.0.1", 0)) as silent, self.assertRaises(ar.NotAnswered):
             ar.Client(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout_s=0.2).health()
 
+    def test_no_time_is_a_mistake_and_not_the_usual_time(self):
+        for seconds in (0, -1):
+            with self.assertRaises(ValueError):
+                ar.Client("http://127.0.0.1:1").evaluate(add_kernel(), patience_s=seconds)
+
     def test_answers_that_are_no_answers(self):
         for answer in (b"", b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{",
                        b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhtml", b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]"):

@@ -113,7 +113,8 @@ class Client:
         return told
 
     def _answer(self, method: str, path: str, body: Any = None, timeout_s: Optional[float] = None) -> bytes:
-        status, content = self._transport.ask(method, path, body, timeout_s or self._timeout_s)
+        status, content = self._transport.ask(
+            method, path, body, self._timeout_s if timeout_s is None else timeout_s)
         if status < 400:
             return content
         # From a proxy on the way it need not be JSON.
