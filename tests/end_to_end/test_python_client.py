@@ -1,5 +1,6 @@
 """clients/python against real servers: what it builds, what it asks, what it makes of every kind of answer."""
 
+import ast
 import json
 import os
 import pathlib
@@ -89,6 +90,13 @@ class Building(unittest.TestCase):
             if arg.get("tensor_spec", {}).get("data", {}).get("compress") == "none":
                 del arg["tensor_spec"]["data"]["compress"]
         return told
+
+    def test_it_is_written_for_python_3_9(self):
+        files = [*(PACKAGE / "assay_rest").glob("*.py"), *(PACKAGE / "examples").glob("*.py")]
+        self.assertGreater(len(files), 10)
+        for file in files:
+            ast.parse(file.read_text(encoding="utf-8"), feature_version=(3, 9))
+        self.assertIn('requires-python = ">=3.9"', (PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))
 
     def test_nought_false_and_empty_are_values(self):
         by_name = {arg["name"]: arg for arg in self.everything().to_dict()["args"]}
@@ -306,6 +314,11 @@ class Strangers(unittest.TestCase):
     def test_silence_is_not_waited_for_longer_than_was_said(self):
         with socket.create_server(("127.0.0.1", 0)) as silent, self.assertRaises(ar.NotAnswered):
             ar.Client(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout_s=0.2).health()
+
+    def test_no_time_is_a_mistake_and_not_the_usual_time(self):
+        for seconds in (0, -1):
+            with self.assertRaises(ValueError):
+                ar.Client("http://127.0.0.1:1").evaluate(add_kernel(), patience_s=seconds)
 
     def test_answers_that_are_no_answers(self):
         for answer in (b"", b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{",

@@ -1,9 +1,10 @@
-// transcripts [--update] [--http] FILE… [-- COMMAND ARG…]
+// transcripts [--update] [--http|--sse] FILE… [-- COMMAND ARG…]
 //
 // Replays transcripts against COMMAND, one process per file, or without one against a server in
 // this process that has the made-up tools of tests/mcp. Prints one line per file; exit status 1 if
-// one failed. With --http each line is a POST; COMMAND says on stderr where it listens. With
-// --update the files are rewritten to say what the server says.
+// one failed. With --http each line is a POST, with --sse (COMMAND only) answers come on a stream;
+// COMMAND says on stderr where it listens. With --update the files are rewritten to say what the
+// server says.
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "tests/transcripts/http_endpoint.h"
 #include "tests/transcripts/pipe_endpoint.h"
 #include "tests/transcripts/replay.h"
+#include "tests/transcripts/sse_endpoint.h"
 
 namespace {
 
@@ -22,6 +24,7 @@ using namespace assay;
 struct Options {
   bool update = false;
   bool http = false;
+  bool sse = false;
   std::vector<std::string> files{};
   std::vector<std::string> command{};
 };
@@ -38,6 +41,8 @@ Options parse_options(int argc, char** argv) {
       options.update = true;
     else if (word == "--http")
       options.http = true;
+    else if (word == "--sse")
+      options.sse = true;
     else
       options.files.push_back(word);
   }
@@ -52,6 +57,7 @@ std::unique_ptr<transcripts::Endpoint> connect(const std::vector<std::string>& c
 }
 
 std::unique_ptr<transcripts::Endpoint> connect(const Options& options) {
+  if (options.sse) return std::make_unique<transcripts::SseEndpoint>(options.command);
   return options.http ? connect<transcripts::HttpEndpoint>(options.command)
                       : connect<transcripts::PipeEndpoint>(options.command);
 }
@@ -75,8 +81,8 @@ bool play(const std::string& file, const Options& options) {
 
 int main(int argc, char** argv) {
   const Options options = parse_options(argc, argv);
-  if (options.files.empty()) {
-    std::cerr << "usage: transcripts [--update] [--http] FILE… [-- COMMAND ARG…]\n";
+  if (options.files.empty() || (options.sse && options.command.empty())) {
+    std::cerr << "usage: transcripts [--update] [--http|--sse] FILE… [-- COMMAND ARG…]\n";
     return 2;
   }
   bool all_well = true;

@@ -66,7 +66,7 @@ class Client:
 
     def jobs(self, limit: int = 20) -> List[Dict[str, Any]]:
         """Your recent jobs, a line each."""
-        return self._json("GET", f"/jobs?limit={int(limit)}")["jobs"]
+        return list(self._json("GET", f"/jobs?limit={int(limit)}")["jobs"])
 
     # The machine.
 
@@ -93,11 +93,11 @@ class Client:
     @staticmethod
     def _evaluation(kernel: Kernel, ref_kernel: Optional[Kernel], options: Dict[str, Any]) -> Dict[str, Any]:
         both = {"kernel": kernel} if ref_kernel is None else {"kernel": kernel, "ref_kernel": ref_kernel}
-        return plain({**both, **options})
+        return {**plain(both), **plain(options)}
 
     @staticmethod
     def _comparison(ref_kernel: Kernel, custom_kernel: Kernel, options: Dict[str, Any]) -> Dict[str, Any]:
-        return plain({"ref_kernel": ref_kernel, "custom_kernel": custom_kernel, **options})
+        return {**plain({"ref_kernel": ref_kernel, "custom_kernel": custom_kernel}), **plain(options)}
 
     def _judge(self, path: str, body: Dict[str, Any], patience_s: float) -> Report:
         return Report(self._json("POST", path, body, patience_s))
@@ -113,7 +113,8 @@ class Client:
         return told
 
     def _answer(self, method: str, path: str, body: Any = None, timeout_s: Optional[float] = None) -> bytes:
-        status, content = self._transport.ask(method, path, body, timeout_s or self._timeout_s)
+        status, content = self._transport.ask(
+            method, path, body, self._timeout_s if timeout_s is None else timeout_s)
         if status < 400:
             return content
         # From a proxy on the way it need not be JSON.

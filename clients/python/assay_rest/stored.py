@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Union
+from typing import Any, Callable, Dict, List, Union
 
 from .contract import IOContract, KernelCode, Value, plain
 
-_TYPES = {"IOContract": IOContract.from_dict, "KernelCode": KernelCode.from_dict, "dict": dict}
+Told = Union[Value, Dict[str, Any], List[Any]]
+Path = Union[str, "os.PathLike[str]"]
+_TYPES: Dict[str, Callable[[Any], Any]] = {
+    "IOContract": IOContract.from_dict, "KernelCode": KernelCode.from_dict, "dict": dict}
 
 
-def to_json(value: Union[Value, dict, list], pretty: bool = False) -> str:
+def to_json(value: Told, pretty: bool = False) -> str:
     return json.dumps(plain(value), indent=2 if pretty else None, ensure_ascii=False)
 
 
-def save_to_file(value: Union[Value, dict, list], path: Union[str, os.PathLike], pretty: bool = True) -> None:
+def save_to_file(value: Told, path: Path, pretty: bool = True) -> None:
     """Whole or not at all: what was there stays until the new text is written."""
     text = to_json(value, pretty)
     beside = f"{os.fspath(path)}.{os.getpid()}.new"
@@ -29,7 +32,7 @@ def save_to_file(value: Union[Value, dict, list], path: Union[str, os.PathLike],
         raise
 
 
-def load_from_file(path: Union[str, os.PathLike], obj_type: str = "IOContract") -> Any:
+def load_from_file(path: Path, obj_type: str = "IOContract") -> Any:
     """`obj_type`: IOContract, KernelCode or dict."""
     if obj_type not in _TYPES:
         raise ValueError(f"obj_type is one of {', '.join(_TYPES)}, not {obj_type}")

@@ -32,6 +32,8 @@ class Transport:
 
     def ask(self, method: str, path: str, body: Any = None, timeout_s: float = 30.0) -> Tuple[int, bytes]:
         """Status and bytes of the answer. `timeout_s`: without a byte from the server."""
+        if timeout_s <= 0:
+            raise ValueError(f"nobody can answer within {timeout_s} s")
         fields: Dict[str, str] = {"Accept": "application/json, */*"}
         text = None
         if body is not None:
