@@ -1,6 +1,8 @@
 // build_io_contract: from builder steps, from compact text, or inferred from a CUDA source, to a
 // checked contract with an explanation and the bytes it takes. Nothing runs and nothing is
 // compiled.
+#include <algorithm>
+
 #include "engine/contract/builder.h"
 #include "engine/contract/compact.h"
 #include "engine/contract/explanation.h"
@@ -9,6 +11,7 @@
 #include "tools/kernel_argument.h"
 #include "tools/refusal.h"
 #include "tools/schemas.h"
+#include "tools/set_aside.h"
 #include "tools/tools.h"
 
 namespace assay::tools {
@@ -27,6 +30,7 @@ struct Draft {
   bool is_document = false;   // its own pointers lead into the argument
   std::string kernel_type{};  // whose demands count; "" for none
   std::vector<std::string> assumptions{};
+  std::vector<Violation> warnings{};
   Json metadata = Json::object();
   std::string unsupported{};  // why there is none
 };
@@ -89,6 +93,17 @@ Draft from_kernel(const Json& arguments, const References& references,
     return draft;
   }
   auto& good = std::get<InferredContract>(inferred);
+  for (const auto& [size, value] : sizes) {
+    const auto& args = good.document.at("args");
+    const bool is_scalar = std::any_of(args.begin(), args.end(), [&](const auto& arg) {
+      return arg.at("name") == size && arg.at("type") == "int";
+    });
+    if (!is_scalar)
+      violations.push_back({"/sizes/" + size, "the kernel has no int scalar of this name"});
+  }
+  if (auto words = set_aside(source::device_code(source->text)); !words.empty()) {
+    draft.warnings.push_back({source->pointer, std::move(words)});
+  }
   draft.document = std::move(good.document);
   draft.assumptions = std::move(given.doubts);
   draft.assumptions.insert(draft.assumptions.end(), good.assumptions.begin(),
@@ -131,6 +146,25 @@ void relate(const Draft& draft, std::vector<Violation>& violations) {
   }
 }
 
+// What the contract leaves to defaults is put in: a stored one says all that it means.
+void complete(Json& document) {
+  if (!document.contains("args") || !document["args"].is_array()) return;
+  for (Json& arg : document["args"]) {
+    if (arg.value("type", Json()) != "tensor" || arg.value("role", Json("input")) == "output")
+      continue;
+    Json& spec = arg["tensor_spec"];
+    const auto has = [&](const char* key) { return spec.contains(key) && !spec[key].is_null(); };
+    if (!has("init") && !has("data")) spec["init"] = {{"kind", "randn"}};
+  }
+  const auto launch = document.find("launch");
+  if (launch == document.end() || !launch->is_object()) return;
+  for (const char* key : {"grid", "block"}) {
+    const auto extent = launch->find(key);
+    if (extent == launch->end() || !extent->is_array()) continue;
+    while (extent->size() < 3) extent->push_back(1);
+  }
+}
+
 ToolResult unsupported(const std::string& reason) {
   return {.structured = {{"status", "success"}, {"verdict", "unsupported"}, {"summary", reason}},
           .text = "unsupported\n" + reason};
@@ -147,6 +181,7 @@ ToolResult answer(const Draft& draft, const contract::Parsed& parsed, const Json
   if (!draft.metadata.empty()) out["metadata"] = draft.metadata;
   auto warnings = parsed.warnings;
   relate(draft, warnings);
+  warnings.insert(warnings.begin(), draft.warnings.begin(), draft.warnings.end());
   out["warnings"] = OrderedJson::array();
   std::string text;
   for (const auto& line : lines) text += line + "\n";
@@ -199,6 +234,7 @@ ToolResult build_contract(const Json& arguments, const References& references) {
   auto missing = contract::requirements(kernel_type, &good.contract, draft.pointer);
   relate(draft, missing);
   if (!missing.empty()) return refuse(missing);
+  complete(draft.document);
   return answer(draft, good, arguments, references);
 }
 

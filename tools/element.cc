@@ -34,6 +34,46 @@ std::optional<Element> element_of(std::string type) {
   return std::nullopt;
 }
 
+std::string c_type_of(DType dtype) {
+  switch (dtype) {
+    case DType::float64:
+      return "double";
+    case DType::float32:
+      return "float";
+    case DType::float16:
+      return "__half";
+    case DType::bfloat16:
+      return "__nv_bfloat16";
+    case DType::float8_e4m3fn:
+      return "__nv_fp8_e4m3";
+    case DType::float8_e5m2:
+      return "__nv_fp8_e5m2";
+    case DType::int64:
+      return "long long";
+    case DType::int32:
+      return "int";
+    case DType::int16:
+      return "short";
+    case DType::int8:
+      return "signed char";
+    case DType::uint64:
+      return "unsigned long long";
+    case DType::uint32:
+      return "unsigned int";
+    case DType::uint16:
+      return "unsigned short";
+    case DType::uint8:
+      return "unsigned char";
+    case DType::boolean:
+      return "bool";
+    case DType::complex64:
+      return "float2";
+    case DType::complex128:
+      return "double2";
+  }
+  return {};
+}
+
 bool says(const std::string& name, std::string_view part) {
   std::string lower = name;
   std::transform(lower.begin(), lower.end(), lower.begin(),

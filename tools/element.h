@@ -1,5 +1,4 @@
-// What a parameter's C type and name tell of the contract's part for it. Private to
-// inferred_contract.cc. Pure; any thread.
+// Between a parameter's C type and name and the contract's part for it. Pure; any thread.
 #pragma once
 
 #include <optional>
@@ -18,6 +17,9 @@ struct Element {
 
 // Of what a pointer points to, or of a value; nothing for what no contract holds.
 [[nodiscard]] std::optional<Element> element_of(std::string type);
+
+// How a kernel spells it: "double", "__half".
+[[nodiscard]] std::string c_type_of(contract::DType dtype);
 
 // Whether a name says so, in any case.
 [[nodiscard]] bool says(const std::string& name, std::string_view part);

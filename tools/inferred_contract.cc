@@ -5,6 +5,7 @@
 
 #include "engine/contract/dtype.h"
 #include "engine/contract/expression.h"
+#include "engine/source/instances.h"
 #include "engine/source/reach.h"
 #include "tools/element.h"
 #include "tools/inferred_extents.h"
@@ -65,21 +66,24 @@ class Inference {
   // What each template parameter stands for: as asked for, from a launch, from an instance, from
   // its default, else float and 16.
   void read_template_arguments(const std::vector<source::Instance>& instances) {
-    const bool is_asked = !wanted_.empty();
     std::vector<std::string> arguments = std::move(wanted_);
-    if (arguments.empty() && launch_) arguments = launch_->template_arguments;
+    std::vector<source::TemplateArgument> launched;
+    if (arguments.empty() && launch_) {
+      launched = source::template_arguments(unit_, signature_, *launch_);
+    }
     for (const auto& instance : instances) {
-      if (arguments.empty() && instance.qualified_name == signature_.qualified_name) {
+      if (arguments.empty() && launched.empty() &&
+          instance.qualified_name == signature_.qualified_name) {
         arguments = instance.arguments;
       }
     }
     for (std::size_t i = 0; i < signature_.template_parameters.size(); ++i) {
       const auto& parameter = signature_.template_parameters[i];
-      std::string value = i < arguments.size() ? arguments[i] : parameter.default_value;
-      // A host template's own name, or a dispatch macro's scalar_t, is no type here.
-      const bool is_dispatched =
-          !is_asked && parameter.is_type() && !value.empty() && !element_of(value);
-      if (value.empty() || is_dispatched) {
+      std::string value = i < launched.size()    ? launched[i].text
+                          : i < arguments.size() ? arguments[i]
+                                                 : parameter.default_value;
+      // What a dispatch macro or the host's caller decides is no type here.
+      if (value.empty()) {
         value = parameter.is_type() ? "float" : number_for(parameter.name);
         assume("template parameter " + parameter.name + " is taken as " + value);
       }
@@ -209,6 +213,19 @@ class Inference {
     return out;
   }
 
+  // How far the other accesses reach, if that is further than the shape that one of them tells.
+  [[nodiscard]] std::optional<source::Interval> beyond(const source::PointerUse& use,
+                                                       const std::string& name) const {
+    if (use.indexes.size() < 2) return std::nullopt;
+    std::int64_t elements = 1;
+    for (const auto& extent : use.shape) {
+      const auto value = size_value(extent, known_);
+      if (!value || __builtin_mul_overflow(elements, *value, &elements)) return std::nullopt;
+    }
+    auto reached = reach_->at_least(name);
+    return reached && reached->high >= elements ? reached : std::nullopt;
+  }
+
   std::string tensor(const Parameter& parameter, const std::string& name,
                      const source::PointerUse& use) {
     if (parameter.pointer_depth > 1) {
@@ -221,7 +238,7 @@ class Inference {
     }
     json shape = json::array();
     const bool is_told = !use.shape.empty() && !reach_->has_offset(name);
-    const auto reached = is_told ? std::nullopt : reach_->of(name);
+    const auto reached = is_told ? beyond(use, name) : reach_->of(name);
     if (reached && reached->high < kMostElements) {
       shape.push_back(number_or_text(without_symbols(extent_text(*reached))));
     } else {
@@ -269,6 +286,10 @@ class Inference {
     return {{"kind", "randn"}, {"seed", seed}};
   }
 
+  [[nodiscard]] std::size_t index_of(const Parameter& parameter) const {
+    return static_cast<std::size_t>(&parameter - signature_.parameters.data());
+  }
+
   std::string scalar(const Parameter& parameter, const std::string& name) {
     const auto element = element_of(type_of(parameter));
     if (parameter.is_pack || parameter.is_reference || !element || element->width > 1) {
@@ -284,9 +305,10 @@ class Inference {
                   {"value", known == known_.end() ? 1 : known->second},
                   {"c_type", contract::name(element->dtype)}});
     } else if (contract::is_floating(element->dtype)) {
-      const double value = says(name, "eps") ? 1e-5 : 0.5;
+      const auto passed = launch_ ? constant_real(*launch_, index_of(parameter)) : std::nullopt;
+      const double value = passed.value_or(says(name, "eps") ? 1e-5 : 0.5);
       arg.update({{"type", "float"}, {"value", value}, {"c_type", contract::name(element->dtype)}});
-      assume(name + " = " + json(value).dump());
+      assume(name + " = " + json(value).dump() + (passed ? ", as the host code passes it" : ""));
     } else {
       return "'" + name + "' is a complex number by value, which a contract cannot hold";
     }

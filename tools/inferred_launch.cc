@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "engine/contract/dtype.h"
 #include "engine/contract/expression.h"
@@ -232,6 +233,25 @@ std::optional<std::int64_t> constant_argument(const Launch& launch, std::size_t 
   if (index >= launch.arguments.size()) return std::nullopt;
   const auto resolved = HostNames(launch, {}, {}).resolve(launch.arguments[index]);
   return resolved ? value_of(*resolved, {}) : std::nullopt;
+}
+
+std::optional<double> constant_real(const Launch& launch, std::size_t index) {
+  if (index >= launch.arguments.size()) return std::nullopt;
+  std::string text = launch.arguments[index];
+  for (int depth = 0; depth < kMaxDepth && launch.values.contains(text); ++depth) {
+    text = launch.values.find(text)->second;
+  }
+  const Tokens tokens = source::lex(text);
+  const bool is_negative = tokens.size() == 2 && tokens[0].is("-");
+  if (tokens.size() != (is_negative ? 2 : 1) || tokens.back().kind != TokenKind::number) {
+    return std::nullopt;
+  }
+  std::string_view digits = tokens.back().text;
+  if (digits.ends_with('f') || digits.ends_with('F')) digits.remove_suffix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  return is_negative ? -value : value;
 }
 
 json launch_from_body(const source::Usage& usage, const Signature& signature,

@@ -28,6 +28,9 @@ using KnownSizes = std::map<std::string, std::int64_t, std::less<>>;
 [[nodiscard]] std::optional<std::int64_t> constant_argument(const source::Launch& launch,
                                                             std::size_t index);
 
+// The same for a real one: 2.0f, -0.5, or a name that the host code gives such a value.
+[[nodiscard]] std::optional<double> constant_real(const source::Launch& launch, std::size_t index);
+
 // From blockIdx and threadIdx in the body. `total`: the expression to cover if nothing bounds an
 // index; `dimensions`: the scalars that are extents, outermost first. What was assumed is appended
 // to `assumptions`.

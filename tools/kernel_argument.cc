@@ -4,6 +4,8 @@
 #include <array>
 
 #include "engine/source/device_code.h"
+#include "tools/element.h"
+#include "tools/set_aside.h"
 
 namespace assay::tools {
 namespace {
@@ -54,6 +56,8 @@ constexpr std::array kOptions{
     "--dopt=",
     "--dopt",
 };
+
+constexpr std::size_t kMaxQuoted = 100;  // of an option in a message
 
 void read_contract(const Json& argument, const std::string& pointer, const Contract* fallback,
                    const References& references, ContractNeed need, KernelArgument& out,
@@ -137,6 +141,47 @@ std::optional<SourceText> source_of_file(const Json& path, const std::string& po
   return SourceText{.text = std::get<std::string>(std::move(read)), .pointer = pointer};
 }
 
+std::string allowed_options() {
+  std::string list;
+  for (const std::string_view option : kOptions) {
+    // Of two spellings the one people write.
+    const bool is_second = option.starts_with("--") && option != "--use_fast_math";
+    if (!is_second && option != "-use_fast_math") list += " " + std::string(option);
+  }
+  return list;
+}
+
+// "-D V=1" is one option to people, and -O3 is what NVRTC does anyway.
+void read_options(const Json& metadata, const std::string& pointer, KernelArgument& out,
+                  std::vector<Violation>& violations) {
+  nlohmann::json taken = nlohmann::json::array();
+  bool is_given = false;
+  // The old system's own documents spell it both ways.
+  for (const char* key : {"compiler_options", "compile_options"}) {
+    if (!metadata.contains(key)) continue;
+    is_given = true;
+    const Json& options = metadata.at(key);
+    for (std::size_t i = 0; i < options.size(); ++i) {
+      std::string option = options[i];
+      const std::string at = pointer + key + "/" + std::to_string(i);
+      if (option.starts_with("-D ") || option.starts_with("-U ")) {
+        option.erase(2, option.find_first_not_of(' ', 2) - 2);
+      }
+      if (option.size() == 3 && option.starts_with("-O") && option[2] >= '0' && option[2] <= '3') {
+        out.warnings.push_back({at, "'" + option + "' is ignored: NVRTC always optimises"});
+      } else if (!is_allowed_option(option) || !is_one_line(option)) {
+        violations.push_back({at, "'" + option.substr(0, kMaxQuoted) +
+                                      "' is not an option that may be given to the compiler here; "
+                                      "allowed are" +
+                                      allowed_options()});
+      } else if (std::find(taken.begin(), taken.end(), option) == taken.end()) {
+        taken.push_back(std::move(option));
+      }
+    }
+  }
+  if (is_given) out.body["compiler_options"] = std::move(taken);
+}
+
 void read_metadata(const Json& argument, const std::string& pointer, KernelArgument& out,
                    std::vector<Violation>& violations) {
   const auto metadata = argument.find("metadata");
@@ -152,18 +197,7 @@ void read_metadata(const Json& argument, const std::string& pointer, KernelArgum
     }
     out.body["name_expressions"] = expressions;
   }
-  // The old system's own documents spell it both ways.
-  for (const char* key : {"compiler_options", "compile_options"}) {
-    if (!metadata->contains(key)) continue;
-    const Json& options = metadata->at(key);
-    for (std::size_t i = 0; i < options.size(); ++i) {
-      const auto& option = options[i].get_ref<const std::string&>();
-      if (is_allowed_option(option) && is_one_line(option)) continue;
-      violations.push_back({pointer + "/metadata/" + key + "/" + std::to_string(i),
-                            "is not an option that may be given to the compiler here"});
-    }
-    out.body["compiler_options"] = options;
-  }
+  read_options(*metadata, pointer + "/metadata/", out, violations);
   for (const char* key : {"backend", "jitify"}) {
     const auto choice = metadata->find(key);
     if (choice == metadata->end() || *choice == "nvrtc" || *choice == false) continue;
@@ -172,17 +206,68 @@ void read_metadata(const Json& argument, const std::string& pointer, KernelArgum
   }
 }
 
+// What the contract says of each of the kernel's parameters.
+source::ArgumentTypes argument_types(const std::optional<Contract>& contract) {
+  source::ArgumentTypes types;
+  if (!contract) return types;
+  for (const auto& arg : contract->args) {
+    if (arg.is_meta) continue;
+    const auto dtype = arg.is_tensor() ? std::optional(arg.tensor_spec->dtype) : arg.c_type;
+    types.push_back(dtype ? c_type_of(*dtype) : std::string());
+  }
+  return types;
+}
+
+// The instances that the file launches are compiled; what their launches do not tell is said.
+void take_instances(const source::DeviceCode& code, const std::string& pointer,
+                    KernelArgument& out) {
+  if (out.body.contains("name_expressions")) return;
+  nlohmann::json names = nlohmann::json::array();
+  std::string launched;
+  for (const auto& instance : code.instances) {
+    std::string doubt;
+    if (!instance.from_contract.empty()) {
+      doubt = listed(instance.from_contract) + " is what the contract says of its parameter";
+    } else if (!instance.assumed.empty()) {
+      doubt = listed(instance.assumed) +
+              " is assumed to be float: if that is wrong, name the instance in "
+              "metadata.name_expressions";
+    } else if (!instance.unknown.empty()) {
+      doubt = listed(instance.unknown) +
+              " must be a number: name the instance in metadata.name_expressions";
+    }
+    if (instance.unknown.empty()) names.push_back(instance.name);
+    if (doubt.empty()) {
+      launched += " " + instance.name;
+    } else {
+      out.warnings.push_back({pointer, "the launch of " + instance.name +
+                                           " does not tell the template's argument: " + doubt});
+    }
+  }
+  if (!launched.empty()) {
+    out.warnings.push_back({pointer, "template instances taken from the launches:" + launched});
+  }
+  if (!names.empty()) out.body["name_expressions"] = std::move(names);
+}
+
 // A pasted file: its device code goes to the compiler, what was set aside is said.
 void take_device_code(const std::string& text, const std::string& pointer, KernelArgument& out) {
-  source::DeviceCode code = source::device_code(text);
-  if (!code.instances.empty() && !out.body.contains("name_expressions")) {
-    out.body["name_expressions"] = code.instances;
-    std::string names;
-    for (const auto& instance : code.instances) names += " " + instance;
-    out.warnings.push_back({pointer, "template instances taken from the launches:" + names});
-  }
+  source::DeviceCode code = source::device_code(text, argument_types(out.contract));
+  take_instances(code, pointer, out);
   // Before the caller's own, which win; an earlier job's already has them.
   nlohmann::json options = code.options;
+  std::vector<std::string> dropped;
+  for (const auto& flag : code.flags) {
+    if (is_allowed_option(flag)) {
+      options.push_back(flag);
+    } else {
+      dropped.push_back(flag);
+    }
+  }
+  if (!dropped.empty()) {
+    out.warnings.push_back(
+        {pointer, "of the Python file's compile flags these are not taken: " + listed(dropped)});
+  }
   for (const auto& option : out.body.value("compiler_options", nlohmann::json::array())) {
     if (std::find(options.begin(), options.end(), option) == options.end())
       options.push_back(option);
@@ -190,18 +275,8 @@ void take_device_code(const std::string& text, const std::string& pointer, Kerne
   if (!options.empty()) out.body["compiler_options"] = std::move(options);
   for (const auto& doubt : code.doubts) out.warnings.push_back({pointer, doubt});
   if (!code.is_changed) return;
-  if (!code.dropped.empty()) {
-    constexpr std::size_t kListed = 8;
-    std::string list;
-    for (std::size_t i = 0; i < std::min(kListed, code.dropped.size()); ++i) {
-      list += (i == 0 ? " " : ", ") + code.dropped[i].what + " (line " +
-              std::to_string(code.dropped[i].line) + ")";
-    }
-    if (code.dropped.size() > kListed) {
-      list += ", and " + std::to_string(code.dropped.size() - kListed) + " more";
-    }
-    out.warnings.push_back(
-        {pointer, "host code was set aside, line numbers are kept; dropped:" + list});
+  if (auto words = set_aside(code); !words.empty()) {
+    out.warnings.push_back({pointer, std::move(words)});
   }
   out.body["source"] = std::move(code.text);
 }

@@ -479,3 +479,36 @@ TEST_CASE("an explanation has a line per argument and the bytes add up") {
   CHECK(readable_bytes(1023) == "1023 B");
   CHECK(readable_bytes(3ULL << 29) == "1.5 GiB");
 }
+
+TEST_CASE("what is given twice, or to contents that have no such value, is refused on its line") {
+  struct Case {
+    const char* text;
+    std::size_t line;
+    const char* message;
+  };
+  const Case cases[] = {
+      {"in a: float32[4] randn\ngrid 4\ngrid 5", 3, "grid is given twice"},
+      {"in a: float32[4] randn\nblock 4; block 4", 2, "block is given twice"},
+      {"size n = 4\nsize n = 5\nin a: float32[n] randn", 2, "n is given twice"},
+      {"n: int = 4\nin a: float32[4] randn(seed=1) zeros", 2, "the contents are given twice"},
+      {"n: int = 4\nin a: float32[4] randn(seed=1, seed=2)", 2, "seed is given twice"},
+      {"n: int = 4\nin a: float32[4] randn(1, seed=2)", 2, "seed is given twice"},
+      {"n: int = 4\nout a: float32[4] atol=1 atol=2", 2, "atol is given twice"},
+      {"\n\nin a: float32[4] randn(foo=3)", 3, "randn has no \"foo\"; known are seed, mean, std"},
+  };
+  for (const auto& [text, line, message] : cases) {
+    INFO(text);
+    const auto errors = errors_of(text);
+    REQUIRE(errors.size() == 1);
+    CHECK(errors[0].message.find(message) != std::string::npos);
+    CHECK(errors[0].line == line);
+  }
+}
+
+TEST_CASE("a text that says nothing is no contract") {
+  for (const char* text : {" ", "# a comment", "\n\n;;\n", "// nothing"}) {
+    INFO(text);
+    CHECK(errors_of(text).size() == 1);
+  }
+  CHECK(errors_of("grid 1; block 1").empty());
+}

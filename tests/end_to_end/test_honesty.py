@@ -53,6 +53,28 @@ class Honesty(unittest.TestCase):
         self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
         self.assertIn("reference writes to its input 'x'", report["summary"])
 
+    def test_a_number_for_a_pointer_and_a_tensor_for_a_number_are_mistakes_of_the_contract(self):
+        number = {"name": "x", "type": "int", "value": 5}
+        out = tensor("o", 4, role="output")
+        launch = {"grid": {"x": 1}, "block": {"x": 4}}
+        for source_code, first, word in [
+                ("__global__ void k(const float* x, float* o) { o[threadIdx.x] = x[0]; }", number, "a pointer"),
+                ("extern \"C\" __global__ void k(const float* x, float* o) { o[threadIdx.x] = x[0]; }", number, "a pointer"),
+                ("template <class T> __global__ void k(const T* x, float* o) { o[threadIdx.x] = x[0]; }\n"
+                 "void go(float* x) { k<float><<<1, 4>>>(x, x); }", number, "a pointer"),
+                ("__global__ void k(long long x, float* o) { o[threadIdx.x] = x; }", tensor("x", 4, kind="randn"), "a number")]:
+            with self.subTest(source_code):
+                report = self.server.call("evaluate", {"kernel": kernel(source_code, {"args": [first, out], "launch": launch})})["structuredContent"]
+                self.assertEqual(report["verdict"], "contract_invalid", report["summary"])
+                self.assertIn("'x'", report["summary"])
+                self.assertIn(word, report["summary"])
+                self.assertIn("/kernel/io/args/0", report["summary"])
+        # A null pointer may be meant.
+        optional = "__global__ void k(const float* x, float* o) { o[threadIdx.x] = x ? x[0] : 1.0f; }"
+        report = self.server.call("evaluate", {"kernel": kernel(optional, {
+            "args": [{"name": "x", "type": "int", "value": 0}, out], "launch": launch})})["structuredContent"]
+        self.assertEqual(report["verdict"], "passed", report["summary"])
+
     def test_a_reference_that_writes_nothing_judges_nothing(self):
         report = self.evaluate("", "")
         self.assertEqual(report["verdict"], "contract_invalid", report["summary"])

@@ -106,6 +106,75 @@ class Inference(unittest.TestCase):
         self.assertEqual(built["io_contract"]["launch"]["block"][0], 256)
         self.assertEqual(built["metadata"]["name_expressions"], ["add<256>"])
 
+    def test_an_array_is_as_long_as_its_furthest_access_reaches(self):
+        def kernel(body, parameters="const float* x, float* y"):
+            return ("__global__ void k(%s, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) { %s } }"
+                    % (parameters, body))
+
+        for source, name, elements in [
+                (kernel("y[i] = x[i + 1] - x[i];"), "x", lambda n: n + 1),
+                (kernel("y[i] = x[i] + x[i + 1] + x[i + 2];"), "x", lambda n: n + 2),
+                (kernel("y[i] = x[i] + x[i + n];"), "x", lambda n: 2 * n),
+                (kernel("if (i == 0) y[0] = 0; y[i + 1] = x[i];"), "y", lambda n: n + 1),
+                (kernel("float s = 0; for (int j = at[i]; j < at[i + 1]; ++j) s += 1; y[i] = s;",
+                        "const int* at, float* y"), "at", lambda n: n + 1),
+                (kernel("y[i] = i == 0 ? x[0] : x[i] - x[i - 1];"), "x", lambda n: n),
+                (kernel("if (i == 0) *y = x[0];"), "y", lambda n: 1),
+                (kernel("atomicAdd(y, x[i]);"), "y", lambda n: 1)]:
+            built = self.infer(source, sizes={"n": 1000})
+            self.assertEqual(built["bytes"]["args"][name], 4 * elements(1000), built["text"])
+            again = self.server.call("build_io_contract", {"io": built["io_contract"], "sizes": {"n": 700}})["structuredContent"]
+            self.assertEqual(again["bytes"]["args"][name], 4 * elements(700), built["text"])
+
+    def test_what_a_size_makes_of_an_array_holds_at_another_size(self):
+        rope = """__global__ void rope(float* q, const float* c, int B, int S, int D) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int half = D / 2;
+  if (i >= B * S * half) return;
+  int base = (i / half) * D, d = i % half;
+  float a = q[base + d], b = q[base + d + half];
+  q[base + d] = a * c[(i / half) % S * half + d];
+  q[base + d + half] = b;
+}"""
+        built = self.infer(rope)
+        for sizes in ({"D": 8}, {"D": 64, "S": 3}, {"B": 1}):
+            resized = self.server.call("build_io_contract", {"io": built["io_contract"], "sizes": sizes})["structuredContent"]
+            report = self.server.call("evaluate", {
+                "kernel": {"source_code": rope, "kernel_type": "cuda", "io": resized["io_contract"]},
+                "num_trials": 1, "until": "validated", "wait_s": 140})["structuredContent"]
+            self.assertEqual(report["verdict"], "passed", (report["summary"], resized["text"]))
+
+    def test_a_local_constant_in_the_launch_is_a_template_argument(self):
+        source = """template <typename T, int B> __global__ void twice(T* x, int n) {
+  int i = blockIdx.x * B + threadIdx.x;
+  if (i < n) x[i] *= 2;
+}
+void go(float* x, int n) { constexpr int T = 128; twice<float, T><<<(n + T - 1) / T, T>>>(x, n); }"""
+        report, built = self.run_as_inferred(source)
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+        self.assertEqual(built["metadata"]["name_expressions"], ["twice<float, 128>"])
+
+    def test_a_number_that_the_host_passes_is_taken(self):
+        source = """__global__ void axpy(float a, const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] += a * x[i];
+}
+void go(float* x, float* y) { axpy<<<4, 64>>>(2.0f, x, y, 256); }"""
+        built = self.infer(source)
+        self.assertEqual([arg["value"] for arg in built["io_contract"]["args"] if "value" in arg], [2.0, 256])
+
+    def test_a_size_that_no_scalar_has_is_refused(self):
+        result = self.server.call("build_io_contract", {"kernel": {"source_code": "__global__ void k(float* x, int n) { x[n] = 1; }"},
+                                                        "sizes": {"Q": 5}})
+        self.assertTrue(result["isError"])
+        self.assertIn("/sizes/Q", result["content"][0]["text"])
+
+    def test_the_contract_that_is_returned_says_all_that_it_means(self):
+        built = self.server.call("build_io_contract", {"text": "in a: float32[4]; grid 4; block 32"})["structuredContent"]
+        contract = built["io_contract"]
+        self.assertEqual(contract["args"][0]["tensor_spec"]["init"], {"kind": "randn"})
+        self.assertEqual(contract["launch"], {"grid": [4, 1, 1], "block": [32, 1, 1]})
+
     def test_the_text_keeps_the_sizes_by_name(self):
         built = self.infer("""__global__ void add(const float* a, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

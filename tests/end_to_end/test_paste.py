@@ -73,6 +73,66 @@ class Paste(unittest.TestCase):
         again = self.server.call("get_job", {"job_id": report["job_id"]})["structuredContent"]
         self.assertEqual(again["warnings"], report["warnings"])
 
+    def test_an_instance_is_of_the_type_that_is_launched_or_that_the_contract_has(self):
+        kernel = ("template <typename T> __global__ void third(const T* x, T* y, int n) "
+                  "{ int i = threadIdx.x; if (i < n) y[i] = x[i] / T(3); }\n")
+        hosts = {
+            "uint32": ["void go(uint32_t* x, uint32_t* y) { third<uint32_t><<<1, 64>>>(x, y, 64); }",
+                       "void go(torch::Tensor x, torch::Tensor y) { AT_DISPATCH_ALL_TYPES(x.scalar_type(), \"third\", "
+                       "([&] { third<scalar_t><<<1, 64>>>(x.data_ptr<scalar_t>(), y.data_ptr<scalar_t>(), 64); })); }"],
+            "float64": ["void go(double* x, double* y) { third<<<1, 64>>>(x, y, 64); }",
+                        "using real = double;\nvoid go(real* x, real* y) { third<real><<<1, 64>>>(x, y, 64); }",
+                        "template <class S> void go(S* x, S* y) { third<S><<<1, 64>>>(x, y, 64); }\n"
+                        "int main() { double *a, *b; go<double>(a, b); }",
+                        "void go(double* x, double* y) { int n = 64; void* args[] = {&x, &y, &n}; "
+                        "cudaLaunchKernel((void*)third<double>, 1, 64, args, 0, 0); }"],
+        }
+        for dtype, c_type in (("uint32", "unsigned"), ("float64", "double")):
+            contents = {"kind": "uniform", "low": 1000, "high": 30000, "seed": 1}
+            tensors = [{"name": "x", "type": "tensor", "tensor_spec": {"shape": [64], "dtype": dtype, "init": contents}},
+                       {"name": "y", "type": "tensor", "role": "output", "tensor_spec": {"shape": [64], "dtype": dtype}}]
+            io = {"args": tensors + [{"name": "n", "type": "int", "value": 64}], "launch": {"grid": 1, "block": 64}}
+            reference = kernel.replace("template <typename T> ", "").replace("T*", c_type + "*").replace("T(3)", c_type + "(3)")
+            for host in hosts[dtype]:
+                with self.subTest(host):
+                    report = self.server.call("compare", {
+                        "custom_kernel": {"source_code": kernel + host, "kernel_type": "cuda", "io": io},
+                        "ref_kernel": {"source_code": reference, "kernel_type": "cuda", "io": io},
+                        "num_trials": 1, "until": "validated", "wait_s": 140})["structuredContent"]
+                    self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+                    self.assertFalse(any("third<float>" in each["message"] for each in report["warnings"]))
+
+    def test_a_type_that_nothing_tells_is_said_to_be_assumed(self):
+        text = ("template <typename T> __global__ void k(T* x) { x[0] = T(1); }\n"
+                "void go(torch::Tensor x) { k<scalar_t><<<1, 1>>>(x.data_ptr<scalar_t>()); }")
+        report = self.server.call("compile_kernel", {"kernel": {"source_code": text, "kernel_type": "cuda"}})["structuredContent"]
+        said = [each["message"] for each in report["warnings"] if "k<float>" in each["message"]]
+        self.assertEqual(len(said), 1, report["warnings"])
+        self.assertIn("assumed", said[0])
+        self.assertNotIn("taken from the launches", said[0])
+
+    def test_the_flags_of_a_python_file_reach_the_compiler_or_are_named(self):
+        text = ("from torch.utils.cpp_extension import load_inline\n"
+                "src = '__global__ void k(float* x) { x[threadIdx.x] = BLOCK; }'\n"
+                "load_inline(name='m', cuda_sources=src, extra_cuda_cflags=['-O3', '-DBLOCK=128', '-Xptxas=-v'])\n")
+        report = self.server.call("compile_kernel", {"kernel": {"source_code": text, "kernel_type": "cuda"}})["structuredContent"]
+        self.assertEqual(report["verdict"], "passed", report["summary"])
+        said = [each["message"] for each in report["warnings"] if "compile flags" in each["message"]]
+        self.assertEqual(len(said), 1, report["warnings"])
+        self.assertIn("-O3, -Xptxas=-v", said[0])
+        self.assertNotIn("BLOCK", said[0])
+        built = self.server.call("build_io_contract", {"kernel": {"source_code": text}})["structuredContent"]
+        self.assertTrue(any("set aside" in each["message"] for each in built["warnings"]), built["warnings"])
+
+    def test_a_chain_of_strings_costs_no_memory_and_is_told(self):
+        lines = ["import torch", "a0 = 'aaaaaaaaaaaaaaaa'"]
+        lines += ["a%d = f'{a%d}{a%d}'" % (i + 1, i, i) for i in range(18)]
+        lines += ["b%d = f'{a18}{a17}'" % i for i in range(100)]
+        text = "\n".join(lines) + "\nload_inline(cuda_sources='__global__ void k(float* x) { x[0] = 1; }')\n"
+        report = self.server.call("compile_kernel", {"kernel": {"source_code": text, "kernel_type": "cuda"}})["structuredContent"]
+        self.assertTrue(any("more text together than is followed" in each["message"] for each in report["warnings"]),
+                        report["warnings"])
+
     def test_a_stored_contract_and_an_earlier_job_stand_for_themselves(self):
         with open(os.path.join(FOLDER, "pybind_module.cu"), encoding="utf-8") as file:
             text = file.read()

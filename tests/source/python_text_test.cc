@@ -219,6 +219,7 @@ TEST_CASE("what Python may make otherwise carries a doubt, and what could be rea
       "else:\n  s = '__global__ void k(int* p) {}'\nload_inline(cuda_sources=s)\n";
   const auto cuda = cuda_text(file);
   CHECK(cuda.text.find("int* p") != std::string::npos);
+  CHECK(cuda.text.find("float* p") == std::string::npos);
   REQUIRE_FALSE(cuda.doubts.empty());
   CHECK(cuda.doubts[0].find("several values") != std::string::npos);
 }
@@ -295,4 +296,61 @@ TEST_CASE("a backslash at the end of a line counts it only where the file does")
   CHECK(lines_of("\n") == std::pair<std::uint32_t, std::uint32_t>(1, 2));
   CHECK(lines_of("\r\n") == std::pair<std::uint32_t, std::uint32_t>(1, 2));
   CHECK(lines_of("\r") == std::pair<std::uint32_t, std::uint32_t>(1, 1));
+}
+
+TEST_CASE("a text that was handed on before its variable got another one is kept") {
+  const auto cuda = cuda_text(
+      "import torch\ns = '__global__ void a() {}'\nload_inline(cuda_sources=s)\n"
+      "s = '__global__ void b() {}'\nload_inline(cuda_sources=s)\n");
+  CHECK(cuda.text.find("void a()") != std::string::npos);
+  CHECK(cuda.text.find("void b()") != std::string::npos);
+}
+
+TEST_CASE("a chain of f-strings that doubles with every line is cut off, and said to be") {
+  std::string file = "import torch\na0 = 'aaaaaaaaaaaaaaaa'\n";
+  for (int i = 0; i < 18; ++i) {
+    const std::string a = "{a" + std::to_string(i) + "}";
+    file += "a" + std::to_string(i + 1) + " = f'" + a + a + "'\n";
+  }
+  for (int i = 0; i < 100; ++i) file += "b" + std::to_string(i) + " = f'{a18}{a17}'\n";
+  const std::string kernel = "__global__ void k(float* x) { x[0] = 1; }";
+  const auto before = cuda_text("s = '" + kernel + "'\n" + file);
+  CHECK(before.text.find("void k") != std::string::npos);
+  REQUIRE_FALSE(before.doubts.empty());
+  CHECK(before.doubts[0].find("too long to follow") != std::string::npos);
+  const auto behind = cuda_text(file + "load_inline(cuda_sources='" + kernel + "')\n");
+  CHECK_FALSE(behind.is_python);
+  REQUIRE_FALSE(behind.doubts.empty());
+  CHECK(read_python(file).is_cut);
+  std::size_t bytes = 0;
+  for (const auto& text : read_python(file).texts) bytes += text.text.bytes.size();
+  CHECK(bytes < (16U << 20));
+}
+
+TEST_CASE("a file of many kernels of usual size is followed to its end") {
+  std::string file = "import torch\n";
+  for (int i = 0; i < 200; ++i) {
+    const std::string n = std::to_string(i);
+    file += "s" + n + " = '''__global__ void k" + n + "(float* x) { x[0] = 1; }\n" +
+            std::string(2000, ' ') + "'''\nm" + n + " = load_inline(cuda_sources=s" + n + ")\n";
+  }
+  CHECK_FALSE(read_python(file).is_cut);
+}
+
+TEST_CASE("the flags that a Python file gives its compiler of device code are told, one each") {
+  const auto code = device_code(
+      "from torch.utils.cpp_extension import load_inline\n"
+      "more = ['-DTILE=8']\n"
+      "src = '__global__ void k(float* x) { x[0] = BLOCK; }'\n"
+      "load_inline(name='m', cuda_sources=src, extra_cflags=['-O3', '-DHOST'],\n"
+      "            extra_cuda_cflags=['-O3', '-D', 'BLOCK=128', '--use_fast_math -lineinfo'] + "
+      "more)\n");
+  CHECK(code.flags ==
+        std::vector<std::string>{"-O3", "-DBLOCK=128", "--use_fast_math", "-lineinfo", "-DTILE=8"});
+  const auto unknown = cuda_text(
+      "import torch\nload_inline(cuda_sources='__global__ void k() {}', "
+      "extra_cuda_cflags=[f'-DN={n}'])\n");
+  CHECK(unknown.flags.empty());
+  REQUIRE_FALSE(unknown.doubts.empty());
+  CHECK(unknown.doubts[0].find("compile flag") != std::string::npos);
 }

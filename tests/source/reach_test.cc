@@ -122,3 +122,44 @@ TEST_CASE("the spelling of the greatest index means the same at another size") {
   CHECK(reached->upper == "(columns-1)*(columns/3)+rows");
   CHECK(reached->high == (kColumns - 1) * (kColumns / 3) + kRows);
 }
+
+TEST_CASE("a star and an atomic on the bare name reach the first element") {
+  for (const char* body :
+       {"*x = 1;", "if (rows) { *x = y[0]; }", "atomicAdd(x, 1.0f);", "float s = *x; x[0] = s;"}) {
+    INFO(body);
+    const auto reached = reach_of(body);
+    REQUIRE(reached);
+    CHECK(reached->high == 0);
+  }
+}
+
+TEST_CASE("the greatest index is spelled in names, not in the numbers they have here") {
+  const std::pair<const char*, const char*> cases[] = {
+      {"for (int i = 0; i < columns - rows / 2; ++i) x[i] = 0;", "columns-rows/2-1"},
+      {"int half = columns / 2; for (int i = 0; i < rows * half; ++i) x[i / half] = 0;",
+       "(rows*(columns/2)-1)/(columns/2)"},
+  };
+  for (const auto& [body, upper] : cases) {
+    INFO(body);
+    const auto reached = reach_of(body);
+    REQUIRE(reached);
+    CHECK(reached->upper == upper);
+  }
+}
+
+TEST_CASE("accesses that cannot be followed do not hide how far the others reach") {
+  const std::string source =
+      "__global__ void k(const float* x, const int* at, float* out, int n) {"
+      "int i = threadIdx.x; if (i < n) out[i] = x[i + 3] + x[at[i]]; }";
+  const Unit unit = preprocess(source);
+  const auto found = find_kernels(unit);
+  REQUIRE(found.kernels.size() == 1);
+  const Interval one{1, 1, "1"};
+  const Reach reach(unit, found.kernels[0], {.grid = {one, one, one}, .block = {one, one, one}},
+                    [](std::string_view name) -> std::optional<std::int64_t> {
+                      return name == "n" ? std::optional<std::int64_t>(1) : std::nullopt;
+                    });
+  CHECK_FALSE(reach.of("x"));
+  REQUIRE(reach.at_least("x"));
+  CHECK(reach.at_least("x")->high == 3);
+}

@@ -64,17 +64,3 @@ TEST_CASE("the fences of a chat's code are no part of the source, lines keep the
         "       \n__global__ void k() {}\n   \n");
   CHECK(device_code("__global__ void k() {}\n").text == "__global__ void k() {}\n");
 }
-
-TEST_CASE("an instance is of the type that the launch makes or names") {
-  const std::string source =
-      "struct Square { __device__ float operator()(float v) const { return v * v; } };\n"
-      "template <class F, int N = 1> __global__ void map(float* x, F f) { x[0] = f(x[N]); }\n";
-  for (const char* launch : {"map<<<1, 1>>>(x, Square{});", "map<<<1, 1>>>(x, Square());",
-                             "map<Square><<<1, 1>>>(x, f);"}) {
-    INFO(launch);
-    const auto code = device_code(source + "void run(float* x) { " + launch + " }\n");
-    CHECK(code.instances == std::vector<std::string>{"map<Square>"});
-  }
-  const auto code = device_code(source + "void run(float* x) { map<<<1, 1>>>(x, make()); }\n");
-  CHECK(code.instances == std::vector<std::string>{"map<float>"});
-}

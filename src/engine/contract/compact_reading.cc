@@ -98,6 +98,13 @@ std::vector<std::string_view> parameters_of(InitKind kind) {
   return {};
 }
 
+// Of any kind: which of them means something is for the document's own reader.
+bool is_init_key(std::string_view key) {
+  static constexpr std::array<std::string_view, 8> kKeys{"seed", "mean",       "std",   "low",
+                                                         "high", "fill_value", "start", "step"};
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
+
 class Reading {
  public:
   std::variant<json, std::vector<CompactError>> run(std::string_view text) {
@@ -118,6 +125,9 @@ class Reading {
           if (errors_.size() < kMaxErrors)
             statement(trim(std::string_view(clean).substr(begin, end - begin)));
         });
+    if (errors_.empty() && document_["args"].empty() && document_.size() == 1) {
+      complain("the text says nothing; an argument reads `in a: float32[1024]` or `n: int = 4`");
+    }
     if (!errors_.empty()) return std::move(errors_);
     return std::move(document_);
   }
@@ -146,6 +156,13 @@ class Reading {
   }
 
   void complain(std::string message) { errors_.push_back({line_, std::move(message)}); }
+
+  // Of two values neither is the one that is meant.
+  bool is_twice(const json& object, std::string_view key) {
+    if (!object.is_object() || !object.contains(key)) return false;
+    complain(std::string(key) + " is given twice");
+    return true;
+  }
 
   void statement(std::string_view text) {
     if (text.empty()) return;
@@ -187,6 +204,7 @@ class Reading {
       complain(std::string(head) + " needs a value, as in: " + std::string(head) + " 256");
       return true;
     }
+    if (is_twice(document_["launch"], known->second)) return true;
     json value = size_of(rest);
     if (head == "grid" || head == "block") {
       const bool bracketed =
@@ -203,8 +221,9 @@ class Reading {
   void size_statement(std::string_view rest) {
     const auto at = assignment(rest);
     if (!at) return complain("size needs a name and a value, as in: size n = 4096");
-    document_["sizes"][std::string(trim(rest.substr(0, *at)))] =
-        size_of(trim(rest.substr(*at + 1)));
+    const std::string name(trim(rest.substr(0, *at)));
+    if (is_twice(document_["sizes"], name)) return;
+    document_["sizes"][name] = size_of(trim(rest.substr(*at + 1)));
   }
 
   // The name and what stands behind its colon.
@@ -297,10 +316,11 @@ class Reading {
       const std::string key(word.substr(0, *at));
       const std::string_view value = word.substr(*at + 1);
       if (key == "atol" || key == "rtol") {
-        spec["tolerance"][key] = value_of(value);
+        if (!is_twice(spec.value("tolerance", json()), key))
+          spec["tolerance"][key] = value_of(value);
       } else if (key == "strides" && value.size() > 1 && value.front() == '[' &&
                  value.back() == ']') {
-        spec["strides"] = sizes_of(value.substr(1, value.size() - 2));
+        if (!is_twice(spec, key)) spec["strides"] = sizes_of(value.substr(1, value.size() - 2));
       } else {
         complain("unknown \"" + key + "\"; known are atol=, rtol= and strides=[…]");
       }
@@ -308,6 +328,10 @@ class Reading {
     }
     const auto call = read_call(word);
     if (!call) return complain("cannot read \"" + std::string(word.substr(0, 60)) + "\"");
+    // Data beside an init wins over it, and is written so.
+    if (spec.contains(call->name == "data" ? "data" : "init")) {
+      return complain("\"" + std::string(call->name) + "\": the contents are given twice");
+    }
     if (call->name == "data") return data(*call, spec);
     const auto kind = parse_init_kind(call->name);
     if (!kind) {
@@ -327,8 +351,15 @@ class Reading {
     for (std::size_t i = 0; i < call.positional.size(); ++i) {
       init[std::string(order[i])] = value_of(call.positional[i]);
     }
-    for (const auto& [key, value] : call.named)
-      init[std::string(key == "value" ? "fill_value" : key)] = value_of(value);
+    for (const auto& [word, value] : call.named) {
+      const std::string key(word == "value" ? "fill_value" : word);
+      if (!is_init_key(key)) {
+        std::string known;
+        for (const auto each : order) known += (known.empty() ? "" : ", ") + std::string(each);
+        return complain(std::string(call.name) + " has no \"" + key + "\"; known are " + known);
+      }
+      if (!is_twice(init, key)) init[key] = value_of(value);
+    }
   }
 
   void data(const Call& call, json& spec) {

@@ -1,6 +1,6 @@
-// Whether a kernel's pointers point to what the contract's tensors hold: `const double*` beside a
-// float32 tensor reads two elements as one. Bits may be meant to be read as another type, so this
-// is a doubt to tell, never a verdict.
+// Whether a kernel takes what the contract gives. `const double*` beside a float32 tensor reads two
+// elements as one: bits may be meant to be read as another type, so that is a doubt to tell, never
+// a verdict. A number where a pointer is taken is a mistake.
 //
 // Pure; any thread.
 #pragma once
@@ -22,6 +22,12 @@ struct TypeDoubt {
 // `source`. Types that the contract has no dtype for (structs, float4, void) are not doubted, bytes
 // neither.
 [[nodiscard]] std::vector<TypeDoubt> doubtful_types(const contract::Contract& contract,
+                                                    std::string_view kernel,
+                                                    std::string_view source);
+
+// A scalar where the kernel takes a pointer, or a tensor where it takes a plain number: no reading
+// of the same bits makes sense of that. 0 for a pointer is the null pointer, which may be meant.
+[[nodiscard]] std::vector<TypeDoubt> mistaken_kinds(const contract::Contract& contract,
                                                     std::string_view kernel,
                                                     std::string_view source);
 

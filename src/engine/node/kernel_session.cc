@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "engine/node/element_types.h"
+
 namespace assay::node {
 namespace {
 
@@ -160,8 +162,16 @@ std::variant<Loaded, Ended> KernelSession::load(const KernelSource& source, cons
   auto reply =
       process_->ask(std::move(request), std::chrono::steady_clock::now() + kLoadLimit, stop_);
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, role_);
-  return decode_claim(role_,
-                      [&] { return decode_loaded(std::get<frames::Frame>(reply).body, wanted); });
+  auto loaded = decode_claim(
+      role_, [&] { return decode_loaded(std::get<frames::Frame>(reply).body, wanted); });
+  if (const auto* good = std::get_if<Loaded>(&loaded)) {
+    const auto mistakes = mistaken_kinds(source.contract, good->display_name, source.source);
+    if (!mistakes.empty()) {
+      return contract_invalid(mistakes[0].message,
+                              pointer_ + "/io/args/" + std::to_string(mistakes[0].argument));
+    }
+  }
+  return loaded;
 }
 
 std::variant<Loaded, Ended> KernelSession::decode_loaded(const json& body,
@@ -182,7 +192,13 @@ std::variant<Loaded, Ended> KernelSession::decode_loaded(const json& body,
     const json told = told_kernels(body.at("kernels"));
     std::string names;
     for (const auto& kernel : told) {
-      names += (names.empty() ? "" : ", ") + kernel.at("base_name").get<std::string>();
+      // Overloads share a name: their parameters tell them apart.
+      const json& base = kernel.at("base_name");
+      const auto same = std::count_if(told.begin(), told.end(), [&](const json& other) {
+        return other.at("base_name") == base;
+      });
+      const char* key = same > 1 && kernel.contains("display_name") ? "display_name" : "base_name";
+      names += (names.empty() ? "" : ", ") + kernel.at(key).get<std::string>();
     }
     if (told.size() < body.at("kernels").size()) names += ", …";
     return Ended{.verdict = Verdict::contract_invalid,

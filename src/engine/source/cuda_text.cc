@@ -1,6 +1,7 @@
 #include "engine/source/cuda_text.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "engine/source/python_text.h"
 
@@ -8,6 +9,7 @@ namespace assay::source {
 namespace {
 
 constexpr std::size_t kMaxDoubts = 8;
+constexpr std::size_t kMaxFlags = 64;
 
 void blank(std::string& text, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end && i < text.size(); ++i) {
@@ -25,14 +27,33 @@ void blank_fences(std::string& text) {
   }
 }
 
-std::vector<PythonText> cuda_texts(std::string_view file) {
-  auto texts = python_texts(file);
-  std::erase_if(texts, [](const PythonText& text) {
-    const bool is_cuda = text.keyword == "cuda_sources" || text.keyword == "cuda_source" ||
-                         text.variable == "cuda_sources" || text.variable == "cuda_source";
-    return !text.holds_kernels() && !(is_cuda && text.text.bytes.find('{') != std::string::npos);
-  });
-  return texts;
+bool is_cuda_source(const PythonText& text) {
+  const bool is_named = text.keyword == "cuda_sources" || text.keyword == "cuda_source" ||
+                        text.variable == "cuda_sources" || text.variable == "cuda_source";
+  return text.holds_kernels() || (is_named && text.text.bytes.find('{') != std::string::npos);
+}
+
+std::string doubt_of(const PythonText& text, const std::string& then) {
+  return "line " + std::to_string(text.doubt.line) + ": " + text.doubt.why + ": " + then;
+}
+
+// "-DN=4" of "-D N=4", of {"-D", "N=4"}, and of more of them in one text.
+void add_flags(const PythonText& text, CudaText& out) {
+  if (!text.doubt.why.empty()) {
+    if (out.doubts.size() < kMaxDoubts)
+      out.doubts.push_back(doubt_of(text, "a compile flag is taken without it"));
+    return;
+  }
+  std::istringstream words(text.text.bytes);
+  for (std::string word; words >> word;) {
+    const bool is_rest =
+        !out.flags.empty() && (out.flags.back() == "-D" || out.flags.back() == "-U");
+    if (is_rest) {
+      out.flags.back() += word;
+    } else if (out.flags.size() < kMaxFlags) {
+      out.flags.push_back(word);
+    }
+  }
 }
 
 CudaText plain(std::string_view file) {
@@ -51,10 +72,20 @@ CudaText plain(std::string_view file) {
 CudaText cuda_text(std::string_view file) {
   // Python without any CUDA in it is left to the compiler, whose messages then have a place.
   if (!looks_like_python(file)) return plain(file);
-  const auto texts = cuda_texts(file);
-  if (texts.empty()) return plain(file);
+  const auto [texts, is_cut] = read_python(file);
+  if (std::none_of(texts.begin(), texts.end(), is_cuda_source)) {
+    CudaText out = plain(file);
+    if (is_cut) {
+      out.doubts.emplace_back(
+          "as Python this file puts more text together than is followed here: it is taken as it "
+          "is");
+    }
+    return out;
+  }
   CudaText out{.is_python = true};
   for (const PythonText& text : texts) {
+    if (text.is_flag()) add_flags(text, out);
+    if (!is_cuda_source(text)) continue;
     if (!out.text.empty()) out.text += '\n';
     out.text += text.text.bytes;
     std::size_t line = text.text.lines.empty() ? 1 : text.text.lines.front();
@@ -66,8 +97,7 @@ CudaText cuda_text(std::string_view file) {
       out.lines.push_back(line);
     }
     if (!text.doubt.why.empty() && out.doubts.size() < kMaxDoubts) {
-      out.doubts.push_back("line " + std::to_string(text.doubt.line) + ": " + text.doubt.why +
-                           ": the CUDA source is taken without it");
+      out.doubts.push_back(doubt_of(text, "the CUDA source is taken without it"));
     }
   }
   return out;

@@ -14,6 +14,7 @@ struct CudaText {
   std::string text{};
   std::vector<std::size_t> lines{};   // of each line of the text, where it stands in the file
   std::vector<std::string> doubts{};  // "line 12: …": why Python may make another text of it
+  std::vector<std::string> flags{};   // of extra_cuda_cflags and its like, one each
   bool is_python = false;
 };
 

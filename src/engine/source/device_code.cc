@@ -5,7 +5,6 @@
 
 #include "engine/source/cuda_text.h"
 #include "engine/source/host_words.h"
-#include "engine/source/instances.h"
 #include "engine/source/parameter.h"
 #include "engine/source/substitutes.h"
 
@@ -122,6 +121,12 @@ class Separation {
   Item read_item(std::size_t at) const {
     Reading reading{.item = {.range = {at, tokens_.size()}, .what = "declaration"}};
     for (std::size_t i = at; i < tokens_.size(); ++i) {
+      // Its defaults have a '=', too.
+      if (tokens_[i].is("template") && is(i + 1, "<")) {
+        const std::size_t close = closing_angle(tokens_, i + 1, tokens_.size());
+        if (close < tokens_.size()) i = close;
+        continue;
+      }
       if (ends_at(i, reading.item)) break;
       note_word(i, reading);
       const bool is_body = tokens_[i].is("{");
@@ -264,19 +269,30 @@ class Separation {
 
 }  // namespace
 
-DeviceCode device_code(std::string_view file) {
+DeviceCode device_code(std::string_view file, const ArgumentTypes& contract) {
   CudaText given = cuda_text(file);
   DeviceCode code = Separation(given.text).run();
   for (Dropped& dropped : code.dropped) {
     if (dropped.line <= given.lines.size()) dropped.line = given.lines[dropped.line - 1];
   }
-  const auto options = substitute_options(preprocess(code.text));
+  code.instances = launched_instances(given.text, contract);
+  // An instance may be of a type that the device half never names.
+  std::string named;
+  for (const auto& instance : code.instances) named += "\n" + instance.name;
+  auto options = substitute_options(preprocess(code.text + named));
+  for (const char* type : {"fp16", "bf16"}) {
+    const std::string header = std::string("cuda_") + type + ".h";
+    const char* word = std::string_view(type) == "fp16" ? "__half" : "__nv_bfloat16";
+    const bool is_missing =
+        named.find(word) != std::string::npos && code.text.find(header) == std::string::npos;
+    if (is_missing) options.push_back("--pre-include=" + header);
+  }
   code.options.insert(code.options.end(), options.begin(), options.end());
   code.text = with_device_std(code.text);
   if (given.is_python) code.text = with_line_numbers(code.text, given.lines);
   code.is_changed = code.text != file;
-  code.instances = launched_instances(given.text);
   code.doubts = std::move(given.doubts);
+  code.flags = std::move(given.flags);
   if (given.is_python)
     code.dropped.insert(code.dropped.begin(), {"the Python around the CUDA strings", 1});
   return code;

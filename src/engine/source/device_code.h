@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/source/launch.h"
+#include "engine/source/instances.h"
 
 namespace assay::source {
 
@@ -26,15 +26,17 @@ struct DeviceCode {
   std::string text{};  // a compiler counts its lines as the file's
   std::vector<Dropped> dropped{};
   std::vector<std::string> doubts{};  // "line 12: …", of what Python may make otherwise
-  // Of a template kernel that the host code launches: "scale<float, 4>", once each, every argument
-  // known. What the host's own template or dispatch macro decides is taken as float.
-  std::vector<std::string> instances{};
+  // Of template kernels that the host code launches.
+  std::vector<LaunchedInstance> instances{};
   // For the compiler, in the place of dropped headers: "-DFLT_MAX=…",
   // "--pre-include=cuda/std/limits".
   std::vector<std::string> options{};
+  // What the Python file gives its compiler of device code, as it is: "-O3", "-DN=4".
+  std::vector<std::string> flags{};
   bool is_changed = false;
 };
 
-[[nodiscard]] DeviceCode device_code(std::string_view file);
+// `contract`: of the kernel that is meant, where there is one.
+[[nodiscard]] DeviceCode device_code(std::string_view file, const ArgumentTypes& contract = {});
 
 }  // namespace assay::source

@@ -49,13 +49,23 @@ std::optional<Interval> sum_of(const Interval& a, const Interval& b) {
   return out;
 }
 
+namespace {
+
+// The least of b, as people write it behind a sign: by name where it is the only value there is.
+std::string least_as(const Interval& b, bool is_factor) {
+  if (b.low != b.high) return std::to_string(b.low);
+  return is_factor ? as_factor(b.upper) : in_parentheses(b.upper);
+}
+
+}  // namespace
+
 std::optional<Interval> difference_of(const Interval& a, const Interval& b) {
   Interval out;
   if (b.low < 0 || __builtin_sub_overflow(a.low, b.high, &out.low) ||
       __builtin_sub_overflow(a.high, b.low, &out.high)) {
     return std::nullopt;
   }
-  out.upper = a.upper + (b.low == 0 ? "" : "-" + std::to_string(b.low));
+  out.upper = a.upper + (b.low == 0 ? "" : "-" + least_as(b, false));
   return out;
 }
 
@@ -73,7 +83,7 @@ std::optional<Interval> applied(char kind, const Interval& a, const Interval& b)
     case '/':
       if (b.low <= 0) return std::nullopt;
       return Interval{a.low / b.high, a.high / b.low,
-                      in_parentheses(a.upper) + "/" + std::to_string(b.low)};
+                      in_parentheses(a.upper) + "/" + least_as(b, true)};
     case '%': {
       if (b.low <= 0) return std::nullopt;
       const bool wraps = a.high >= b.high;

@@ -98,7 +98,9 @@ void note_value(const Tokens& tokens, std::size_t at, Values& values) {
     return;
   }
   if (!after.is("=")) return;
-  const bool declares = before.is("dim3") || is_value_type(before) || before.is(",");
+  const bool is_constant = at > 1 && before.kind == TokenKind::identifier &&
+                           (tokens[at - 2].is("constexpr") || tokens[at - 2].is("const"));
+  const bool declares = before.is("dim3") || is_value_type(before) || before.is(",") || is_constant;
   const bool assigns = before.is(";") || before.is("{") || before.is("}");
   if (!declares && !assigns) return;
   const std::size_t end = end_of_statement(tokens, at + 2);
@@ -124,6 +126,7 @@ bool read_launch(const Tokens& tokens, std::size_t open, const Values& values, L
   if (!callee.found || close == tokens.size()) return false;
   launch.kernel = spelled(tokens, callee.begin, callee.angle);
   launch.line = tokens[callee.begin].line;
+  launch.at = callee.begin;
   if (callee.angle < open) {
     launch.template_arguments = texts(tokens, callee.angle + 1, open - 1);
   }
@@ -137,6 +140,93 @@ bool read_launch(const Tokens& tokens, std::size_t open, const Values& values, L
     const std::size_t limit = std::min(tokens.size(), paren + kMaxConfigurationTokens);
     const std::size_t end = closing(tokens, paren, limit);
     if (end < limit) launch.arguments = texts(tokens, paren + 1, end);
+  }
+  launch.values = values;
+  return true;
+}
+
+// "kernel<float>" of (void*)kernel<float>, &kernel<float>, reinterpret_cast<void*>(kernel<float>).
+Callee callee_in(const Tokens& tokens, Range range) {
+  Callee callee{.begin = range.begin, .angle = range.end};
+  while (callee.begin < range.end && tokens[callee.begin].kind != TokenKind::identifier) {
+    const std::size_t at = callee.begin;
+    if (tokens[at].is("(")) callee.begin = closing(tokens, at, range.end);
+    // A cast ends before its value; parentheses around it are the value.
+    if (callee.begin + 1 >= range.end) callee.begin = at;
+    ++callee.begin;
+  }
+  if (callee.begin >= range.end) return callee;
+  if (tokens[callee.begin].text.ends_with("_cast")) {
+    const std::size_t close = closing_angle(tokens, callee.begin + 1, range.end);
+    return close + 1 < range.end ? callee_in(tokens, {close + 2, range.end - 1}) : callee;
+  }
+  for (std::size_t i = callee.begin; i < range.end; ++i) {
+    if (tokens[i].is("<")) {
+      callee.angle = i;
+      callee.found = closing_angle(tokens, i, range.end) < range.end;
+      return callee;
+    }
+    if (tokens[i].kind != TokenKind::identifier && !tokens[i].is("::")) {
+      callee.angle = i;
+      break;
+    }
+  }
+  callee.found = true;
+  return callee;
+}
+
+// {"x", "n"} of `void* args[] = {&x, &n}`, the last of that name before `at`.
+std::vector<std::string> arguments_named(const Tokens& tokens, std::string_view name,
+                                         std::size_t at) {
+  std::vector<std::string> list;
+  for (std::size_t i = at; i-- > 0;) {
+    if (!tokens[i].is(name) || i + 3 >= at || !tokens[i + 1].is("[")) continue;
+    const std::size_t open = closing(tokens, i + 1, at) + 2;
+    if (open >= at || !tokens[open - 1].is("=") || !tokens[open].is("{")) continue;
+    const std::size_t close = closing(tokens, open, at);
+    if (close >= at) return list;
+    for (const Range part : split_at_commas(tokens, open + 1, close)) {
+      std::size_t begin = part.begin;
+      while (begin + 1 < part.end && !tokens[begin].is("&")) ++begin;
+      if (tokens[begin].is("&")) ++begin;
+      list.push_back(spelled(tokens, begin, part.end));
+    }
+    return list;
+  }
+  return list;
+}
+
+// cudaLaunchKernel(kernel, grid, block, arguments, shared, stream), whose name is at `at`; with
+// …Ex(&configuration, kernel, argument…) grid and block are left unknown.
+bool read_call(const Tokens& tokens, std::size_t at, const Values& values, Launch& launch) {
+  const bool is_extended = tokens[at].is("cudaLaunchKernelEx");
+  const bool is_launch = is_extended || tokens[at].is("cudaLaunchKernel") ||
+                         tokens[at].is("cudaLaunchCooperativeKernel");
+  if (!is_launch || at + 1 >= tokens.size() || !tokens[at + 1].is("(")) return false;
+  const std::size_t limit = std::min(tokens.size(), at + kMaxConfigurationTokens);
+  const std::size_t close = closing(tokens, at + 1, limit);
+  if (close >= limit) return false;
+  const auto parts = split_at_commas(tokens, at + 2, close);
+  if (parts.size() < 2) return false;
+  const Callee callee = callee_in(tokens, parts[is_extended ? 1 : 0]);
+  if (!callee.found) return false;
+  launch.kernel = spelled(tokens, callee.begin, callee.angle);
+  launch.line = tokens[callee.begin].line;
+  launch.at = callee.begin;
+  if (callee.angle < close && tokens[callee.angle].is("<")) {
+    launch.template_arguments =
+        texts(tokens, callee.angle + 1, closing_angle(tokens, callee.angle, close));
+  }
+  auto given = texts(tokens, at + 2, close);
+  if (is_extended) {
+    launch.arguments.assign(given.begin() + 2, given.end());
+  } else {
+    launch.grid = take(given, 1);
+    launch.block = take(given, 2);
+    if (parts.size() > 3)
+      launch.arguments = arguments_named(tokens, tokens[parts[3].end - 1].text, at);
+    launch.shared_bytes = take(given, 4);
+    launch.stream = take(given, 5);
   }
   launch.values = values;
   return true;
@@ -160,9 +250,13 @@ std::vector<Launch> find_launches(const Unit& unit) {
   std::vector<Launch> list;
   Values values;
   for (std::size_t i = 0; i < tokens.size() && list.size() < kMaxLaunches; ++i) {
-    if (tokens[i].kind == TokenKind::identifier) note_value(tokens, i, values);
-    if (!tokens[i].is("<") || !is_triple(tokens, i, "<")) continue;
     Launch launch;
+    if (tokens[i].kind == TokenKind::identifier) {
+      note_value(tokens, i, values);
+      if (read_call(tokens, i, values, launch)) list.push_back(std::move(launch));
+      continue;
+    }
+    if (!tokens[i].is("<") || !is_triple(tokens, i, "<")) continue;
     if (read_launch(tokens, i, values, launch)) list.push_back(std::move(launch));
     i += 2;
   }

@@ -1,6 +1,7 @@
 // Where host code launches its kernels, by reading alone: kernel<<<grid, block, shared,
-// stream>>>(…), and the names those expressions use (dim3 grid(…), const int threads = 256), so
-// that a contract can be proposed from them. Works on whole files, headers unread.
+// stream>>>(…), cudaLaunchKernel(…) and its like, and the names those expressions use (dim3
+// grid(…), const int threads = 256), so that a contract can be proposed from them. Works on whole
+// files, headers unread.
 //
 // Values own their text. Pure; any thread; no text crashes it.
 #pragma once
@@ -26,6 +27,7 @@ struct Launch {
   // 256".
   std::map<std::string, std::string, std::less<>> values{};
   std::size_t line = 1;
+  std::size_t at = 0;  // the kernel's name in the unit's tokens
 
   // "reduce<float, 256>", as NVRTC takes it.
   [[nodiscard]] std::string instance() const;

@@ -97,7 +97,7 @@ PythonValue PythonReader::additive() {
     } else if (!adds) {
       right = {};
     }
-    left = sum(std::move(left), right, line);
+    left = counted(sum(std::move(left), right, line));
   }
   return left;
 }
@@ -112,7 +112,7 @@ PythonValue PythonReader::term() {
     const bool is_power = kind == '*' && take("*");
     const PythonValue right = factor();
     if (left.is_text() && kind == '%') {
-      left = interpolated(left, right, line);
+      left = counted(interpolated(left, right, line));
       continue;
     }
     const bool are_numbers = left.kind == Kind::integer && right.kind == Kind::integer;
@@ -172,7 +172,7 @@ PythonValue PythonReader::method(const PythonValue& value) {
   if (!take("(")) return {};
   const bool is_text = value.is_text();
   const PythonArguments given = arguments(!is_text);
-  return is_text ? called(value, name, given, line) : PythonValue{};
+  return is_text ? counted(called(value, name, given, line)) : PythonValue{};
 }
 
 PythonValue PythonReader::atom() {
@@ -221,7 +221,7 @@ PythonValue PythonReader::literals() {
     }
     ++at_;
   }
-  return value;
+  return counted(std::move(value));
 }
 
 PythonValue PythonReader::field(const LiteralPart& part) {

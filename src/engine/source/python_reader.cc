@@ -9,10 +9,19 @@ namespace {
 using Kind = PythonValue::Kind;
 
 constexpr std::size_t kMaxFound = 10'000;
-constexpr std::size_t kMaxWorkBytes = 256U << 20;  // of texts that were put together
+// Of texts that were put together or copied: a file of CUDA strings takes a few times its size, a
+// chain of f-strings doubles with every line.
+constexpr std::size_t kMaxWorkBytes = 8U << 20;
+constexpr std::size_t kValueBytes = 64;  // of a value beside its text
 
 bool holds_kernels(const PythonValue& value) {
   return value.is_text() && value.text.bytes.find("__global__") != std::string::npos;
+}
+
+std::size_t bytes_of(const PythonValue& value) {
+  std::size_t bytes = kValueBytes * (1 + value.made_of.size()) + value.text.bytes.size();
+  for (const PythonValue& item : value.items) bytes += bytes_of(item);
+  return bytes;
 }
 
 }  // namespace
@@ -21,7 +30,8 @@ PythonReader::PythonReader(std::string_view file) : tokens_(python_tokens(file))
 
 std::vector<PythonOccurrence> PythonReader::run() {
   while (at_ < tokens_.size()) {
-    if (work_bytes_ > kMaxWorkBytes || found_.size() >= kMaxFound) {
+    is_cut_ |= work_bytes_ > kMaxWorkBytes || found_.size() >= kMaxFound;
+    if (is_cut_) {
       for (auto& one : found_)
         one.value.doubt_that("this file is too long to follow", token().line);
       break;
@@ -31,7 +41,16 @@ std::vector<PythonOccurrence> PythonReader::run() {
     while (!at_end()) ++at_;
     ++at_;
   }
+  // What the last line met.
+  is_cut_ |= work_bytes_ > kMaxWorkBytes;
+  for (auto& one : found_) one.is_overwritten = overwritten_.contains(one.assignment);
   return std::move(found_);
+}
+
+PythonValue PythonReader::counted(PythonValue value) {
+  work_bytes_ += bytes_of(value);
+  if (work_bytes_ > kMaxWorkBytes) return {};
+  return value;
 }
 
 const PythonToken& PythonReader::token(std::size_t ahead) const {
@@ -152,14 +171,16 @@ void PythonReader::assign(const std::string& name, PythonValue value, bool adds)
       is_inside |= suite.number == old->second.suite;
     }
   }
-  work_bytes_ += value.text.bytes.size();
-  for (const PythonValue& item : value.items) work_bytes_ += item.text.bytes.size();
+  work_bytes_ += bytes_of(value);
+  if (exists && !adds && value.is_text()) overwritten_.insert(old->second.assignment);
   const std::size_t number = ++assignments_;
   note(value, name, {}, number);
   value.made_of.insert(number);
   for (PythonValue& item : value.items) item.made_of.insert(number);
-  variables_[name] = {
-      .value = std::move(value), .suite = suites_.back().number, .was_another = exists};
+  variables_[name] = {.value = std::move(value),
+                      .suite = suites_.back().number,
+                      .assignment = number,
+                      .was_another = exists};
 }
 
 void PythonReader::note(const PythonValue& value, const std::string& variable,
@@ -167,15 +188,18 @@ void PythonReader::note(const PythonValue& value, const std::string& variable,
   for (const PythonValue& item : value.items) note(item, variable, keyword, assignment);
   if (!value.is_text() || found_.size() >= kMaxFound) return;
   work_bytes_ += value.text.bytes.size();
+  if (work_bytes_ > kMaxWorkBytes) return;
   if (variable.empty() && keyword.empty() && !holds_kernels(value)) return;
   found_.push_back(
       {.value = value, .variable = variable, .keyword = keyword, .assignment = assignment});
 }
 
-PythonValue PythonReader::look_up(const std::string& name, std::size_t line) const {
+PythonValue PythonReader::look_up(const std::string& name, std::size_t line) {
   const auto found = variables_.find(name);
   if (found == variables_.end()) return {};
   const Variable& variable = found->second;
+  work_bytes_ += bytes_of(variable.value);
+  if (work_bytes_ > kMaxWorkBytes) return {};
   PythonValue value = variable.value;
   const bool is_in_force = std::any_of(suites_.begin(), suites_.end(), [&](const Suite& suite) {
     return suite.number == variable.suite;

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,13 +24,16 @@ struct PythonOccurrence {
   PythonValue value{};
   std::string variable{};
   std::string keyword{};
-  std::size_t assignment = 0;  // its number; 0 if it is none
+  std::size_t assignment = 0;   // its number; 0 if it is none
+  bool is_overwritten = false;  // the variable got another text later
 };
 
 class PythonReader {
  public:
   explicit PythonReader(std::string_view file);
   [[nodiscard]] std::vector<PythonOccurrence> run();
+  // Whether the file makes more of its texts than is followed here. After run().
+  [[nodiscard]] bool is_cut() const { return is_cut_; }
 
  private:
   // One suite of statements, as deep as Python's indentation says.
@@ -41,6 +45,7 @@ class PythonReader {
   struct Variable {
     PythonValue value{};
     std::size_t suite = 0;
+    std::size_t assignment = 0;
     bool was_another = false;  // it had a value before
   };
 
@@ -76,7 +81,9 @@ class PythonReader {
   PythonValue sequence(std::string_view close);
   void skip_to(std::string_view close);
   PythonArguments arguments(bool are_noted);
-  [[nodiscard]] PythonValue look_up(const std::string& name, std::size_t line) const;
+  [[nodiscard]] PythonValue look_up(const std::string& name, std::size_t line);
+  // Every text that is made or copied is work; where there is too much of it, nothing.
+  [[nodiscard]] PythonValue counted(PythonValue value);
 
   std::vector<PythonToken> tokens_;
   std::size_t at_ = 0;
@@ -87,7 +94,9 @@ class PythonReader {
   std::size_t assignments_ = 0;
   std::map<std::string, Variable, std::less<>> variables_{};
   std::vector<PythonOccurrence> found_{};
+  std::set<std::size_t> overwritten_{};
   std::size_t work_bytes_ = 0;
+  bool is_cut_ = false;
 };
 
 }  // namespace assay::source

@@ -16,14 +16,21 @@ bool says_more(const PythonOccurrence& one, const PythonOccurrence& other) {
   return weight(one) > weight(other);
 }
 
+bool is_flag_keyword(std::string_view keyword) {
+  return keyword == "extra_cuda_cflags" || keyword == "cuda_cflags" || keyword == "options";
+}
+
 }  // namespace
+
+bool PythonText::is_flag() const { return is_flag_keyword(keyword); }
 
 bool PythonText::holds_kernels() const {
   return text.bytes.find("__global__") != std::string::npos;
 }
 
-std::vector<PythonText> python_texts(std::string_view file) {
-  const auto occurrences = PythonReader(file).run();
+PythonTexts read_python(std::string_view file) {
+  PythonReader reader(file);
+  const auto occurrences = reader.run();
   std::set<std::size_t> consumed;
   for (const auto& occurrence : occurrences) {
     const auto& parts = occurrence.value.made_of;
@@ -31,9 +38,10 @@ std::vector<PythonText> python_texts(std::string_view file) {
   }
   std::vector<const PythonOccurrence*> kept;
   for (const auto& occurrence : occurrences) {
-    if (consumed.contains(occurrence.assignment)) continue;
+    if (consumed.contains(occurrence.assignment) || occurrence.is_overwritten) continue;
     const auto same = std::find_if(kept.begin(), kept.end(), [&](const PythonOccurrence* other) {
-      return other->value.text == occurrence.value.text;
+      return other->value.text == occurrence.value.text &&
+             is_flag_keyword(other->keyword) == is_flag_keyword(occurrence.keyword);
     });
     if (same == kept.end()) {
       kept.push_back(&occurrence);
@@ -41,14 +49,18 @@ std::vector<PythonText> python_texts(std::string_view file) {
       *same = &occurrence;
     }
   }
-  std::vector<PythonText> list;
+  PythonTexts out{.is_cut = reader.is_cut()};
   for (const PythonOccurrence* occurrence : kept) {
-    list.push_back({.text = occurrence->value.text,
-                    .variable = occurrence->variable,
-                    .keyword = occurrence->keyword,
-                    .doubt = occurrence->value.doubt});
+    out.texts.push_back({.text = occurrence->value.text,
+                         .variable = occurrence->variable,
+                         .keyword = occurrence->keyword,
+                         .doubt = occurrence->value.doubt});
   }
-  return list;
+  return out;
+}
+
+std::vector<PythonText> python_texts(std::string_view file) {
+  return std::move(read_python(file).texts);
 }
 
 bool looks_like_python(std::string_view file) {
@@ -73,10 +85,10 @@ bool looks_like_python(std::string_view file) {
   }
   if (signs > 0) return true;
   // No import: `name = """ … """`, or one handed to a call.
-  const auto texts = python_texts(file);
-  return std::any_of(texts.begin(), texts.end(), [](const PythonText& text) {
-    return !(text.variable.empty() && text.keyword.empty()) && text.holds_kernels();
-  });
+  const auto [texts, is_cut] = read_python(file);
+  return is_cut || std::any_of(texts.begin(), texts.end(), [](const PythonText& text) {
+           return !(text.variable.empty() && text.keyword.empty()) && text.holds_kernels();
+         });
 }
 
 }  // namespace assay::source

@@ -22,10 +22,17 @@ struct PythonText {
   std::string keyword{};                     // cuda_sources = … of a call
   PythonDoubt doubt{};                       // why Python may make another text of it
   [[nodiscard]] bool holds_kernels() const;  // says __global__
+  [[nodiscard]] bool is_flag() const;        // for the compiler of device code: extra_cuda_cflags
 };
 
-// Those that go into no other, in the file's order. A text that is only a statement of its own (a
-// docstring) is none.
+struct PythonTexts {
+  std::vector<PythonText> texts{};
+  bool is_cut = false;  // the file makes more of its texts than is followed
+};
+
+// Those that go into no other and are not replaced unused, in the file's order. A text that is only
+// a statement of its own (a docstring) is none.
+[[nodiscard]] PythonTexts read_python(std::string_view file);
 [[nodiscard]] std::vector<PythonText> python_texts(std::string_view file);
 
 // Whether the file reads as Python rather than C++.

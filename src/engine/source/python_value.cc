@@ -11,7 +11,7 @@ namespace {
 
 using Kind = PythonValue::Kind;
 
-constexpr std::size_t kMaxText = 16U << 20;
+constexpr std::size_t kMaxText = 2U << 20;
 constexpr std::string_view kSpace = " \t\n\r\v\f";
 
 PythonValue text_value(LinedText text) { return {.kind = Kind::text, .text = std::move(text)}; }

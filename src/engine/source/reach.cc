@@ -181,6 +181,16 @@ std::optional<Interval> Reach::offset_of(std::string_view name, int depth) const
   return sum_of(*base, own);
 }
 
+namespace {
+
+// atomicAdd(x, …)
+bool is_atomic_target(const Tokens& tokens, std::size_t at) {
+  return at > 1 && tokens[at + 1].is(",") && tokens[at - 1].is("(") &&
+         tokens[at - 2].text.starts_with("atomic");
+}
+
+}  // namespace
+
 // Of the name at `at`: x[i] or *(x + i), __ldg(x + i); nothing if it is used otherwise.
 std::optional<Interval> Reach::access(std::size_t at) const {
   const auto base = offset_of(tokens_[at].text, 0);
@@ -190,8 +200,8 @@ std::optional<Interval> Reach::access(std::size_t at) const {
     index = value_of({at + 2, closing(tokens_, at + 1, kernel_.body.end)}, 0);
   } else if (tokens_[at + 1].is("+") && tokens_[at - 1].is("(")) {
     index = value_of({at + 2, closing(tokens_, at - 1, kernel_.body.end)}, 0);
-  } else if (tokens_[at - 1].is("*") && !tokens_[at + 1].is("=")) {
-    index = exactly(0);
+  } else if (tokens_[at - 1].is("*") || is_atomic_target(tokens_, at)) {
+    index = exactly(0);  // float* p = … names one, and is none
   }
   if (!index) return std::nullopt;
   return sum_of(*base, *index);
@@ -208,8 +218,9 @@ bool Reach::is_naming(std::size_t at) const {
   return aliases_.contains(tokens_[equals - 1].text);
 }
 
-std::optional<Interval> Reach::of(std::string_view array) const {
-  std::optional<Interval> greatest;
+// Where the body uses the array, under any of its names.
+std::vector<std::size_t> Reach::accesses(std::string_view array) const {
+  std::vector<std::size_t> places;
   for (std::size_t i = kernel_.body.begin; i + 1 < kernel_.body.end; ++i) {
     if (tokens_[i].kind != TokenKind::identifier) continue;
     std::string_view root = tokens_[i].text;
@@ -222,10 +233,26 @@ std::optional<Interval> Reach::of(std::string_view array) const {
     if (tokens_[i + 1].is("[") && tokens_[i + 2].is("]")) continue;  // its declaration
     if (tokens_[i - 1].is(".") || tokens_[i - 1].is("->")) continue;
     // Where a name is given to the array it is not used.
-    if (is_naming(i)) continue;
+    if (!is_naming(i)) places.push_back(i);
+  }
+  return places;
+}
+
+std::optional<Interval> Reach::of(std::string_view array) const {
+  std::optional<Interval> greatest;
+  for (const std::size_t i : accesses(array)) {
     const auto reached = access(i);
     if (!reached) return std::nullopt;
     if (!greatest || reached->high > greatest->high) greatest = reached;
+  }
+  return greatest;
+}
+
+std::optional<Interval> Reach::at_least(std::string_view array) const {
+  std::optional<Interval> greatest;
+  for (const std::size_t i : accesses(array)) {
+    const auto reached = access(i);
+    if (reached && (!greatest || reached->high > greatest->high)) greatest = reached;
   }
   return greatest;
 }

@@ -47,6 +47,9 @@ class Reach {
   // in the body; nothing if there is no access, or one that cannot be followed.
   [[nodiscard]] std::optional<Interval> of(std::string_view array) const;
 
+  // The same of those accesses that can be followed, whatever the others do.
+  [[nodiscard]] std::optional<Interval> at_least(std::string_view array) const;
+
   // Whether a pointer that accesses it has an offset: its own indexes tell less than all.
   [[nodiscard]] bool has_offset(std::string_view array) const;
 
@@ -69,6 +72,7 @@ class Reach {
   };
 
   void read_body();
+  [[nodiscard]] std::vector<std::size_t> accesses(std::string_view array) const;
   void note_assignment(std::size_t at);
   void note_guard(std::size_t at);
   void note_alias(std::size_t at);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 10> kAssigning{
     "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
+constexpr std::size_t kMaxIndexes = 16;  // of one array: more tell no more
 // Functions whose pointer is only read, or only written.
 constexpr std::array<std::string_view, 8> kReading{
     "__ldg", "__ldcg", "__ldca", "__ldcs", "__ldlu", "__ldcv", "load_matrix_sync", "sizeof"};
@@ -95,6 +96,10 @@ class Reader {
     bool indexed = false;
     std::size_t begin = at;
     std::size_t end = after_postfix(at + 1, indexed);
+    if (indexed && tokens_[at + 1].is("[") && use.indexes.size() < kMaxIndexes) {
+      const std::size_t close = closing(tokens_, at + 1, kernel_.body.end);
+      use.indexes.insert(spelled(tokens_, at + 2, close));
+    }
     if (indexed && !use.has_running_index && tokens_[at + 1].is("[") &&
         tokens_[at].text == parameter.name) {
       const Range index{at + 2, closing(tokens_, at + 1, kernel_.body.end)};

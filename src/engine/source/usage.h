@@ -23,7 +23,8 @@ struct PointerUse {
   // The extents of the first access whose index is bounded: {"m", "k"} of a[row * k + col]; empty
   // if none is. Expressions over scalar parameters and numbers.
   std::vector<std::string> shape{};
-  bool has_running_index = false;  // else the shape is of a constant index: x[0]
+  bool has_running_index = false;   // else the shape is of a constant index: x[0]
+  std::set<std::string> indexes{};  // as they are spelled: "i", "i + 1"
 };
 
 // blockIdx.x * blockDim.x + threadIdx.x, or with a constant for blockDim.x.
