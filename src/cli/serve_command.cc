@@ -169,6 +169,7 @@ void add_serve(CLI::App& app, int& code) {
       "commands as this user");
   add_source_root_option(*command, options->assembly);
   add_cleanup_options(*command, options->assembly);
+  add_python_option(*command, options->assembly);
   add_assembly_options(*command, options->assembly);
   command->callback([options, &code] { code = run_serve(*options); });
 }

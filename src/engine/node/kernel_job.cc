@@ -7,6 +7,7 @@
 #include "engine/node/kernel_wording.h"
 #include "engine/node/program_facts.h"
 #include "engine/node/stage_clock.h"
+#include "engine/node/trial_judgement.h"
 
 namespace assay::node {
 namespace {
@@ -224,22 +225,6 @@ KernelJob::Step KernelJob::run_once(KernelSession& session, std::uint32_t trial,
   return std::nullopt;
 }
 
-void KernelJob::note_findings(const json& findings, const char* whose, std::uint32_t trial) {
-  for (const auto& finding : findings) {
-    json item = finding;
-    item["which"] = whose;
-    item["trial"] = trial;
-    item["result"] = "disagrees";
-    // Stands once per check and tensor: later trials say the same.
-    const bool known = std::any_of(evidence_.begin(), evidence_.end(), [&](const json& old) {
-      return old.at("check") == item.at("check") &&
-             old.value("tensor", "") == item.value("tensor", "") &&
-             old.at("which") == item.at("which");
-    });
-    if (!known) evidence_.push_back(std::move(item));
-  }
-}
-
 KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
   json said;
   Ran ran;
@@ -249,16 +234,13 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
       ended->detail["which"] = "ref_kernel";
       return ended;
     }
-    note_findings(said.at("findings"), "ref_kernel", trial);
-    if (auto ended = judge_reference(said.at("findings"))) return ended;
+    note_findings(evidence_, said.at("findings"), "ref_kernel", trial);
+    if (auto ended = judge_reference(said.at("findings"), warnings_, weak_)) return ended;
     if (trial == 0) {
       body["reference"] = {{"ran", true}, {"elapsed_ns", ran.elapsed.count()}};
       auto weak = referee_->weak_oracle();
       if (auto* ended = std::get_if<Ended>(&weak)) return std::move(*ended);
-      for (const auto& warning : std::get<json>(weak).at("warnings")) {
-        warnings_.push_back({{"code", "weak_oracle"}, {"message", warning.at("message")}});
-        weak_ = "The task is weak: an answer that computes nothing would pass it too.";
-      }
+      note_weak_oracle(std::get<json>(weak).at("warnings"), warnings_, weak_);
     }
   }
   if (auto ended = run_once(*kernel_, trial, false, said, ran)) {
@@ -277,52 +259,10 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
   return judge_trial(trial, said, body);
 }
 
-// An output that the reference never writes is no answer to compare with; one that it writes in
-// part is compared in that part.
-KernelJob::Step KernelJob::judge_reference(const json& findings) {
-  for (const auto& finding : findings) {
-    if (finding.at("check") != "unwritten") continue;
-    const std::string tensor = finding.at("tensor");
-    if (finding.at("count") == finding.at("elements")) {
-      Ended ended{.verdict = Verdict::contract_invalid,
-                  .summary = "The reference: it never writes output '" + tensor +
-                             "', so nothing can be judged by it. Is its role right?",
-                  .detail = finding};
-      ended.detail["which"] = "ref_kernel";
-      return ended;
-    }
-    const bool known = std::any_of(warnings_.begin(), warnings_.end(), [&](const json& old) {
-      return old.at("code") == "reference_unwritten" && old.at("tensor") == tensor;
-    });
-    if (known) continue;
-    weak_ = "The reference leaves part of its output unwritten: that part was not compared.";
-    warnings_.push_back({{"code", "reference_unwritten"},
-                         {"tensor", tensor},
-                         {"message", "The reference leaves " + finding.at("count").dump() + " of " +
-                                         finding.at("elements").dump() + " elements of '" + tensor +
-                                         "' unwritten: those are not compared."}});
-  }
-  return std::nullopt;
-}
-
 KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, json& body) {
-  note_findings(said.at("findings"), "kernel", trial);
+  note_findings(evidence_, said.at("findings"), "kernel", trial);
   body["outputs"] = said.at("outputs");
-  for (const auto& finding : said.at("findings")) {
-    if (finding.at("check") == "guard_zone") {
-      return Ended{.verdict = Verdict::crashed,
-                   .summary = "The kernel wrote outside tensor '" +
-                              finding.at("tensor").get<std::string>() + "'.",
-                   .detail = finding};
-    }
-  }
-  for (const auto& output : said.at("outputs")) {
-    if (output.at("ok").get<bool>()) continue;
-    Ended ended{.verdict = Verdict::wrong_output, .summary = mismatch_summary(output)};
-    ended.detail = {{"output", output}, {"trial", trial}, {"which", "kernel"}};
-    return ended;
-  }
-  return std::nullopt;
+  return judge_outputs(said, trial);
 }
 
 KernelJob::Step KernelJob::validate_stage() {

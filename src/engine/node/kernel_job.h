@@ -55,10 +55,8 @@ class KernelJob {
   [[nodiscard]] Step run_once(KernelSession& session, std::uint32_t trial, bool as_reference,
                               nlohmann::json& said, Ran& ran);
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
-  [[nodiscard]] Step judge_reference(const nlohmann::json& findings);
   [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,
                                  nlohmann::json& body);
-  void note_findings(const nlohmann::json& findings, const char* whose, std::uint32_t trial);
 
   const Runners& runners_;
   const Compiler& compiler_;

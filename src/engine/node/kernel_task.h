@@ -20,6 +20,14 @@ struct KernelSource {
   std::vector<std::string> compiler_options{};
   std::vector<std::string> name_expressions{};
   contract::Contract contract{};
+  bool has_contract = false;
+  // Of the Python types: what is to be called (the manual's metadata).
+  std::string function_name{};
+  std::string class_name{};
+  std::string method_name{};
+  std::string entry_point{};
+
+  [[nodiscard]] bool is_python() const { return kernel_type != "cuda"; }
 };
 
 enum class Until { compiled, validated, timed, profiled };
@@ -54,6 +62,10 @@ struct KernelTask {
   std::vector<std::string> checks{};  // of evaluate: memory, races, initialised, barriers, numbers
   std::vector<std::string> metrics_sections{};  // of device metrics; empty: none
   std::string client{};                         // whose task it is
+
+  [[nodiscard]] bool is_python() const {
+    return kernel.is_python() || (reference && reference->is_python());
+  }
 };
 
 [[nodiscard]] KernelTask decode_kernel_task(const nlohmann::json& request);
