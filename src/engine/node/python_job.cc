@@ -358,9 +358,12 @@ PythonJob::Step PythonJob::run_once(PythonSession& session, std::uint32_t trial,
   const bool as_reference = &session == reference_.get();
   auto arena = inputs_->fill(trial, as_reference ? kReferenceSlot : 0);
   if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
+  const auto start = std::chrono::steady_clock::now();
   auto ran =
       session.run(std::get<LentArena>(std::move(arena)), inputs_->seed(trial), execution_left_);
   ran_ = true;
+  const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
+  typical_ = as_reference || !reference_ ? took : std::max(took, typical_);
   if (auto* ended = std::get_if<Ended>(&ran)) return std::move(*ended);
   if (!as_reference) note_claims(std::get<PythonClaims>(ran));
   auto answer = as_reference ? referee_->expect() : referee_->check();
@@ -435,7 +438,8 @@ PythonJob::Step PythonJob::timed_stage() {
       {.trials = task_.num_trials,
        .warmups = task_.num_warmup,
        .first_trial = kFirstTimedTrial,
-       .arena_bytes = referee_->arena_bytes()},
+       .arena_bytes = referee_->arena_bytes(),
+       .typical = typical_},
       [&](std::uint32_t trial, const json& said) { return judge_trial(trial, said, judged); },
       execution_left_);
   Step ended = timing.measure(clock.body);

@@ -73,6 +73,7 @@ class PythonJob {
   PythonSession* provider_ = nullptr;        // of inputs; null: the contract
   std::optional<PythonInputs> inputs_{};
   std::chrono::nanoseconds execution_left_{0};
+  std::chrono::nanoseconds typical_{0};  // of the slower side's last run
   bool ran_ = false;
   nlohmann::json evidence_ = nlohmann::json::array();
   nlohmann::json warnings_ = nlohmann::json::array();

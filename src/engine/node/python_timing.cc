@@ -18,9 +18,12 @@ constexpr std::uint64_t kPageBytes = 4096;
 constexpr std::uint64_t kTurnBytes = 8ULL << 20;
 // Enough for the slope of a short call to stand out of what a turn costs besides.
 constexpr std::uint32_t kMostCalls = 48;
-constexpr std::uint32_t kLeastRounds = 5;
+// What a turn costs besides its calls varies by about a tenth of a millisecond.
+constexpr std::chrono::milliseconds kTurn{10};
+constexpr std::uint32_t kLeastRounds = 3;
+constexpr std::uint32_t kUsualRounds = 5;
 constexpr std::uint32_t kMostRounds = 12;
-constexpr std::chrono::seconds kBudget{4};
+constexpr std::chrono::seconds kBudget{2};
 constexpr std::uint32_t kExaminedPerTurn = 2;
 constexpr std::uint32_t kFirstSlot = 1;
 // Between the last answer and the question whether all is quiet.
@@ -40,6 +43,14 @@ std::uint32_t random_below(std::uint32_t bound) {
   return value % bound;
 }
 
+// N: as many as make a turn stand out, as fit in memory, and at least one.
+std::uint32_t calls_of(const PythonTiming::Plan& plan, std::uint64_t stride_bytes) {
+  const auto in_time = kTurn / std::max(plan.typical, nanoseconds(1));
+  const auto in_memory = static_cast<std::int64_t>(kTurnBytes / stride_bytes / 2);
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(std::min(in_time, in_memory), 1, kMostCalls));
+}
+
 double per_call_ns(nanoseconds once, nanoseconds twice, std::uint32_t calls) {
   return static_cast<double>((twice - once).count()) / calls;
 }
@@ -57,8 +68,7 @@ PythonTiming::PythonTiming(RefereeSession& referee, PythonInputs& inputs, Python
       judge_(std::move(judge)),
       execution_left_(execution_left),
       stride_bytes_(whole_pages(plan.arena_bytes)),
-      calls_(static_cast<std::uint32_t>(
-          std::clamp<std::uint64_t>(kTurnBytes / stride_bytes_ / 2, 1, kMostCalls))),
+      calls_(calls_of(plan, stride_bytes_)),
       next_trial_(plan.first_trial) {}
 
 PythonTiming::Step PythonTiming::take_contents(std::uint32_t calls) {
@@ -235,7 +245,7 @@ std::optional<Ended> PythonTiming::measure(json& body) {
   const auto until = Clock::now() + kBudget;
   const std::uint32_t per_round = 3 * calls_;
   const std::uint32_t rounds =
-      std::clamp((plan_.trials + per_round - 1) / per_round, kLeastRounds, kMostRounds);
+      std::clamp((plan_.trials + per_round - 1) / per_round, kUsualRounds, kMostRounds);
   Step ended;
   if (plan_.warmups > 0) ended = round(false);
   for (std::uint32_t i = 0; i < rounds && !ended; ++i) {

@@ -23,6 +23,7 @@ class PythonTiming {
     std::uint32_t warmups = 1;
     std::uint32_t first_trial = 0;  // numbers from here on are fresh
     std::uint64_t arena_bytes = 0;
+    std::chrono::nanoseconds typical{0};  // about what a call takes
   };
   // What the referee said of a timed call: an end if it is wrong.
   using Judge =
