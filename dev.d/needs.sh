@@ -100,6 +100,22 @@ need_toolkit() {
   "$pip_python" dev.d/toolkit.py install
 }
 
+# torch and triton for the tests of kernels in Python. torch 2.13.0 is also satisfied by a CPU build of it
+# (2.13.0+cpu), which is taken where the environment offers one; otherwise PyPI's, with CUDA, is fetched.
+need_python_environment() {
+  local python=.deps/python/bin/python
+  if "$python" -c 'import importlib.util as u, sys; sys.exit(not (u.find_spec("torch") and u.find_spec("triton")))' \
+    2>/dev/null; then
+    return 0
+  fi
+  say "installing torch, triton and numpy into .deps/python (2 GB with the CPU build of torch, 7 GB without)"
+  need_packages python3-venv
+  rm -rf .deps/python
+  python3 -m venv .deps/python
+  "$python" -m pip install --quiet --disable-pip-version-check -r dev.d/python.txt </dev/null ||
+    die "pip could not install torch; the tests of kernels in Python need it"
+}
+
 # clang-format's taste changes with its version: 14 decides, from the distribution or from PyPI's wheel.
 need_lint_tools() {
   need_packages "${lint_packages[@]}"

@@ -35,6 +35,7 @@ command_test() {
     [ -x "tests/$suite/run" ] || unsupported "--$suite: tests/$suite/run does not exist"
   done
   need_everything
+  case " ${suites[*]-} " in *" python "*) [ -n "${ASSAY_PYTHON:-}" ] || need_python_environment ;; esac
   build_preset "$preset"
   if [ -n "$update" ]; then
     update_transcripts "$preset"

@@ -28,6 +28,7 @@ room(src/engine/emulator)
 room(src/engine/runner       ROOMS engine/frames engine/confinement engine/judge engine/contract engine/emulator
                                    engine/posix
                              LIBRARIES json cuda)
+room(src/engine/python       ROOMS engine/confinement engine/posix)
 room(src/engine/node         ROOMS engine/frames engine/job engine/contract engine/source engine/confinement engine/posix
                              LIBRARIES json)
 room(src/mcp                 LIBRARIES json boost spdlog openssl)

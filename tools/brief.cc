@@ -93,8 +93,9 @@ void make_brief(OrderedJson& report) {
     shorten_outputs(*validation);
     if (cut(*validation, "printf", kPrintedBytes)) (*validation)["printf_truncated"] = true;
   }
-  // The output is in `validation`.
-  if (const auto error = report.find("error"); error != report.end() && error->contains("output"))
+  // The output is in `validation`; what a process printed is a text.
+  if (const auto error = report.find("error");
+      error != report.end() && error->value("output", OrderedJson()).is_object())
     (*error)["output"] = only(error->at("output"), {"name", "mismatches", "elements"});
   if (const auto result = report.find("kernel_exec_result"); result != report.end()) {
     if (cut(*result, "compilation_error", kLogBytes))

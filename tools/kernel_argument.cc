@@ -101,7 +101,8 @@ bool is_one_line(std::string_view text) {
 // What the earlier job was given counts where this call says nothing.
 void inherit(const nlohmann::json& job_kernel, KernelArgument& out) {
   if (out.kernel_type.empty()) out.kernel_type = job_kernel.value("kernel_type", std::string());
-  for (const char* key : {"kernel_name", "name_expressions", "compiler_options"}) {
+  for (const char* key : {"kernel_name", "name_expressions", "compiler_options", "function_name",
+                          "class_name", "method_name", "entry_point"}) {
     if (job_kernel.contains(key)) out.body[key] = job_kernel.at(key);
   }
   if (!job_kernel.contains("contract")) return;
@@ -186,7 +187,10 @@ void read_metadata(const Json& argument, const std::string& pointer, KernelArgum
                    std::vector<Violation>& violations) {
   const auto metadata = argument.find("metadata");
   if (metadata == argument.end() || metadata->is_null()) return;
-  if (metadata->contains("kernel_name")) out.body["kernel_name"] = metadata->at("kernel_name");
+  for (const char* key :
+       {"kernel_name", "function_name", "class_name", "method_name", "entry_point"}) {
+    if (metadata->contains(key)) out.body[key] = metadata->at(key);
+  }
   if (metadata->contains("name_expressions")) {
     const Json& expressions = metadata->at("name_expressions");
     for (std::size_t i = 0; i < expressions.size(); ++i) {
@@ -365,6 +369,11 @@ KernelArgument read_kernel(const Json& argument, const std::string& pointer,
   out.body["kernel_type"] = out.kernel_type;
   read_contract(argument, pointer, fallback, references, need, out, violations);
   read_metadata(argument, pointer, out, violations);
+  if (out.kernel_type == "multi_kernel" && need == ContractNeed::as_the_type_says &&
+      out.body.value("entry_point", std::string()).empty()) {
+    violations.push_back(
+        {pointer + "/metadata/entry_point", "entry_point must be specified in metadata"});
+  }
   if (out.kernel_type == "cuda") {
     take_device_code(out.given, source->pointer, out);
   }

@@ -3,7 +3,6 @@
 #include <optional>
 #include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "engine/job/kind.h"
@@ -45,7 +44,7 @@ struct Request {
   nlohmann::json order = nlohmann::json::object();
   std::vector<contract::Violation> violations{};
   std::vector<contract::Violation> warnings{};
-  std::vector<std::pair<std::string, std::string>> types{};  // argument, its kernel type
+  std::vector<ArgumentType> types{};
 };
 
 void take_warnings(const KernelArgument& from, Request& request) {
@@ -80,6 +79,7 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
                     kernel.contract ? &*kernel.contract : nullptr, request.violations, references);
     request.order["ref_kernel"] = read.body;
     take_warnings(read, request);
+    request.types.push_back({roles.reference, read.kernel_type});
     if (read.contract && kernel.contract) {
       const auto nothing = compares_nothing(*kernel.contract, std::string("/") + roles.judged);
       request.violations.insert(request.violations.end(), nothing.begin(), nothing.end());
@@ -89,9 +89,8 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
                                 found.violations.end());
       request.warnings.insert(request.warnings.end(), found.warnings.begin(), found.warnings.end());
     }
-    request.types.emplace_back(roles.reference, read.kernel_type);
   }
-  request.types.emplace_back(roles.judged, kernel.kernel_type);
+  request.types.push_back({roles.judged, kernel.kernel_type});
   request.order["names"] = {{"judged", roles.judged}, {"reference", roles.reference}};
   request.order["options"] = {
       {"num_trials", option(arguments, "num_trials", 100)},
@@ -118,9 +117,7 @@ ToolResult judge(Jobs& jobs, const Library* library, const KernelRoles& roles,
   Request request = read_request(arguments, roles, references_of(jobs, library, context));
   if (!request.violations.empty()) return refuse(request.violations);
   if (auto refused = refuse_here(jobs, arguments, context.principal)) return std::move(*refused);
-  for (const auto& [argument, type] : request.types) {
-    if (auto unsupported = unsupported_type(argument, type)) return std::move(*unsupported);
-  }
+  if (auto unsupported = unsupported_task(request.types)) return std::move(*unsupported);
   request.order["warnings"] = warnings_json(request.warnings);
   std::string job_id;
   try {

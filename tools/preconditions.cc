@@ -51,19 +51,43 @@ std::optional<ToolResult> refuse_device(Jobs& jobs, const std::string& device) {
                                (reason.is_string() ? " (" + reason.get<std::string>() + ")" : ""));
 }
 
+namespace {
+
+ToolResult unsupported(const std::string& summary) {
+  return {.structured = {{"status", "success"},
+                         {"state", "completed"},
+                         {"job_id", ""},
+                         {"verdict", "unsupported"},
+                         {"trust", nullptr},
+                         {"summary", summary}},
+          .text = "unsupported\n" + summary};
+}
+
+}  // namespace
+
 std::optional<ToolResult> unsupported_type(const std::string& argument,
                                            const std::string& kernel_type) {
   if (kernel_type == "cuda") return std::nullopt;
-  const std::string summary = "/" + argument + ": kernel type '" + kernel_type +
-                              "' needs a Python runner, which this version does not have; it "
-                              "judges `cuda`.";
-  return ToolResult{.structured = {{"status", "success"},
-                                   {"state", "completed"},
-                                   {"job_id", ""},
-                                   {"verdict", "unsupported"},
-                                   {"trust", nullptr},
-                                   {"summary", summary}},
-                    .text = "unsupported\n" + summary};
+  return unsupported("/" + argument + ": kernel type '" + kernel_type +
+                     "' is not for this tool, which compiles `cuda`. `evaluate` and `compare` also "
+                     "judge `torch` and `multi_kernel`.");
+}
+
+std::optional<ToolResult> unsupported_task(const std::vector<ArgumentType>& types) {
+  for (const auto& [argument, type] : types) {
+    if (type == "cuda" || type == "torch" || type == "multi_kernel") continue;
+    return unsupported("/" + argument + ": kernel type '" + type +
+                       "' is not judged by this version: of the Python types it runs `torch` and "
+                       "`multi_kernel`, on CPU tensors.");
+  }
+  const auto is_cuda = [](const ArgumentType& one) { return one.kernel_type == "cuda"; };
+  if (std::all_of(types.begin(), types.end(), is_cuda) ||
+      std::none_of(types.begin(), types.end(), is_cuda)) {
+    return std::nullopt;
+  }
+  return unsupported("/" + types.front().argument +
+                     ": a `cuda` kernel and a Python source cannot be "
+                     "judged against each other yet: give both as `cuda`, or both as Python.");
 }
 
 }  // namespace assay::tools

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "mcp/tool.h"
 #include "tools/jobs.h"
@@ -21,9 +22,18 @@ namespace assay::tools {
 // `device`: auto, emulator or gpu:N.
 [[nodiscard]] std::optional<mcp::ToolResult> refuse_device(Jobs& jobs, const std::string& device);
 
-// `argument` names the kernel. A kernel type that needs what this server lacks: an answer, not a
-// refusal.
+// `argument` names the kernel. A kernel type that a tool for CUDA C++ does not take: an answer, not
+// a refusal.
 [[nodiscard]] std::optional<mcp::ToolResult> unsupported_type(const std::string& argument,
                                                               const std::string& kernel_type);
+
+struct ArgumentType {
+  std::string argument{};
+  std::string kernel_type{};
+};
+// Likewise, of what is to be judged together: what no engine of this version does. Whether an
+// interpreter is there is the engine's to say.
+[[nodiscard]] std::optional<mcp::ToolResult> unsupported_task(
+    const std::vector<ArgumentType>& types);
 
 }  // namespace assay::tools

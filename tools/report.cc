@@ -45,6 +45,14 @@ std::vector<double> samples(const json& body, const char* key) {
   return values;
 }
 
+// Clients of the system before this one look for these words.
+std::string compilation_prefix(const JobRecord& record) {
+  if (record.verdict != Verdict::compile_failed) return {};
+  const json kernel = record.request.value("kernel", json::object());
+  return kernel.value("kernel_type", "cuda") == "cuda" ? "CUDA compilation failed: "
+                                                       : "Compilation error:\n";
+}
+
 OrderedJson exec_result(const JobRecord& record) {
   const StageRecord* compiled = stage(record, "compiled");
   const StageRecord* validated = stage(record, "validated");
@@ -75,10 +83,8 @@ OrderedJson exec_result(const JobRecord& record) {
   const std::string summary = record.conclusion.value("summary", std::string());
   if (compiled != nullptr && !passed(compiled)) {
     const json detail = record.conclusion.value("detail", json::object());
-    // Clients of the system before this one look for these words.
-    const char* prefix =
-        record.verdict == Verdict::compile_failed ? "CUDA compilation failed: " : "";
-    result["compilation_error"] = prefix + detail.value("log", summary).substr(0, 6000);
+    result["compilation_error"] =
+        compilation_prefix(record) + detail.value("log", summary).substr(0, 6000);
   } else if (compiled != nullptr) {
     result["validation_error"] = summary;
   }
@@ -164,6 +170,15 @@ OrderedJson timing(const json& body) {
                      {"runs", samples(body, "samples_ns").size()},
                      {"requested", body.value("trials_requested", json(nullptr))}};
   if (body.contains("note")) out["note"] = body.at("note");
+  if (body.value("clock", "") == "cpu") {
+    out["per_call"] = summary_of(samples(body, "samples_ns"));
+    if (body.contains("reference_samples_ns")) {
+      out["reference"] = {{"per_call", summary_of(samples(body, "reference_samples_ns"))}};
+    }
+    for (const char* key : {"runs_examined", "calls_timed", "calls_per_turn", "speedup_note"}) {
+      if (body.contains(key)) out[key] = body.at(key);
+    }
+  }
   if (body.value("clock", "") != "gpu") return out;
   out["cold"] = summary_of(samples(body, "samples_ns"));
   if (body.contains("views")) out.update(body.at("views"));

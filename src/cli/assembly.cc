@@ -30,6 +30,10 @@ node::EngineCommand engine_command(const AssemblyOptions& options, const fs::pat
     command.arguments.emplace_back("--slots");
     command.arguments.push_back(std::to_string(options.slots));
   }
+  for (const auto& python : options.pythons) {
+    command.arguments.emplace_back("--python");
+    command.arguments.push_back(python);
+  }
   if (!options.runner.empty()) {
     command.arguments.emplace_back("--runner");
     command.arguments.push_back(options.runner);
@@ -72,6 +76,14 @@ void add_cleanup_options(CLI::App& command, AssemblyOptions& options) {
       .add_option("--keep-jobs-for", options.keep_jobs_for_s,
                   "Seconds that a job is kept after its end (default 3600)")
       ->check(CLI::Range(1U, 366U * 86'400U));
+}
+
+void add_python_option(CLI::App& command, AssemblyOptions& options) {
+  command
+      .add_option("--python", options.pythons,
+                  "An interpreter that can import torch, for kernels in Python (repeatable: the "
+                  "first that can is used); default: python3 on PATH")
+      ->allow_extra_args(false);
 }
 
 void add_assembly_options(CLI::App& command, AssemblyOptions& options) {

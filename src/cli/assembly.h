@@ -27,6 +27,7 @@ struct AssemblyOptions {
   // Clean-up: how often, and how long a job that has ended is kept.
   unsigned cleanup_every_s = 300;
   unsigned keep_jobs_for_s = 3600;
+  std::vector<std::string> pythons{};       // interpreters; none: the active one
   std::string runner{};                     // tests put a misbehaving one here
   std::vector<std::string> source_roots{};  // folders that source_file may name; none: nothing
 };
@@ -42,6 +43,9 @@ void add_source_root_option(CLI::App& command, AssemblyOptions& options);
 
 // Declares --cleanup-every and --keep-jobs-for, for what runs long enough to clean up.
 void add_cleanup_options(CLI::App& command, AssemblyOptions& options);
+
+// Declares --python, for what judges kernels in Python. (optest has one of its own.)
+void add_python_option(CLI::App& command, AssemblyOptions& options);
 
 // Declares --state, --min-isolation, --allow-unsandboxed, --slots on a command.
 void add_assembly_options(CLI::App& command, AssemblyOptions& options);

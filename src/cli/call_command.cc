@@ -274,6 +274,7 @@ void add_call(CLI::App& app, int& code) {
   command->add_option("--token-file", options->token_file,
                       "The first token in this file is shown to that server");
   add_source_root_option(*command, options->assembly);
+  add_python_option(*command, options->assembly);
   add_assembly_options(*command, options->assembly);
   command->callback([options, &code] { code = run_call(*options); });
 }
@@ -283,6 +284,7 @@ void add_capabilities(CLI::App& app, int& code) {
   options->tool = "check_capabilities";
   CLI::App* command =
       app.add_subcommand("capabilities", "Print devices, toolkit and the isolation seen in force");
+  add_python_option(*command, options->assembly);
   add_assembly_options(*command, options->assembly);
   command->callback([options, &code] { code = run_call(*options); });
 }

@@ -17,6 +17,8 @@
 #include "engine/node/kernel_job.h"
 #include "engine/node/link.h"
 #include "engine/node/node.h"
+#include "engine/node/python_job.h"
+#include "engine/node/pythons.h"
 
 namespace assay::cli {
 namespace {
@@ -31,6 +33,7 @@ struct EngineOptions {
   unsigned slots = 0;
   std::string cache{};
   std::string device = "auto";
+  std::vector<std::string> pythons{};
 };
 
 // Why a step cannot be confined here; "" if it can.
@@ -94,6 +97,23 @@ Isolation test_isolation(const EngineOptions& options, const std::string& runner
   return isolation;
 }
 
+node::Conclusion judge_python(const node::Runners& runners, node::Pythons& pythons,
+                              node::KernelTask task, node::Reporter& reporter,
+                              const std::stop_token& stop, json isolation) {
+  const auto told = [](const node::Ended& ended) -> node::Conclusion {
+    return {.verdict = ended.verdict,
+            .body = {{"summary", ended.summary}, {"detail", ended.detail}}};
+  };
+  if (const auto unsupported = node::unsupported_python(task)) return told(*unsupported);
+  const auto zygote = pythons.choose();
+  if (const auto* none = std::get_if<node::Ended>(&zygote)) return told(*none);
+  auto conclusion = node::PythonJob(runners, *std::get<node::PythonZygote*>(zygote),
+                                    std::move(task), reporter, stop)
+                        .run();
+  conclusion.body["environment"]["isolation"] = std::move(isolation);
+  return conclusion;
+}
+
 int run_engine(const EngineOptions& options) {
   constexpr int kChannel = 3;
   if (::fcntl(kChannel, F_GETFD) < 0) {
@@ -115,6 +135,7 @@ int run_engine(const EngineOptions& options) {
   node::CompileCache cache(options.cache, kCacheBytes);
   const std::string headers = options.cache.empty() ? "" : options.cache + "/headers";
   node::CompileZygotes zygotes(runner, toolkit, headers);
+  node::Pythons pythons(options.pythons, executable_folder() / "libassay-python.so");
   node::NodeConfig config{.slots = options.slots > 0 ? options.slots : default_slots()};
   config.kinds["kernel"] = [&](const node::Order& order, node::Reporter& reporter,
                                const std::stop_token& stop) -> node::Conclusion {
@@ -122,6 +143,10 @@ int run_engine(const EngineOptions& options) {
     if (!bench.may_run) return node::refused_isolation(bench.isolation);
     auto task = node::decode_kernel_task(order.request);
     task.client = order.client;
+    if (task.is_python()) {
+      return judge_python(bench.runners, pythons, std::move(task), reporter, stop,
+                          node::isolation_in_force(bench.isolation));
+    }
     const auto device = bench.devices.choose(task.device);
     if (const auto* none = std::get_if<node::Ended>(&device)) {
       return {.verdict = none->verdict,
@@ -141,7 +166,7 @@ int run_engine(const EngineOptions& options) {
     const auto compiler = bench.may_run ? node::Compiler(bench.runners, cache, zygotes).describe()
                                         : node::CompilerFacts{.missing = "nothing may run here"};
     return node::capabilities(bench.isolation, toolkit, compiler, bench.devices.gpus(),
-                              config.slots);
+                              pythons.interpreters(), config.slots);
   };
 
   add_plan_kinds(config, [&]() -> const plans::StepRunner& { return workbench.get()->steps; });
@@ -164,6 +189,7 @@ void add_engine(CLI::App& app, int& code) {
   command->add_option("--slots", options->slots);
   command->add_option("--cache", options->cache);
   command->add_option("--device", options->device);
+  command->add_option("--python", options->pythons);
   command->callback([options, &code] { code = run_engine(*options); });
 }
 

@@ -177,6 +177,7 @@ void add_serve(CLI::App& app, int& code) {
       ->capture_default_str();
   add_source_root_option(*command, options->assembly);
   add_cleanup_options(*command, options->assembly);
+  add_python_option(*command, options->assembly);
   add_assembly_options(*command, options->assembly);
   command->callback([options, &code] { code = run_serve(*options); });
 }

@@ -8,18 +8,26 @@ using nlohmann::json;
 
 namespace {
 
-json kernel_types(const Toolkit& toolkit, const Gpus& gpus) {
+json kernel_types(const Toolkit& toolkit, const Gpus& gpus,
+                  const std::vector<Interpreter>& interpreters) {
   const std::string runs_on = gpus.list.empty() ? "emulator" : gpus.list.front().device();
   const json cuda = toolkit.has_compiler() ? json{{"supported", true}, {"runs_on", runs_on}}
                                            : json{{"supported", false},
                                                   {"missing", "NVRTC, the CUDA compiler library"},
                                                   {"install", kInstallCompiler}};
-  const json python = {{"supported", false},
-                       {"missing", "a Python runner; this version judges CUDA C++ only"}};
+  const Interpreter* interpreter = usable(interpreters);
+  const json python =
+      interpreter != nullptr
+          ? json{{"supported", true}, {"runs_on", "cpu"}, {"interpreter", interpreter->executable}}
+          : json{{"supported", false}, {"missing", why_no_python(interpreters)}};
+  const json later = {{"supported", false},
+                      {"missing",
+                       "a runner for it; of the Python types this version runs torch "
+                       "and multi_kernel, on CPU tensors"}};
   return {{"cuda", cuda},
           {"torch", python},
-          {"torch_cuda", python},
-          {"triton", python},
+          {"torch_cuda", later},
+          {"triton", later},
           {"multi_kernel", python}};
 }
 
@@ -45,13 +53,15 @@ json devices(const Gpus& gpus) {
 }  // namespace
 
 json capabilities(const confinement::Isolation& isolation, const Toolkit& toolkit,
-                  const CompilerFacts& compiler, const Gpus& gpus, unsigned slots) {
+                  const CompilerFacts& compiler, const Gpus& gpus,
+                  const std::vector<Interpreter>& interpreters, unsigned slots) {
   json includes = json::array();
   for (const auto& folder : toolkit.include_folders) includes.push_back(folder.string());
   return {{"version", ASSAY_VERSION},
           {"devices", devices(gpus)},
           {"no_gpu", gpus.missing.empty() ? json(nullptr) : json(gpus.missing)},
-          {"kernel_types", kernel_types(toolkit, gpus)},
+          {"kernel_types", kernel_types(toolkit, gpus, interpreters)},
+          {"python", describe(interpreters)},
           {"toolkit",
            {{"compiler", compiler.name.empty() ? json(nullptr) : json(compiler.name)},
             {"architectures", compiler.architectures},

@@ -8,13 +8,16 @@
 #include "engine/node/compilation.h"
 #include "engine/node/engine.h"
 #include "engine/node/gpus.h"
+#include "engine/node/interpreter.h"
 #include "engine/node/toolkit.h"
 
 namespace assay::node {
 
 [[nodiscard]] nlohmann::json capabilities(const confinement::Isolation& isolation,
                                           const Toolkit& toolkit, const CompilerFacts& compiler,
-                                          const Gpus& gpus, unsigned slots);
+                                          const Gpus& gpus,
+                                          const std::vector<Interpreter>& interpreters,
+                                          unsigned slots);
 
 // What a report says of it: the level and the layers that were seen to be in force.
 [[nodiscard]] nlohmann::json isolation_in_force(const confinement::Isolation& isolation);

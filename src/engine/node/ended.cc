@@ -24,6 +24,8 @@ const char* work_of(RunnerRole role) {
       return "The process that ran the kernel";
     case RunnerRole::devices:
       return "The process that looks for GPUs";
+    case RunnerRole::python:
+      return "The process that ran the Python source";
     case RunnerRole::referee:
     case RunnerRole::gpu_referee:
       return "The referee";
@@ -33,7 +35,9 @@ const char* work_of(RunnerRole role) {
 
 Ended died(const RunnerEnd& end, RunnerRole role) {
   const std::string who = work_of(role);
-  if (end.signal == SIGKILL || end.why == RunnerEnd::Why::lost) {
+  // Python sources have system calls at hand: this may be the source's own doing.
+  const bool may_kill_itself = role == RunnerRole::python && end.why != RunnerEnd::Why::lost;
+  if ((end.signal == SIGKILL && !may_kill_itself) || end.why == RunnerEnd::Why::lost) {
     // Nothing in a confined runner can send it: an operator, or the machine's own memory killer.
     Ended ended = our_fault(who + " was killed from outside.");
     ended.interrupted = true;
@@ -106,7 +110,11 @@ Ended blame(const RunnerEnd& end, RunnerRole role) {
       ended = our_fault("A runner could not be confined: " + end.detail + ".");
       break;
     case RunnerEnd::Why::fault:
-      ended = our_fault(who + " failed: " + end.detail + ".");
+      // A process that runs the user's host code can claim anything, a failure of ours too.
+      ended = role == RunnerRole::python
+                  ? Ended{.verdict = Verdict::crashed,
+                          .summary = who + " broke the protocol and was killed."}
+                  : our_fault(who + " failed: " + end.detail + ".");
       break;
     case RunnerEnd::Why::exited:
     case RunnerEnd::Why::lost:

@@ -7,6 +7,7 @@
 #include "engine/node/kernel_wording.h"
 #include "engine/node/program_facts.h"
 #include "engine/node/stage_clock.h"
+#include "engine/node/trial_judgement.h"
 
 namespace assay::node {
 namespace {
@@ -234,44 +235,23 @@ KernelJob::Step KernelJob::run_once(KernelSession& session, std::uint32_t trial,
   return std::nullopt;
 }
 
-void KernelJob::note_findings(const json& findings, const char* whose, std::uint32_t trial) {
+// Sums of atomics differ in their last bits from run to run; a reference says whether that is all.
+json KernelJob::without_rounding(const json& findings) {
+  const bool has_answer = task_.reference || !task_.expected.empty();
+  if (!has_answer || !program_ || !program_->adds_in_any_order()) return findings;
+  json rest = json::array();
   for (const auto& finding : findings) {
-    if (finding.at("check") == "repeat_differs" && rounds_in_any_order()) {
-      note_order(finding);
+    if (finding.at("check") != "repeat_differs") {
+      rest.push_back(finding);
       continue;
     }
-    json item = finding;
-    item["which"] = whose;
-    item["trial"] = trial;
-    item["result"] = "disagrees";
-    // Stands once per check and tensor: later trials say the same.
-    const bool known = std::any_of(evidence_.begin(), evidence_.end(), [&](const json& old) {
-      return old.at("check") == item.at("check") &&
-             old.value("tensor", "") == item.value("tensor", "") &&
-             old.at("which") == item.at("which");
-    });
-    if (!known) evidence_.push_back(std::move(item));
+    const std::string tensor = finding.at("tensor");
+    warn_once(warnings_, "order_of_atomics", tensor,
+              "Two runs gave '" + tensor +
+                  "' different values within the tolerance: atomics on floating-point numbers are "
+                  "rounded in any order.");
   }
-}
-
-// Sums of atomics differ in their last bits from run to run; a reference says whether that is all.
-bool KernelJob::rounds_in_any_order() const {
-  return (task_.reference || !task_.expected.empty()) && program_ && program_->adds_in_any_order();
-}
-
-void KernelJob::note_order(const json& finding) {
-  const std::string tensor = finding.at("tensor");
-  warn_once("order_of_atomics", tensor,
-            "Two runs gave '" + tensor +
-                "' different values within the tolerance: atomics on floating-point numbers are "
-                "rounded in any order.");
-}
-
-void KernelJob::warn_once(const char* code, const std::string& tensor, const std::string& message) {
-  const bool known = std::any_of(warnings_.begin(), warnings_.end(), [&](const json& old) {
-    return old.at("code") == code && old.value("tensor", "") == tensor;
-  });
-  if (!known) warnings_.push_back({{"code", code}, {"tensor", tensor}, {"message", message}});
+  return rest;
 }
 
 KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
@@ -283,16 +263,13 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
       ended->detail["which"] = "ref_kernel";
       return ended;
     }
-    note_findings(said.at("findings"), "ref_kernel", trial);
-    if (auto ended = judge_reference(said.at("findings"))) return ended;
+    note_findings(evidence_, said.at("findings"), "ref_kernel", trial);
+    if (auto ended = judge_reference(said.at("findings"), warnings_, weak_)) return ended;
     if (trial == 0) {
       body["reference"] = {{"ran", true}, {"elapsed_ns", ran.elapsed.count()}};
       auto weak = referee_->weak_oracle();
       if (auto* ended = std::get_if<Ended>(&weak)) return std::move(*ended);
-      for (const auto& warning : std::get<json>(weak).at("warnings")) {
-        warnings_.push_back({{"code", "weak_oracle"}, {"message", warning.at("message")}});
-        weak_ = "The task is weak: an answer that computes nothing would pass it too.";
-      }
+      note_weak_oracle(std::get<json>(weak).at("warnings"), warnings_, weak_);
     }
   }
   if (auto ended = run_once(*kernel_, trial, false, said, ran)) {
@@ -311,55 +288,10 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
   return judge_trial(trial, said, body);
 }
 
-// An output that the reference never writes is no answer to compare with; one that it writes in
-// part is compared in that part.
-KernelJob::Step KernelJob::judge_reference(const json& findings) {
-  for (const auto& finding : findings) {
-    if (finding.at("check") == "input_mutated") note_reference_mutates(finding);
-    if (finding.at("check") != "unwritten") continue;
-    const std::string tensor = finding.at("tensor");
-    if (finding.at("count") == finding.at("elements")) {
-      Ended ended{.verdict = Verdict::contract_invalid,
-                  .summary = "The reference: it never writes output '" + tensor +
-                             "', so nothing can be judged by it. Is its role right?",
-                  .detail = finding};
-      ended.detail["which"] = "ref_kernel";
-      return ended;
-    }
-    weak_ = "The reference leaves part of its output unwritten: that part was not compared.";
-    warn_once("reference_unwritten", tensor,
-              "The reference leaves " + finding.at("count").dump() + " of " +
-                  finding.at("elements").dump() + " elements of '" + tensor +
-                  "' unwritten: those are not compared.");
-  }
-  return std::nullopt;
-}
-
-// What it computes may hang on what it wrote there; the kernel is shown an untouched input.
-void KernelJob::note_reference_mutates(const json& finding) {
-  const std::string tensor = finding.at("tensor");
-  weak_ = "The reference writes to its input '" + tensor + "': is its role inout?";
-  warn_once("reference_mutates", tensor, weak_);
-}
-
 KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, json& body) {
-  note_findings(said.at("findings"), "kernel", trial);
+  note_findings(evidence_, without_rounding(said.at("findings")), "kernel", trial);
   body["outputs"] = said.at("outputs");
-  for (const auto& finding : said.at("findings")) {
-    if (finding.at("check") == "guard_zone") {
-      return Ended{.verdict = Verdict::crashed,
-                   .summary = "The kernel wrote outside tensor '" +
-                              finding.at("tensor").get<std::string>() + "'.",
-                   .detail = finding};
-    }
-  }
-  for (const auto& output : said.at("outputs")) {
-    if (output.at("ok").get<bool>()) continue;
-    Ended ended{.verdict = Verdict::wrong_output, .summary = mismatch_summary(output)};
-    ended.detail = {{"output", output}, {"trial", trial}, {"which", "kernel"}};
-    return ended;
-  }
-  return std::nullopt;
+  return judge_outputs(said, trial);
 }
 
 KernelJob::Step KernelJob::validate_stage() {

@@ -58,15 +58,10 @@ class KernelJob {
   [[nodiscard]] Step run_once(KernelSession& session, std::uint32_t trial, bool as_reference,
                               nlohmann::json& said, Ran& ran);
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
-  void note_reference_mutates(const nlohmann::json& finding);
-  [[nodiscard]] Step judge_reference(const nlohmann::json& findings);
   [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,
                                  nlohmann::json& body);
-  [[nodiscard]] bool rounds_in_any_order() const;
-  void note_order(const nlohmann::json& finding);
-  // Stands once per code and tensor.
-  void warn_once(const char* code, const std::string& tensor, const std::string& message);
-  void note_findings(const nlohmann::json& findings, const char* whose, std::uint32_t trial);
+  // Findings that speak of the kernel; what only the order of atomics explains becomes a warning.
+  [[nodiscard]] nlohmann::json without_rounding(const nlohmann::json& findings);
 
   const Runners& runners_;
   const Compiler& compiler_;

@@ -1,7 +1,8 @@
 #include "engine/node/kernel_session.h"
 
 #include <algorithm>
-#include <bit>
+
+#include "engine/node/passed_scalar.h"
 
 #include "engine/node/element_types.h"
 
@@ -23,23 +24,6 @@ constexpr std::size_t kToldOutputBytes = 2000;
 constexpr std::size_t kToldKernels = 50;
 constexpr std::size_t kToldNameBytes = 200;
 constexpr std::size_t kRunMemoryBytes = 4ULL << 30;
-
-// Values travel as bits: JSON has no NaN, and 64-bit integers must not become doubles.
-json scalar(const contract::Arg& arg) {
-  json item = {{"name", arg.name}, {"type", contract::name(arg.type)}};
-  if (arg.c_type) item["c_type"] = contract::name(*arg.c_type);
-  if (const auto* flag = std::get_if<bool>(&arg.value)) {
-    item["bits"] = static_cast<std::uint64_t>(*flag ? 1 : 0);
-  } else if (const auto* integer = std::get_if<std::int64_t>(&arg.value)) {
-    item["bits"] = std::bit_cast<std::uint64_t>(*integer);
-  } else if (const auto* large = std::get_if<std::uint64_t>(&arg.value)) {
-    item["bits"] = *large;
-    item["unsigned"] = true;
-  } else if (const auto* real = std::get_if<double>(&arg.value)) {
-    item["bits"] = std::bit_cast<std::uint64_t>(*real);
-  }
-  return item;
-}
 
 json dim(const std::optional<contract::LaunchDim>& dim, std::uint32_t default_x) {
   if (!dim) return json::array({default_x, 1, 1});
@@ -104,7 +88,7 @@ std::optional<Ended> KernelSession::bind(const KernelSource& source,
     if (arg.is_meta) continue;
     contract_index_.push_back(i);
     if (!arg.is_tensor()) {
-      arguments_.push_back(scalar(arg));
+      arguments_.push_back(passed_scalar(arg));
       continue;
     }
     const auto place = std::find_if(places.begin(), places.end(),

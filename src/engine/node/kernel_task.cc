@@ -23,8 +23,13 @@ KernelSource decode_source(const json& body) {
       .kernel_name = body.value("kernel_name", std::string()),
       .compiler_options = body.value("compiler_options", std::vector<std::string>{}),
       .name_expressions = body.value("name_expressions", std::vector<std::string>{})};
-  if (!body.contains("contract")) return source;  // compile_kernel needs none
+  source.function_name = body.value("function_name", std::string());
+  source.class_name = body.value("class_name", std::string());
+  source.method_name = body.value("method_name", std::string());
+  source.entry_point = body.value("entry_point", std::string());
+  if (!body.contains("contract")) return source;  // compile_kernel and torch need none
   source.contract = parsed_contract(body.at("contract"));
+  source.has_contract = true;
   return source;
 }
 

@@ -20,6 +20,14 @@ struct KernelSource {
   std::vector<std::string> compiler_options{};
   std::vector<std::string> name_expressions{};
   contract::Contract contract{};
+  bool has_contract = false;
+  // Of the Python types: what is to be called (the manual's metadata).
+  std::string function_name{};
+  std::string class_name{};
+  std::string method_name{};
+  std::string entry_point{};
+
+  [[nodiscard]] bool is_python() const { return kernel_type != "cuda"; }
 };
 
 enum class Until { compiled, validated, timed, profiled };
@@ -64,6 +72,10 @@ struct KernelTask {
   bool generalise = false;                      // whether the hidden tasks were asked for
   std::vector<HiddenTask> hidden{};
   std::string hidden_note{};  // why they are not more
+
+  [[nodiscard]] bool is_python() const {
+    return kernel.is_python() || (reference && reference->is_python());
+  }
 };
 
 [[nodiscard]] KernelTask decode_kernel_task(const nlohmann::json& request);

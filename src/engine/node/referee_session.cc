@@ -30,9 +30,11 @@ RefereeSession::RefereeSession(std::unique_ptr<RunnerProcess> process, std::stri
                                std::stop_token stop)
     : process_(std::move(process)), nvrtc_(std::move(nvrtc)), stop_(std::move(stop)) {}
 
-std::variant<frames::Frame, Ended> RefereeSession::ask(json body, const char* expected) {
+std::variant<frames::Frame, Ended> RefereeSession::ask(json body, const char* expected,
+                                                       const posix::Descriptor* lent) {
   frames::Frame request;
   request.body = std::move(body);
+  if (lent != nullptr) request.descriptors.push_back(lent->duplicate());
   auto reply = process_->ask(std::move(request),
                              std::chrono::steady_clock::now() + kRefereeLimit +
                                  std::chrono::seconds(arena_bytes_ / kBytesPerSecond),
@@ -80,6 +82,7 @@ std::optional<Ended> RefereeSession::open(const contract::Contract& contract,
   const json& opened = std::get<frames::Frame>(reply).body;
   arena_bytes_ = opened.at("total_bytes").get<std::uint64_t>();
   on_device_ = opened.at("on_device").get<bool>();
+  places_.clear();
   for (const auto& item : opened.at("placements")) {
     places_.push_back({.name = item.at("name").get<std::string>(),
                        .argument = item.at("argument").get<std::size_t>(),
@@ -89,8 +92,9 @@ std::optional<Ended> RefereeSession::open(const contract::Contract& contract,
   return std::nullopt;
 }
 
-std::variant<LentArena, Ended> RefereeSession::fill(std::uint32_t trial, std::uint32_t slot) {
-  auto reply = ask({{"type", "fill"}, {"trial", trial}, {"slot", slot}}, "filled");
+std::variant<LentArena, Ended> RefereeSession::fill(std::uint32_t trial, std::uint32_t slot,
+                                                    const posix::Descriptor* given) {
+  auto reply = ask({{"type", "fill"}, {"trial", trial}, {"slot", slot}}, "filled", given);
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   auto& descriptors = std::get<frames::Frame>(reply).descriptors;
   if (descriptors.empty()) return our_fault("The referee filled no arena.");
@@ -100,6 +104,9 @@ std::variant<LentArena, Ended> RefereeSession::fill(std::uint32_t trial, std::ui
 
 std::variant<json, Ended> RefereeSession::expect() {
   return ask_body({{"type", "expect"}}, "expected");
+}
+std::variant<json, Ended> RefereeSession::expect(std::uint32_t slot) {
+  return ask_body({{"type", "expect"}, {"slot", slot}}, "expected");
 }
 std::variant<json, Ended> RefereeSession::check(std::uint32_t slot) {
   return ask_body({{"type", "check"}, {"slot", slot}}, "checked");

@@ -37,6 +37,7 @@ class RefereeSession {
   [[nodiscard]] std::unique_ptr<RunnerProcess> release() { return std::move(process_); }
 
   // `expected`: base64 by argument, what every trial must give; empty where a reference says it.
+  // May be called again, for another contract: the trials begin anew.
   [[nodiscard]] std::optional<Ended> open(const contract::Contract& contract,
                                           const contract::ToleranceRequest& tolerance,
                                           const nlohmann::json& expected);
@@ -46,15 +47,19 @@ class RefereeSession {
   [[nodiscard]] bool is_on_device() const { return on_device_; }
 
   // An arena with the trial's inputs, in one of the referee's slots.
-  [[nodiscard]] std::variant<LentArena, Ended> fill(std::uint32_t trial, std::uint32_t slot = 0);
+  // `given`: an arena of the same layout whose inputs are taken instead of made, if it is one.
+  [[nodiscard]] std::variant<LentArena, Ended> fill(std::uint32_t trial, std::uint32_t slot = 0,
+                                                    const posix::Descriptor* given = nullptr);
   // See runner/examination.h for what they answer.
   [[nodiscard]] std::variant<nlohmann::json, Ended> expect();
+  [[nodiscard]] std::variant<nlohmann::json, Ended> expect(std::uint32_t slot);
   [[nodiscard]] std::variant<nlohmann::json, Ended> check(std::uint32_t slot = 0);
   [[nodiscard]] std::variant<nlohmann::json, Ended> weak_oracle();
 
  private:
   [[nodiscard]] std::optional<Ended> prepare();
-  [[nodiscard]] std::variant<frames::Frame, Ended> ask(nlohmann::json body, const char* expected);
+  [[nodiscard]] std::variant<frames::Frame, Ended> ask(nlohmann::json body, const char* expected,
+                                                       const posix::Descriptor* lent = nullptr);
   [[nodiscard]] std::variant<nlohmann::json, Ended> ask_body(nlohmann::json body,
                                                              const char* expected);
 

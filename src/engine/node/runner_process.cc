@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <ctime>
 
 #include "engine/confinement/resident.h"
 
@@ -48,6 +49,8 @@ const char* name(RunnerRole role) {
       return "referee";
     case RunnerRole::devices:
       return "devices";
+    case RunnerRole::python:
+      return "python";
   }
   return "";
 }
@@ -173,6 +176,24 @@ std::optional<RunnerEnd> RunnerProcess::watch_closed_channel() {
   if (!channel_closed_at_) channel_closed_at_ = Clock::now();
   if (Clock::now() - *channel_closed_at_ < kClosedChannelGrace) return std::nullopt;
   return RunnerEnd{.why = RunnerEnd::Why::malformed, .detail = "it closed its channel"};
+}
+
+std::string RunnerProcess::recent_output() {
+  if (output_.valid()) [[maybe_unused]]
+    const auto flood = drain_output();
+  const std::size_t kept = std::min(kept_output_.size(), limits_.kept_output_bytes);
+  return kept_output_.substr(kept_output_.size() - kept);
+}
+
+std::optional<std::chrono::nanoseconds> RunnerProcess::cpu_time() const {
+  clockid_t clock{};
+  timespec used{};
+  const auto worker = child_.worker_pid();
+  if (!worker || ::clock_getcpuclockid(*worker, &clock) != 0 ||
+      ::clock_gettime(clock, &used) != 0) {
+    return std::nullopt;
+  }
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
 }
 
 std::optional<RunnerEnd> RunnerProcess::watch_memory() {

@@ -19,7 +19,7 @@
 
 namespace assay::node {
 
-enum class RunnerRole { compile, kernel, gpu_kernel, referee, gpu_referee, devices };
+enum class RunnerRole { compile, kernel, gpu_kernel, referee, gpu_referee, devices, python };
 [[nodiscard]] const char* name(RunnerRole role);
 
 struct RunnerEnd {
@@ -66,6 +66,11 @@ class RunnerProcess {
   // Sends the request and waits for the next frame. After an end the process is gone, and asking
   // again returns the same end.
   [[nodiscard]] Reply ask(frames::Frame request, Deadline deadline, const std::stop_token& stop);
+
+  // The last of what it has written so far.
+  [[nodiscard]] std::string recent_output();
+  // What the worker's threads have used together; nothing once it is gone.
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> cpu_time() const;
 
  private:
   // One poll: what happened, if it decides anything.

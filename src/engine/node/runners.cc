@@ -8,6 +8,8 @@ namespace {
 constexpr std::size_t kCompileResidentBytes = 2ULL << 30;
 constexpr std::size_t kKernelResidentBytes = 6ULL << 30;
 constexpr std::size_t kRefereeResidentBytes = 8ULL << 30;
+// What the zygote had when it forked is counted for the keeper and the init too.
+constexpr std::size_t kPythonResidentBytes = 8ULL << 30;
 
 std::size_t resident_limit(RunnerRole role) {
   switch (role) {
@@ -17,6 +19,8 @@ std::size_t resident_limit(RunnerRole role) {
     case RunnerRole::gpu_kernel:
     case RunnerRole::devices:
       return kKernelResidentBytes;
+    case RunnerRole::python:
+      return kPythonResidentBytes;
     case RunnerRole::referee:
     case RunnerRole::gpu_referee:
       return kRefereeResidentBytes;
@@ -53,6 +57,21 @@ std::unique_ptr<RunnerProcess> Runners::start(RunnerRole role, const Spawner& sp
   if (compiles) wanted.confinement.readable = readable_paths(toolkit_);
   return std::make_unique<RunnerProcess>(
       std::move(wanted), RunnerLimits{.resident_bytes = resident_limit(role)}, spawn);
+}
+
+std::unique_ptr<RunnerProcess> Runners::start_python(const std::vector<std::string>& readable,
+                                                     const Spawner& spawn) const {
+  auto wanted = request(RunnerRole::python, confinement::Profile::cpu);
+  wanted.confinement.readable = readable;
+  // One core each: times are comparable, and what works beside is seen. Triton's kernels are
+  // interpreted where there is no GPU.
+  wanted.environment = {{"OMP_NUM_THREADS", "1"},
+                        {"OPENBLAS_NUM_THREADS", "1"},
+                        {"MKL_NUM_THREADS", "1"},
+                        {"CUDA_VISIBLE_DEVICES", ""},
+                        {"TRITON_INTERPRET", "1"}};
+  return std::make_unique<RunnerProcess>(
+      std::move(wanted), RunnerLimits{.resident_bytes = resident_limit(RunnerRole::python)}, spawn);
 }
 
 std::unique_ptr<RunnerProcess> Runners::start_on_gpu(RunnerRole role, const GpuAccess& gpu) const {

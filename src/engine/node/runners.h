@@ -25,6 +25,10 @@ class Runners {
   [[nodiscard]] std::unique_ptr<RunnerProcess> start(
       RunnerRole role, const Spawner& spawn = confinement::spawn) const;
 
+  // A Python runner, forked by `spawn` from a zygote of an interpreter that needs these folders.
+  [[nodiscard]] std::unique_ptr<RunnerProcess> start_python(
+      const std::vector<std::string>& readable, const Spawner& spawn) const;
+
   // Likewise, with the driver's profile and device nodes.
   [[nodiscard]] std::unique_ptr<RunnerProcess> start_on_gpu(RunnerRole role,
                                                             const GpuAccess& gpu) const;

@@ -77,6 +77,10 @@ DeviceAddress DeviceExamination::inputs(std::uint32_t trial) {
   return (inputs_[trial] = std::move(memory)).address();
 }
 
+void DeviceExamination::take_inputs(posix::Descriptor /*given*/) {
+  throw std::runtime_error("inputs that were made elsewhere are the host's to examine");
+}
+
 posix::Descriptor DeviceExamination::fill(std::uint32_t trial, std::uint32_t slot) {
   Slot& filled = slots_[slot];
   if (!filled.arena) {

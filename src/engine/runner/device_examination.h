@@ -29,6 +29,7 @@ class DeviceExamination final : public Examiner {
   [[nodiscard]] const contract::Layout& layout() const override { return layout_; }
   [[nodiscard]] bool is_on_device() const override { return true; }
   [[nodiscard]] posix::Descriptor fill(std::uint32_t trial, std::uint32_t slot) override;
+  void take_inputs(posix::Descriptor given) override;
   void select(std::uint32_t slot) override { current_ = &slots_.at(slot); }
   [[nodiscard]] nlohmann::json expect() override;
   [[nodiscard]] nlohmann::json check() override;

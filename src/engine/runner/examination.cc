@@ -59,6 +59,17 @@ posix::Descriptor Examination::fill(std::uint32_t trial, std::uint32_t slot) {
   return current_->arena.descriptor().duplicate();
 }
 
+void Examination::take_inputs(posix::Descriptor given) {
+  const auto memory = posix::SharedMemory::adopt(std::move(given), layout_.total_bytes);
+  for (const auto& placement : layout_.placements) {
+    if (!arg(placement).is_read()) continue;
+    const auto from = memory.bytes().subspan(placement.offset, placement.bytes);
+    const auto to = current_->arena.bytes().subspan(placement.offset, placement.bytes);
+    std::copy(from.begin(), from.end(), to.begin());
+  }
+  current_->pristine = take_arena();
+}
+
 std::span<std::byte> Examination::restore(std::uint32_t trial, std::uint32_t slot,
                                           std::uint32_t poison_number) {
   current_ = &turns_[slot];

@@ -26,6 +26,7 @@ class Examination final : public Examiner {
   [[nodiscard]] const contract::Layout& layout() const override { return layout_; }
   [[nodiscard]] bool is_on_device() const override { return false; }
   [[nodiscard]] posix::Descriptor fill(std::uint32_t trial, std::uint32_t slot) override;
+  void take_inputs(posix::Descriptor given) override;
   void select(std::uint32_t slot) override { current_ = &turns_.at(slot); }
   [[nodiscard]] nlohmann::json expect() override;
   [[nodiscard]] nlohmann::json check() override;

@@ -27,6 +27,10 @@ class Examiner {
   // descriptor, to be lent to a runner. Arenas stand in slots: the previous one of this slot is let
   // go. What is said next is about this one, until select() says otherwise.
   [[nodiscard]] virtual posix::Descriptor fill(std::uint32_t trial, std::uint32_t slot) = 0;
+  // Takes the inputs out of `given`, memory of this layout that was made elsewhere, for the arena
+  // that was filled last; its outputs and guards stay as they are. Throws std::runtime_error if the
+  // memory does not fit, or where the arena is a device's.
+  virtual void take_inputs(posix::Descriptor given) = 0;
   // Throws std::out_of_range for a slot that was never filled.
   virtual void select(std::uint32_t slot) = 0;
 

@@ -5,8 +5,9 @@
 //   ← {type: "prepared"} or {type: "unprepared", message}: it examines on the host then
 //   → {type: "open", contract, secret: [low, high], atol?, rtol?, expected?: {argument: base64}}
 //   ← {type: "opened", total_bytes, on_device, placements: [{name, argument, offset, bytes}]}
-//   → {type: "fill", trial, slot?}  ← {type: "filled"} + arena descriptor
-//   → {type: "expect"}              ← {type: "expected", findings}
+//   → {type: "fill", trial, slot?} (+ memory of the same layout, whose inputs are to be taken)
+//                                   ← {type: "filled"} + arena descriptor
+//   → {type: "expect", slot?}       ← {type: "expected", findings}
 //   → {type: "check", slot?}        ← {type: "checked", ok, outputs, findings}
 //   → {type: "weak_oracle"}      ← {type: "weak_oracle", warnings}
 //   → {type: "close", keep}      ← {type: "closed"}: ready for another job. keep: whoever was lent
@@ -39,7 +40,7 @@ Frame frame_of(json body) {
 
 class Bench {
  public:
-  Frame answer(const Frame& request) {
+  Frame answer(Frame request) {
     try {
       return answer_in_time(request);
     } catch (const OutOfMemory& error) {
@@ -48,7 +49,7 @@ class Bench {
   }
 
  private:
-  Frame answer_in_time(const Frame& request) {
+  Frame answer_in_time(Frame& request) {
     const std::string verb = request.type();
     if (verb == "prepare") return prepare(request.body);
     if (verb == "open") return open(request.body);
@@ -61,8 +62,12 @@ class Bench {
     if (verb == "fill") {
       reply.descriptors.push_back(examination_->fill(request.body.at("trial").get<std::uint32_t>(),
                                                      request.body.value("slot", 0U)));
+      if (!request.descriptors.empty()) {
+        examination_->take_inputs(std::move(request.descriptors.front()));
+      }
       reply.body = {{"type", "filled"}};
     } else if (verb == "expect") {
+      if (request.body.contains("slot")) examination_->select(request.body.at("slot"));
       reply.body = examination_->expect();
       reply.body["type"] = "expected";
     } else if (verb == "check") {
@@ -134,7 +139,7 @@ class Bench {
 
 int serve_referee(frames::Channel& channel) {
   Bench bench;
-  while (auto request = channel.receive()) channel.send(bench.answer(*request));
+  while (auto request = channel.receive()) channel.send(bench.answer(std::move(*request)));
   return 0;
 }
 

@@ -152,7 +152,7 @@ Judged KernelCase::judge(const KernelJudge& kernels, const std::stop_token& stop
   if (!kernels) return cannot("there is no engine here that judges kernels");
   if (backend_.kernel->kernel_type != "cuda") {
     return cannot("kernel type '" + backend_.kernel->kernel_type +
-                  "' needs a Python runner, which this version does not have; it judges `cuda`");
+                  "' is not run by plans: their kernels are `cuda`");
   }
   if (case_.assertion.is_custom()) {
     return cannot("an assay backend needs a builtin assertion: its outputs never leave the engine");

@@ -1,0 +1,35 @@
+// The Python interpreters that kernels of the Python types may run on: those the operator named, or
+// the active one. Looked at without importing anything heavy; what is missing is a fact that
+// verdicts and capabilities name.
+//
+// Values; any thread.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace assay::node {
+
+struct Interpreter {
+  std::string executable{};                       // as it was named, absolute
+  std::string version{};                          // "3.11.7"
+  std::vector<std::string> readable{};            // what a confined child of it must see
+  std::map<std::string, std::string> packages{};  // torch, triton, numpy, cupy: version
+  std::string missing{};                          // why it cannot be used; "": it can
+};
+
+// Blocks for a fraction of a second per interpreter. Without a name, the `python3` on $PATH.
+[[nodiscard]] std::vector<Interpreter> find_interpreters(const std::vector<std::string>& named);
+
+// The first that can be used; null if there is none.
+[[nodiscard]] const Interpreter* usable(const std::vector<Interpreter>& interpreters);
+
+// Why no Python kernel can run here, and the next step. REQUIRES that none is usable.
+[[nodiscard]] std::string why_no_python(const std::vector<Interpreter>& interpreters);
+
+[[nodiscard]] nlohmann::json describe(const std::vector<Interpreter>& interpreters);
+
+}  // namespace assay::node

@@ -1,0 +1,104 @@
+#include "engine/node/python_failure.h"
+
+#include <algorithm>
+
+namespace assay::node {
+namespace {
+
+using job::Verdict;
+using nlohmann::json;
+
+constexpr std::size_t kToldOutputBytes = 2000;
+constexpr std::size_t kToldMessageBytes = 600;
+
+Verdict verdict_of(const std::string& code, const std::string& stage) {
+  if (code == "out_of_memory") return Verdict::out_of_memory;
+  if (code == "needs_gpu") return Verdict::unsupported;
+  if (code == "shape") return Verdict::wrong_output;
+  if (code == "target" || code == "arity" || code == "inputs" || code == "returned") {
+    return Verdict::contract_invalid;
+  }
+  return stage == "load" ? Verdict::compile_failed : Verdict::crashed;
+}
+
+std::string at_line(const json& failed, const std::string& file) {
+  const json frames = failed.value("frames", json::array());
+  if (frames.empty()) return {};
+  const auto& last = frames.back();
+  std::string text = " at " + file + ":" + std::to_string(last.at("line").get<int>());
+  const auto excerpt = last.at("text").get<std::string>();
+  const auto begin = excerpt.find_first_not_of(" \t");
+  if (begin != std::string::npos) text += " (`" + excerpt.substr(begin) + "`)";
+  return text;
+}
+
+// What was being done, for the sentence.
+std::string doing(const std::string& stage) {
+  if (stage == "load") return "while the source was loaded";
+  if (stage == "own_inputs" || stage == "make_inputs") return "in get_inputs()";
+  if (stage == "time") return "in a timed call";
+  return "when it was called";
+}
+
+json diagnostics(const json& failed, const std::string& file) {
+  json list = json::array();
+  const json frames = failed.value("frames", json::array());
+  if (frames.empty()) return list;
+  const auto& last = frames.back();
+  json one = {{"severity", "error"},
+              {"file", file},
+              {"line", last.at("line")},
+              {"message", failed.at("exception").get<std::string>() + ": " +
+                              failed.at("message").get<std::string>().substr(0, kToldMessageBytes)},
+              {"excerpt", last.at("text")}};
+  if (failed.contains("column")) one["column"] = failed.at("column");
+  list.push_back(std::move(one));
+  return list;
+}
+
+std::string summary_of(const json& failed, const std::string& code, const std::string& file) {
+  const auto message = failed.at("message").get<std::string>().substr(0, kToldMessageBytes);
+  const auto stage = failed.at("stage").get<std::string>();
+  const auto exception = failed.at("exception").get<std::string>();
+  if (exception == "Refused") return message + ".";
+  if (code == "missing_module") {
+    return "Module '" + failed.value("module", std::string("?")) +
+           "' is not installed in the interpreter that runs kernels" + at_line(failed, file) +
+           "; check_capabilities lists what there is.";
+  }
+  if (code == "needs_gpu") {
+    return "It needs a GPU" + at_line(failed, file) +
+           ", and tensors are on the CPU here: " + exception + ": " + message +
+           ". Take the device from an input (x.device).";
+  }
+  if (code == "out_of_memory") {
+    return "It ran out of memory " + doing(stage) + at_line(failed, file) + ": " + message + ".";
+  }
+  return exception + " " + doing(stage) + at_line(failed, file) + ": " + message;
+}
+
+}  // namespace
+
+Ended python_failure(const json& failed, const std::string& file, const std::string& output) {
+  const auto code = failed.at("code").get<std::string>();
+  const auto stage = failed.at("stage").get<std::string>();
+  Ended ended{.verdict = verdict_of(code, stage), .summary = summary_of(failed, code, file)};
+  ended.detail = {{"code", code},
+                  {"stage", stage},
+                  {"exception", failed.at("exception")},
+                  {"message", failed.at("message")},
+                  {"frames", failed.value("frames", json::array())}};
+  if (failed.contains("traceback")) ended.detail["log"] = failed.at("traceback");
+  if (failed.contains("available")) ended.detail["available"] = failed.at("available");
+  if (failed.contains("module")) ended.detail["module"] = failed.at("module");
+  if (json told = diagnostics(failed, file); !told.empty()) {
+    ended.detail["diagnostics"] = std::move(told);
+  }
+  if (!output.empty()) {
+    ended.detail["output"] =
+        output.substr(output.size() - std::min(output.size(), kToldOutputBytes));
+  }
+  return ended;
+}
+
+}  // namespace assay::node

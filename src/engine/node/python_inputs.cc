@@ -1,0 +1,60 @@
+#include "engine/node/python_inputs.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <system_error>
+
+namespace assay::node {
+namespace {
+
+// The manual's: weights and first inputs are the same for everybody who asks.
+constexpr std::uint64_t kFirstSeed = 42;
+
+// A bijection that spreads: seeds seen tell nothing of the next without the secret.
+std::uint64_t mix(std::uint64_t value) {
+  value ^= value >> 30;
+  value *= 0xBF58476D1CE4E5B9;
+  value ^= value >> 27;
+  value *= 0x94D049BB133111EB;
+  return value ^ (value >> 31);
+}
+
+}  // namespace
+
+PythonInputs::PythonInputs(RefereeSession& referee, PythonSession* provider,
+                           const contract::Contract& contract)
+    : referee_(referee), provider_(provider), contract_(contract) {
+  if (::getrandom(&secret_, sizeof secret_, 0) != static_cast<ssize_t>(sizeof secret_)) {
+    throw std::system_error(errno, std::generic_category(), "getrandom");
+  }
+}
+
+std::uint64_t PythonInputs::seed(std::uint32_t trial) const {
+  if (trial == 0) return kFirstSeed;
+  return mix(mix(secret_ ^ trial) + secret_) >> 1;  // torch takes 63 bits everywhere
+}
+
+std::variant<const posix::Descriptor*, Ended> PythonInputs::made_for(std::uint32_t trial) {
+  const auto known = made_.find(trial);
+  if (known != made_.end()) return &known->second.descriptor();
+  const std::uint64_t bytes = referee_.arena_bytes();
+  const auto lent = posix::SharedMemory::create("assay-inputs", bytes);
+  auto ended = provider_->make_inputs(contract_, referee_.places(),
+                                      {.descriptor = lent.descriptor().duplicate(), .bytes = bytes},
+                                      seed(trial));
+  if (ended) return std::move(*ended);
+  // The process that made them could change them still: what both sides get is a copy.
+  auto copy = posix::SharedMemory::create("assay-inputs", bytes);
+  std::copy(lent.bytes().begin(), lent.bytes().end(), copy.bytes().begin());
+  return &made_.insert_or_assign(trial, std::move(copy)).first->second.descriptor();
+}
+
+std::variant<LentArena, Ended> PythonInputs::fill(std::uint32_t trial, std::uint32_t slot) {
+  if (provider_ == nullptr) return referee_.fill(trial, slot);
+  auto made = made_for(trial);
+  if (auto* ended = std::get_if<Ended>(&made)) return std::move(*ended);
+  return referee_.fill(trial, slot, std::get<const posix::Descriptor*>(made));
+}
+
+}  // namespace assay::node

@@ -1,0 +1,39 @@
+// The memory of a Python job's runs: filled by the referee from the contract, or, where the task
+// has none, with what the reference's own get_inputs() made of a seed it could not foresee. The
+// same trial gives both sides the same bytes.
+//
+// Owned by the job's thread; borrows what it is given.
+#pragma once
+
+#include <map>
+#include <variant>
+
+#include "engine/node/python_session.h"
+#include "engine/node/referee_session.h"
+#include "engine/posix/descriptor.h"
+
+namespace assay::node {
+
+class PythonInputs {
+ public:
+  // `provider`: whose get_inputs() it is; null where the contract says it all.
+  PythonInputs(RefereeSession& referee, PythonSession* provider,
+               const contract::Contract& contract);
+
+  [[nodiscard]] std::variant<LentArena, Ended> fill(std::uint32_t trial, std::uint32_t slot);
+  // Of random numbers, for inputs and for calls: trial 0's is everybody's, the others are drawn.
+  [[nodiscard]] std::uint64_t seed(std::uint32_t trial) const;
+  // What was made for trials so far is not needed again.
+  void forget() { made_.clear(); }
+
+ private:
+  [[nodiscard]] std::variant<const posix::Descriptor*, Ended> made_for(std::uint32_t trial);
+
+  RefereeSession& referee_;
+  PythonSession* provider_;
+  const contract::Contract& contract_;
+  std::uint64_t secret_ = 0;
+  std::map<std::uint32_t, posix::SharedMemory> made_{};  // by trial; ours alone
+};
+
+}  // namespace assay::node

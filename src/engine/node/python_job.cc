@@ -1,0 +1,504 @@
+#include "engine/node/python_job.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "engine/node/kernel_wording.h"
+#include "engine/node/python_timing.h"
+#include "engine/node/stage_clock.h"
+#include "engine/node/trial_judgement.h"
+
+namespace assay::node {
+namespace {
+
+using job::StageStatus;
+using job::Verdict;
+using nlohmann::json;
+
+constexpr std::uint32_t kReferenceSlot = 1000;
+// Timed trials are numbered from here, so that none repeats a validated one.
+constexpr std::uint32_t kFirstTimedTrial = 10'000;
+constexpr std::uint64_t kMaxArenaBytes = 256ULL << 20;
+constexpr std::uint64_t kConstructionSeed = 42;  // the manual's
+constexpr std::size_t kMostOutputs = 64;
+
+struct ZygoteRefuses : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+bool runs_here(const KernelSource& source) {
+  return source.kernel_type == "torch" || source.kernel_type == "multi_kernel";
+}
+
+Ended about_reference(Ended ended) {
+  ended.summary = "The reference: " + ended.summary;
+  ended.detail["which"] = "ref_kernel";
+  return ended;
+}
+
+Ended about_kernel(Ended ended) {
+  ended.detail["which"] = "kernel";
+  return ended;
+}
+
+bool has_output(const contract::Contract& contract) {
+  return std::any_of(contract.args.begin(), contract.args.end(),
+                     [](const contract::Arg& arg) { return arg.is_tensor() && arg.is_written(); });
+}
+
+json tensor_argument(const std::string& name, const json& described, const char* role) {
+  json spec = {{"shape", described.at("shape")}, {"dtype", described.at("dtype")}};
+  // Replaced by what get_inputs() makes.
+  if (std::string_view(role) == "input") spec["init"] = {{"kind", "zeros"}};
+  return {{"name", name}, {"type", "tensor"}, {"role", role}, {"tensor_spec", std::move(spec)}};
+}
+
+json scalar_argument(const std::string& name, const json& value) {
+  const char* type = value.is_boolean()          ? "bool"
+                     : value.is_number_integer() ? "int"
+                     : value.is_number()         ? "float"
+                                                 : "str";
+  return {{"name", name}, {"type", type}, {"value", value}};
+}
+
+// A contract made of what a process said: a claim, and checked as one.
+std::variant<contract::Contract, Ended> contract_of(const json& document) {
+  auto parsed = contract::parse(document);
+  if (auto* good = std::get_if<contract::Parsed>(&parsed)) return std::move(good->contract);
+  const auto& violation = std::get<contract::Refused>(parsed).violations.front();
+  return Ended{.verdict = Verdict::contract_invalid,
+               .summary = "No contract can be made of its inputs and outputs: " +
+                          violation.message + " (" + violation.pointer + "). Give one in io."};
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  constexpr std::size_t kListed = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kListed); ++i) {
+    text += (i == 0 ? "" : ", ") + names[i].substr(0, 100);
+  }
+  return names.size() > kListed ? text + ", …" : text;
+}
+
+}  // namespace
+
+std::optional<Ended> unsupported_python(const KernelTask& task) {
+  const auto refuse = [](std::string summary, const std::string& missing) {
+    return Ended{.verdict = Verdict::unsupported,
+                 .summary = std::move(summary),
+                 .detail = {{"missing", missing}}};
+  };
+  for (const KernelSource* source :
+       {&task.kernel, task.reference ? &*task.reference : &task.kernel}) {
+    if (runs_here(*source)) continue;
+    if (source->kernel_type == "cuda") {
+      return refuse(
+          "A `cuda` kernel and a Python source cannot be judged against each other yet: give both "
+          "as `cuda`, or both as Python.",
+          "a comparison across processes of different kinds");
+    }
+    return refuse("Kernel type '" + source->kernel_type +
+                      "' is not judged by this version: of the Python types it runs `torch` and "
+                      "`multi_kernel`, on CPU tensors.",
+                  "a runner for " + source->kernel_type);
+  }
+  if (task.device.starts_with("gpu")) {
+    return refuse("Python kernels run on CPU tensors in this version, not on " + task.device +
+                      ": leave `device` at auto.",
+                  "Python kernels on a GPU");
+  }
+  return std::nullopt;
+}
+
+PythonJob::PythonJob(const Runners& runners, PythonZygote& zygote, KernelTask task,
+                     Reporter& reporter, std::stop_token stop)
+    : runners_(runners),
+      zygote_(zygote),
+      task_(std::move(task)),
+      reporter_(reporter),
+      stop_(std::move(stop)) {}
+
+std::variant<std::unique_ptr<PythonSession>, Ended> PythonJob::start_session(const char* which) {
+  try {
+    auto process = runners_.start_python(zygote_.interpreter().readable,
+                                         [&](confinement::SpawnRequest request) {
+                                           auto child = zygote_.spawn(std::move(request), stop_);
+                                           if (auto* none = std::get_if<NoPython>(&child))
+                                             throw ZygoteRefuses(none->reason);
+                                           return std::get<confinement::Child>(std::move(child));
+                                         });
+    return std::make_unique<PythonSession>(std::move(process), which, stop_);
+  } catch (const ZygoteRefuses& refused) {
+    if (stop_.stop_requested()) {
+      return Ended{.verdict = Verdict::cancelled, .summary = "Cancelled before it finished."};
+    }
+    return Ended{.verdict = Verdict::unsupported,
+                 .summary = std::string("No Python kernel can run here: ") + refused.what() + ".",
+                 .detail = {{"missing", "an interpreter with a working torch"}}};
+  }
+}
+
+PythonJob::Step PythonJob::start_runners() {
+  if (task_.until > Until::compiled) {
+    referee_ =
+        std::make_unique<RefereeSession>(runners_.start(RunnerRole::referee), std::string(), stop_);
+  }
+  if (task_.reference) {
+    auto session = start_session("ref_kernel");
+    if (auto* ended = std::get_if<Ended>(&session)) return std::move(*ended);
+    reference_ = std::get<std::unique_ptr<PythonSession>>(std::move(session));
+  }
+  auto session = start_session("kernel");
+  if (auto* ended = std::get_if<Ended>(&session)) return std::move(*ended);
+  kernel_ = std::get<std::unique_ptr<PythonSession>>(std::move(session));
+  return std::nullopt;
+}
+
+Conclusion PythonJob::run() {
+  Step ended = compile_stage();
+  if (!ended && task_.until > Until::compiled) ended = prepare_stage();
+  if (!ended && task_.until > Until::compiled) ended = validate_stage();
+  if (!ended && task_.until > Until::validated) ended = timed_stage();
+  if (!ended && task_.until > Until::timed) {
+    reporter_.stage({.record = {.name = "profiled",
+                                .status = StageStatus::skipped,
+                                .body = {{"reason", "There are no counters of CPU tensors."}}}});
+  }
+  return conclude(ended);
+}
+
+PythonJob::Step PythonJob::load(PythonSession& session, const KernelSource& source,
+                                bool is_candidate, PythonLoaded& loaded) {
+  auto answer = session.load(source, is_candidate, kConstructionSeed);
+  if (auto* ended = std::get_if<Ended>(&answer)) {
+    return is_candidate ? about_kernel(std::move(*ended)) : about_reference(std::move(*ended));
+  }
+  loaded = std::get<PythonLoaded>(std::move(answer));
+  return std::nullopt;
+}
+
+PythonJob::Step PythonJob::compile_stage() {
+  StageClock clock(reporter_, "compiled");
+  clock.body = {{"interpreter", zygote_.interpreter().executable}};
+  Step ended = start_runners();
+  if (!ended && reference_) ended = load(*reference_, *task_.reference, false, reference_loaded_);
+  if (!ended) ended = load(*kernel_, task_.kernel, true, kernel_loaded_);
+  if (ended) {
+    if (ended->detail.contains("log")) {
+      clock.artifacts.push_back({"log", "text/plain", ended->detail["log"].get<std::string>()});
+    }
+    return clock.tell(std::move(ended));
+  }
+  clock.body["target"] = kernel_loaded_.name;
+  clock.body["compiler"] = "torch " + kernel_loaded_.torch + ", Python " + kernel_loaded_.python;
+  for (const auto& warning : kernel_loaded_.warnings) {
+    if (warning.is_object() && warning.value("message", json()).is_string()) {
+      warnings_.push_back({{"code", "source"}, {"message", warning.at("message")}});
+    }
+  }
+  return clock.tell(std::nullopt);
+}
+
+PythonJob::Step PythonJob::take_own_inputs() {
+  if (!reference_loaded_.has_inputs && !kernel_loaded_.has_inputs) {
+    return Ended{
+        .verdict = Verdict::contract_invalid,
+        .summary =
+            "No inputs available: there is no io contract, and the source has no "
+            "get_inputs().",
+        .detail = {{"violations", json::array({{{"pointer", "/" + task_.judged_name + "/io"},
+                                                {"message",
+                                                 "is needed where there is no "
+                                                 "get_inputs()"}}})}}};
+  }
+  provider_ = reference_loaded_.has_inputs ? reference_.get() : kernel_.get();
+  if (provider_ == kernel_.get() && reference_) {
+    warnings_.push_back({{"code", "own_inputs"},
+                         {"message",
+                          "The inputs are the kernel's own get_inputs(): the reference "
+                          "has none, and there is no io contract."}});
+  }
+  auto told = provider_->own_inputs(kConstructionSeed);
+  if (auto* ended = std::get_if<Ended>(&told)) return std::move(*ended);
+  auto made = decode_claim(RunnerRole::python, [&]() -> std::variant<contract::Contract, Ended> {
+    json arguments = json::array();
+    for (const auto& input : std::get<json>(told)) {
+      const std::string name = "input" + std::to_string(arguments.size());
+      arguments.push_back(input.contains("value") ? scalar_argument(name, input.at("value"))
+                                                  : tensor_argument(name, input, "input"));
+    }
+    return contract_of({{"args", std::move(arguments)}});
+  });
+  if (auto* ended = std::get_if<Ended>(&made)) return std::move(*ended);
+  contract_ = std::get<contract::Contract>(std::move(made));
+  return std::nullopt;
+}
+
+// What the contract does not say of outputs, one call says.
+PythonJob::Step PythonJob::add_outputs() {
+  if (auto ended = referee_->open(contract_, {}, json::object())) return ended;
+  if (referee_->arena_bytes() == 0) {
+    return Ended{.verdict = Verdict::contract_invalid,
+                 .summary = "It takes no tensor: there is nothing to judge it on."};
+  }
+  if (auto ended = oracle().bind(reference_ ? reference_contract_ : contract_, contract_,
+                                 referee_->places())) {
+    return ended;
+  }
+  PythonInputs inputs(*referee_, provider_, contract_);
+  auto arena = inputs.fill(0, 0);
+  if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
+  auto told =
+      oracle().shapes(std::get<LentArena>(std::move(arena)), inputs.seed(0), execution_left_);
+  ran_ = true;
+  if (auto* ended = std::get_if<Ended>(&told)) return std::move(*ended);
+  auto made = decode_claim(RunnerRole::python, [&]() -> std::variant<contract::Contract, Ended> {
+    const json& outputs = std::get<json>(told);
+    if (outputs.empty() || outputs.size() > kMostOutputs) {
+      return Ended{.verdict = Verdict::contract_invalid,
+                   .summary = "It returns " + std::to_string(outputs.size()) +
+                              " tensors, and the contract names no output: there is nothing to "
+                              "judge."};
+    }
+    json document = contract::to_json(contract_);
+    std::size_t number = 0;
+    for (const auto& output : outputs) {
+      // No argument of the user's has such a name in a place where it would matter: it is unique.
+      std::string name = "output" + std::to_string(number++);
+      const auto taken = [&](const contract::Arg& arg) { return arg.name == name; };
+      while (std::any_of(contract_.args.begin(), contract_.args.end(), taken)) name += "_";
+      document["args"].push_back(tensor_argument(name, output, "output"));
+    }
+    return contract_of(document);
+  });
+  if (auto* ended = std::get_if<Ended>(&made)) return std::move(*ended);
+  contract_ = std::get<contract::Contract>(std::move(made));
+  return std::nullopt;
+}
+
+PythonJob::Step PythonJob::complete_contract() {
+  if (task_.kernel.has_contract) {
+    contract_ = task_.kernel.contract;
+  } else if (task_.reference && task_.reference->has_contract) {
+    contract_ = task_.reference->contract;
+  } else if (auto ended = take_own_inputs()) {
+    return provider_ == nullptr || provider_ == kernel_.get() ? about_kernel(std::move(*ended))
+                                                              : about_reference(std::move(*ended));
+  }
+  reference_contract_ =
+      task_.reference && task_.reference->has_contract ? task_.reference->contract : contract_;
+  const contract::Contract called = contract_;
+  if (!has_output(contract_)) {
+    if (auto ended = add_outputs()) {
+      return reference_ ? about_reference(std::move(*ended)) : about_kernel(std::move(*ended));
+    }
+  }
+  if (auto ended =
+          referee_->open(contract_, {.atol = task_.atol, .rtol = task_.rtol}, task_.expected)) {
+    return ended;
+  }
+  if (referee_->arena_bytes() > kMaxArenaBytes) {
+    return Ended{.verdict = Verdict::contract_invalid,
+                 .summary = "The tensors need " + std::to_string(referee_->arena_bytes() >> 20) +
+                            " MiB; Python kernels on the CPU take up to " +
+                            std::to_string(kMaxArenaBytes >> 20) + " MiB. Use smaller shapes."};
+  }
+  return bind_both(called);
+}
+
+PythonJob::Step PythonJob::bind_both(const contract::Contract& called) {
+  if (reference_) {
+    if (auto ended = reference_->bind(reference_contract_, contract_, referee_->places())) {
+      return about_reference(std::move(*ended));
+    }
+  }
+  if (auto ended = kernel_->bind(called, contract_, referee_->places())) {
+    return about_kernel(std::move(*ended));
+  }
+  return std::nullopt;
+}
+
+PythonJob::Step PythonJob::prepare_stage() {
+  StageClock clock(reporter_, "prepared");
+  execution_left_ = task_.timeout;
+  if (auto ended = complete_contract()) return clock.tell(std::move(ended));
+  inputs_.emplace(*referee_, provider_, contract_);
+  clock.body["kernel"] = kernel_loaded_.name;
+  if (reference_) clock.body["reference"] = {{"kernel", reference_loaded_.name}};
+  clock.body["device"] = "cpu";
+  clock.body["arguments"] = arguments_of(contract_);
+  clock.body["inputs_from"] = provider_ == nullptr         ? "contract"
+                              : provider_ == kernel_.get() ? task_.judged_name
+                                                           : task_.reference_name;
+  clock.body["arena_bytes"] = referee_->arena_bytes();
+  return clock.tell(std::nullopt);
+}
+
+void PythonJob::note_claims(const PythonClaims& claims) {
+  const auto note = [&](const char* check, const std::vector<std::string>& names,
+                        const std::string& message) {
+    if (names.empty()) return;
+    const bool known = std::any_of(evidence_.begin(), evidence_.end(),
+                                   [&](const json& old) { return old.at("check") == check; });
+    if (known) return;
+    evidence_.push_back({{"check", check},
+                         {"result", "disagrees"},
+                         {"which", "kernel"},
+                         {"detail", joined(names)},
+                         {"message", message}});
+  };
+  note("patched_functions", claims.patched,
+       "It replaced functions that a kernel has no business with: " + joined(claims.patched) + ".");
+  note("tensor_subclass", claims.foreign,
+       "It returned tensors of a type of its own (" + joined(claims.foreign) +
+           "), which may put off their work.");
+}
+
+PythonJob::Step PythonJob::run_once(PythonSession& session, std::uint32_t trial, json& said) {
+  const bool as_reference = &session == reference_.get();
+  auto arena = inputs_->fill(trial, as_reference ? kReferenceSlot : 0);
+  if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
+  const auto start = std::chrono::steady_clock::now();
+  auto ran =
+      session.run(std::get<LentArena>(std::move(arena)), inputs_->seed(trial), execution_left_);
+  ran_ = true;
+  const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
+  typical_ = as_reference || !reference_ ? took : std::max(took, typical_);
+  if (auto* ended = std::get_if<Ended>(&ran)) return std::move(*ended);
+  if (!as_reference) note_claims(std::get<PythonClaims>(ran));
+  auto answer = as_reference ? referee_->expect() : referee_->check();
+  if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
+  said = std::get<json>(std::move(answer));
+  return std::nullopt;
+}
+
+PythonJob::Step PythonJob::judge_trial(std::uint32_t trial, const json& said, json& body) {
+  note_findings(evidence_, said.at("findings"), "kernel", trial);
+  body["outputs"] = said.at("outputs");
+  return judge_outputs(said, trial);
+}
+
+PythonJob::Step PythonJob::validation_trial(std::uint32_t trial, json& body) {
+  json said;
+  if (reference_) {
+    if (auto ended = run_once(*reference_, trial, said)) return about_reference(std::move(*ended));
+    note_findings(evidence_, said.at("findings"), "ref_kernel", trial);
+    if (auto ended = judge_reference(said.at("findings"), warnings_, weak_)) return ended;
+    if (trial == 0) {
+      body["reference"] = {{"ran", true}};
+      auto weak = referee_->weak_oracle();
+      if (auto* ended = std::get_if<Ended>(&weak)) return std::move(*ended);
+      note_weak_oracle(std::get<json>(weak).at("warnings"), warnings_, weak_);
+    }
+  }
+  if (auto ended = run_once(*kernel_, trial, said)) {
+    ended->detail["trial"] = trial;
+    return about_kernel(std::move(*ended));
+  }
+  return judge_trial(trial, said, body);
+}
+
+PythonJob::Step PythonJob::validate_stage() {
+  StageClock clock(reporter_, "validated");
+  clock.body = {{"checked_against", reference_               ? "reference"
+                                    : task_.expected.empty() ? "none"
+                                                             : "golden"},
+                {"trials", task_.validation_trials},
+                {"trials_passed", 0}};
+  Step ended;
+  for (std::uint32_t trial = 0; trial < task_.validation_trials && !ended; ++trial) {
+    ended = validation_trial(trial, clock.body);
+    if (!ended) clock.body["trials_passed"] = trial + 1;
+  }
+  if (!ended) {
+    // The same inputs again: what is remembered from the first time, or left to chance, shows.
+    json said;
+    ended = run_once(*kernel_, 0, said);
+    if (!ended) ended = judge_trial(0, said, clock.body);
+  }
+  inputs_->forget();
+  clock.body["findings"] = evidence_;
+  if (const std::string output = kernel_->recent_output(); !output.empty()) {
+    clock.artifacts.push_back({"output", "text/plain", output});
+  }
+  return clock.tell(std::move(ended));
+}
+
+PythonJob::Step PythonJob::timed_stage() {
+  StageClock clock(reporter_, "timed");
+  clock.body["clock"] = "cpu";
+  clock.body["note"] =
+      "Wall time of one call on CPU tensors and one core, seen from outside: the slope between "
+      "turns of N and 2N calls, each on fresh contents; results are copied out in it. Not a GPU "
+      "time.";
+  clock.body["trials_requested"] = task_.num_trials;
+  json judged = json::object();
+  PythonTiming timing(
+      *referee_, *inputs_, *kernel_, reference_.get(),
+      {.trials = task_.num_trials,
+       .warmups = task_.num_warmup,
+       .first_trial = kFirstTimedTrial,
+       .arena_bytes = referee_->arena_bytes(),
+       .typical = typical_},
+      [&](std::uint32_t trial, const json& said) { return judge_trial(trial, said, judged); },
+      execution_left_);
+  Step ended = timing.measure(clock.body);
+  for (const auto& item : timing.evidence()) evidence_.push_back(item);
+  note_claims({.patched = timing.patched()});
+  return clock.tell(std::move(ended));
+}
+
+std::string PythonJob::summary_of_passed() const {
+  if (task_.until == Until::compiled) return "Loaded: " + kernel_loaded_.name + " is there.";
+  const std::string trials = std::to_string(task_.validation_trials) + " trials";
+  const bool has_golden = !task_.expected.empty();
+  if (!reference_ && !has_golden) {
+    return "Ran to its end in " + trials + "; checked against no reference.";
+  }
+  return std::string("Passed: equal to the ") + (reference_ ? "reference" : "golden") +
+         " within tolerance in " + trials + ".";
+}
+
+Conclusion PythonJob::conclude(const Step& ended) {
+  Conclusion conclusion{.verdict = ended ? ended->verdict : Verdict::passed};
+  json& body = conclusion.body;
+  std::string summary = ended ? ended->summary : summary_of_passed();
+  if (ended) {
+    body["detail"] = ended->detail;
+    conclusion.interrupted = ended->interrupted;
+  }
+  bool suspect = false;
+  for (const auto& item : evidence_) {
+    if (item.value("which", "") != "kernel" || item.at("result") != "disagrees") continue;
+    suspect = true;
+    const std::string words =
+        item.contains("message") ? item.at("message").get<std::string>() : finding_text(item);
+    if (!ended) summary += " " + words;
+    warnings_.push_back({{"code", item.at("check")}, {"message", words}});
+  }
+  const bool forged = ended && ended->detail.value("forged", false);
+  // Trust speaks of a passed verdict, and of proven cheating. User code ran beside the clock's
+  // subject: what the outside audit confirms is as far as it goes.
+  body["trust"] = forged           ? json("rejected")
+                  : ended || !ran_ ? json(nullptr)
+                  : suspect        ? json("suspect")
+                                   : json("audited");
+  if (!ended && !weak_.empty()) summary += " " + weak_;
+  body["summary"] = std::move(summary);
+  body["evidence"] = evidence_;
+  body["environment"] = {
+      {"device", "cpu"},
+      {"device_name", nullptr},
+      {"toolkit",
+       kernel_loaded_.torch.empty() ? json(nullptr) : json("torch " + kernel_loaded_.torch)},
+      {"interpreter", zygote_.interpreter().executable},
+      {"python", zygote_.interpreter().version}};
+  if (!task_.checks.empty()) {
+    warnings_.push_back({{"code", "checks"}, {"message", "`checks` look at CUDA kernels only."}});
+  }
+  body["warnings"] = warnings_;
+  reporter_.stage({.record = {.name = "concluded", .status = StageStatus::passed}});
+  return conclusion;
+}
+
+}  // namespace assay::node

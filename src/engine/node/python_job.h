@@ -1,0 +1,83 @@
+// A job of kind `kernel` whose sources are Python: torch and multi_kernel, on CPU tensors. The
+// stages are those of a KernelJob. Reference and candidate run in two confined processes forked
+// from one zygote; the referee makes inputs and judges outputs, as for every kernel; the clock is
+// the engine's (python_timing.h). User code runs in the process that is timed, so that a pass is
+// `audited` at most.
+//
+// One object per job, used by the job's thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "engine/node/python_inputs.h"
+#include "engine/node/python_zygote.h"
+#include "engine/node/reporter.h"
+#include "engine/node/runners.h"
+
+namespace assay::node {
+
+// Why this engine cannot judge the task as Python, if it cannot: nothing is started for it.
+[[nodiscard]] std::optional<Ended> unsupported_python(const KernelTask& task);
+
+class PythonJob {
+ public:
+  PythonJob(const Runners& runners, PythonZygote& zygote, KernelTask task, Reporter& reporter,
+            std::stop_token stop);
+  PythonJob(const PythonJob&) = delete;
+  PythonJob& operator=(const PythonJob&) = delete;
+
+  [[nodiscard]] Conclusion run();
+
+ private:
+  using Step = std::optional<Ended>;
+
+  [[nodiscard]] Step start_runners();
+  [[nodiscard]] std::variant<std::unique_ptr<PythonSession>, Ended> start_session(
+      const char* which);
+  [[nodiscard]] Step compile_stage();
+  [[nodiscard]] Step load(PythonSession& session, const KernelSource& source, bool is_candidate,
+                          PythonLoaded& loaded);
+  [[nodiscard]] Step prepare_stage();
+  [[nodiscard]] Step complete_contract();
+  [[nodiscard]] Step take_own_inputs();
+  [[nodiscard]] Step add_outputs();
+  // `called`: the kernel's order of arguments, without outputs that nobody named.
+  [[nodiscard]] Step bind_both(const contract::Contract& called);
+  [[nodiscard]] Step validate_stage();
+  [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
+  [[nodiscard]] Step run_once(PythonSession& session, std::uint32_t trial, nlohmann::json& said);
+  [[nodiscard]] Step timed_stage();
+  [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,
+                                 nlohmann::json& body);
+  void note_claims(const PythonClaims& claims);
+  [[nodiscard]] Conclusion conclude(const Step& ended);
+  [[nodiscard]] std::string summary_of_passed() const;
+
+  // The one whose word counts for shapes and inputs.
+  [[nodiscard]] PythonSession& oracle() { return reference_ ? *reference_ : *kernel_; }
+
+  const Runners& runners_;
+  PythonZygote& zygote_;
+  KernelTask task_;
+  Reporter& reporter_;
+  std::stop_token stop_;
+  std::unique_ptr<RefereeSession> referee_{};
+  std::unique_ptr<PythonSession> kernel_{};
+  std::unique_ptr<PythonSession> reference_{};
+  PythonLoaded kernel_loaded_{};
+  PythonLoaded reference_loaded_{};
+  contract::Contract contract_{};            // of the kernel: complete once prepared
+  contract::Contract reference_contract_{};  // its order of arguments
+  PythonSession* provider_ = nullptr;        // of inputs; null: the contract
+  std::optional<PythonInputs> inputs_{};
+  std::chrono::nanoseconds execution_left_{0};
+  std::chrono::nanoseconds typical_{0};  // of the slower side's last run
+  bool ran_ = false;
+  nlohmann::json evidence_ = nlohmann::json::array();
+  nlohmann::json warnings_ = nlohmann::json::array();
+  std::string weak_{};
+};
+
+}  // namespace assay::node

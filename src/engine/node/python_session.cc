@@ -1,0 +1,232 @@
+#include "engine/node/python_session.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "engine/node/passed_scalar.h"
+#include "engine/node/python_failure.h"
+
+namespace assay::node {
+namespace {
+
+using job::Verdict;
+using nlohmann::json;
+using std::chrono::nanoseconds;
+using Clock = std::chrono::steady_clock;
+
+// Modules are imported from a disk that may be cold, weights are made.
+constexpr std::chrono::seconds kLoadLimit{120};
+constexpr std::chrono::seconds kAnswerLimit{30};
+constexpr std::chrono::milliseconds kRunGrace{500};
+
+json passed_tensor(const contract::Arg& arg, const TensorPlace& place) {
+  const contract::TensorSpec& spec = *arg.tensor_spec;
+  json item = {{"name", arg.name},
+               {"type", "tensor"},
+               {"role", contract::name(arg.role)},
+               {"offset", place.offset},
+               {"bytes", place.bytes},
+               {"shape", spec.shape},
+               {"dtype", contract::name(spec.dtype)}};
+  if (spec.strides) item["strides"] = *spec.strides;
+  return item;
+}
+
+const TensorPlace* place_of(const std::vector<TensorPlace>& places, const std::string& name) {
+  const auto found = std::find_if(places.begin(), places.end(),
+                                  [&](const TensorPlace& one) { return one.name == name; });
+  return found == places.end() ? nullptr : &*found;
+}
+
+PythonClaims claims_of(const json& body) {
+  return {.patched = body.at("patched").get<std::vector<std::string>>(),
+          .foreign = body.value("foreign", std::vector<std::string>{})};
+}
+
+}  // namespace
+
+PythonSession::PythonSession(std::unique_ptr<RunnerProcess> process, std::string which,
+                             std::stop_token stop)
+    : process_(std::move(process)), which_(std::move(which)), stop_(std::move(stop)) {}
+
+// Only the user's own code can have written it: the worker answers each request once.
+Ended PythonSession::forged() const {
+  Ended ended{.verdict = Verdict::crashed,
+              .summary =
+                  "The source spoke on the engine's own channel (an answer that nobody had "
+                  "asked for): nothing it says counts."};
+  ended.detail = {{"why", "forged"}, {"forged", true}};
+  return ended;
+}
+
+std::variant<json, Ended> PythonSession::ask(json body, const char* expected, Deadline deadline,
+                                             LentArena* memory) {
+  frames::Frame request;
+  request.body = std::move(body);
+  request.body["seq"] = ++seq_;
+  if (memory != nullptr) {
+    request.body["arena_bytes"] = memory->bytes;
+    request.descriptors.push_back(std::move(memory->descriptor));
+  }
+  auto reply = process_->ask(std::move(request), deadline, stop_);
+  if (const auto* end = std::get_if<RunnerEnd>(&reply)) {
+    Ended ended = blame(*end, RunnerRole::python);
+    using Why = RunnerEnd::Why;
+    if (end->why == Why::malformed || end->why == Why::fault) ended.detail["forged"] = true;
+    return ended;
+  }
+  return decode_claim(RunnerRole::python, [&]() -> std::variant<json, Ended> {
+    json& said = std::get<frames::Frame>(reply).body;
+    if (said.at("seq") != seq_) return forged();
+    if (said.at("type") == expected) return std::move(said);
+    if (said.at("type") != "failed") return forged();
+    return python_failure(said, file(), process_->recent_output());
+  });
+}
+
+std::variant<json, Ended> PythonSession::ask_running(json body, const char* expected,
+                                                     LentArena* memory,
+                                                     nanoseconds& execution_left) {
+  const auto start = Clock::now();
+  auto reply = ask(std::move(body), expected, start + execution_left + kRunGrace, memory);
+  execution_left -= Clock::now() - start;
+  return reply;
+}
+
+std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source, bool is_candidate,
+                                                      std::uint64_t seed) {
+  json target = {{"candidate", is_candidate}};
+  const auto name = [&](const char* key, const std::string& value) {
+    if (!value.empty()) target[key] = value;
+  };
+  name("entry_point", source.entry_point);
+  name("function_name", source.function_name);
+  name("class_name", source.class_name);
+  name("method_name", source.method_name);
+  auto reply = ask({{"type", "load"},
+                    {"source", source.source},
+                    {"file", file()},
+                    {"kernel_type", source.kernel_type},
+                    {"target", std::move(target)},
+                    {"seed", seed}},
+                   "loaded", Clock::now() + kLoadLimit, nullptr);
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  return decode_claim(RunnerRole::python, [&]() -> std::variant<PythonLoaded, Ended> {
+    const json& body = std::get<json>(reply);
+    return PythonLoaded{.name = body.at("name").get<std::string>().substr(0, 200),
+                        .has_inputs = body.at("has_inputs").get<bool>(),
+                        .warnings = body.at("warnings"),
+                        .torch = body.at("torch").get<std::string>().substr(0, 100),
+                        .python = body.at("python").get<std::string>().substr(0, 100)};
+  });
+}
+
+std::variant<json, Ended> PythonSession::own_inputs(std::uint64_t seed) {
+  auto reply =
+      ask({{"type", "own_inputs"}, {"seed", seed}}, "inputs", Clock::now() + kLoadLimit, nullptr);
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  return decode_claim(RunnerRole::python, [&]() -> std::variant<json, Ended> {
+    return std::get<json>(reply).at("inputs");
+  });
+}
+
+std::optional<Ended> PythonSession::make_inputs(const contract::Contract& contract,
+                                                const std::vector<TensorPlace>& places,
+                                                LentArena memory, std::uint64_t seed) {
+  json told = json::array();
+  for (const TensorPlace& place : places) {
+    const contract::Arg& arg = contract.args[place.argument];
+    if (arg.is_read()) told.push_back(passed_tensor(arg, place));
+  }
+  auto reply = ask({{"type", "make_inputs"}, {"seed", seed}, {"places", std::move(told)}}, "made",
+                   Clock::now() + kLoadLimit, &memory);
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  return std::nullopt;
+}
+
+std::optional<Ended> PythonSession::bind(const contract::Contract& own,
+                                         const contract::Contract& judged,
+                                         const std::vector<TensorPlace>& places) {
+  json arguments = json::array();
+  json outputs = json::array();
+  for (std::size_t i = 0; i < own.args.size(); ++i) {
+    const contract::Arg& arg = own.args[i];
+    if (!arg.is_tensor()) {
+      arguments.push_back(passed_scalar(arg));
+      continue;
+    }
+    const TensorPlace* place = place_of(places, arg.name);
+    if (place == nullptr) {
+      const std::string pointer = "/" + which_ + "/io/args/" + std::to_string(i);
+      return Ended{.verdict = Verdict::contract_invalid,
+                   .summary =
+                       "The contract does not fit: the kernel under test has no tensor "
+                       "named '" +
+                       arg.name + "' (" + pointer + ")"};
+    }
+    arguments.push_back(passed_tensor(judged.args[place->argument], *place));
+  }
+  for (const TensorPlace& place : places) {
+    const contract::Arg& arg = judged.args[place.argument];
+    if (arg.role == contract::Role::output) outputs.push_back(passed_tensor(arg, place));
+  }
+  // Without an output of its own, what is returned goes where it writes.
+  for (const TensorPlace& place : places) {
+    const contract::Arg& arg = judged.args[place.argument];
+    if (outputs.empty() && arg.is_written()) outputs.push_back(passed_tensor(arg, place));
+  }
+  auto reply = ask({{"type", "bind"}, {"arguments", arguments}, {"outputs", outputs}}, "bound",
+                   Clock::now() + kAnswerLimit, nullptr);
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  return std::nullopt;
+}
+
+std::variant<json, Ended> PythonSession::shapes(LentArena arena, std::uint64_t seed,
+                                                nanoseconds& execution_left) {
+  auto reply = ask_running({{"type", "shapes"}, {"seed", seed}}, "shapes", &arena, execution_left);
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  return decode_claim(RunnerRole::python, [&]() -> std::variant<json, Ended> {
+    return std::get<json>(reply).at("outputs");
+  });
+}
+
+std::variant<PythonClaims, Ended> PythonSession::run(LentArena arena, std::uint64_t seed,
+                                                     nanoseconds& execution_left) {
+  auto reply = ask_running({{"type", "run"}, {"seed", seed}}, "ran", &arena, execution_left);
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  return decode_claim(RunnerRole::python, [&]() -> std::variant<PythonClaims, Ended> {
+    return claims_of(std::get<json>(reply));
+  });
+}
+
+std::variant<PythonSession::Turn, Ended> PythonSession::time(LentArena memory,
+                                                             const TurnRequest& request,
+                                                             nanoseconds& execution_left) {
+  json body = {{"type", "time"},
+               {"calls", request.calls},
+               {"contents", request.contents},
+               {"stride_bytes", request.stride_bytes},
+               {"seed", request.seed}};
+  const auto cpu_before = process_->cpu_time();
+  const auto start = Clock::now();
+  auto reply = ask_running(std::move(body), "timed", &memory, execution_left);
+  const auto wall = Clock::now() - start;
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  const auto cpu_after = process_->cpu_time();
+  return decode_claim(RunnerRole::python, [&]() -> std::variant<Turn, Ended> {
+    Turn turn{.claims = claims_of(std::get<json>(reply)), .wall = wall};
+    if (cpu_before && cpu_after) turn.cpu = *cpu_after - *cpu_before;
+    return turn;
+  });
+}
+
+std::variant<nanoseconds, Ended> PythonSession::rest(nanoseconds pause) {
+  const auto before = process_->cpu_time();
+  std::this_thread::sleep_for(pause);
+  const auto after = process_->cpu_time();
+  auto reply = ask({{"type", "rest"}}, "rested", Clock::now() + kAnswerLimit, nullptr);
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  return before && after ? *after - *before : nanoseconds(0);
+}
+
+}  // namespace assay::node

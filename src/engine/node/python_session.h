@@ -1,0 +1,91 @@
+// The engine's side of one Python source in its runner (engine/python/assay_runner/worker.py):
+// loaded once, called on one arena after another. Owned by the job's thread. Reference and
+// candidate are two sessions in two processes; neither holds what the other gave.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/node/kernel_task.h"
+#include "engine/node/referee_session.h"
+
+namespace assay::node {
+
+struct PythonLoaded {
+  std::string name{};  // of what is called: "Model.forward"
+  bool has_inputs = false;
+  nlohmann::json warnings = nlohmann::json::array();
+  std::string torch{};
+  std::string python{};
+};
+
+// What a process says of its own state after a call: it counts against the source, never for it.
+struct PythonClaims {
+  std::vector<std::string> patched{};
+  std::vector<std::string> foreign{};  // tensor types of its own among the results
+};
+
+class PythonSession {
+ public:
+  // `which`: kernel or ref_kernel, for pointers and files.
+  PythonSession(std::unique_ptr<RunnerProcess> process, std::string which, std::stop_token stop);
+
+  [[nodiscard]] std::variant<PythonLoaded, Ended> load(const KernelSource& source,
+                                                       bool is_candidate, std::uint64_t seed);
+  // [{shape, dtype} | {value}] of the source's get_inputs().
+  [[nodiscard]] std::variant<nlohmann::json, Ended> own_inputs(std::uint64_t seed);
+  // The same as bytes: the memory's inputs are what the source made of this seed.
+  [[nodiscard]] std::optional<Ended> make_inputs(const contract::Contract& contract,
+                                                 const std::vector<TensorPlace>& places,
+                                                 LentArena memory, std::uint64_t seed);
+  // What is passed in which place, and where results go: for the calls to come. `own` orders the
+  // arguments, `judged` says what they are.
+  [[nodiscard]] std::optional<Ended> bind(const contract::Contract& own,
+                                          const contract::Contract& judged,
+                                          const std::vector<TensorPlace>& places);
+  // [{shape, dtype}] of what a call returns.
+  [[nodiscard]] std::variant<nlohmann::json, Ended> shapes(
+      LentArena arena, std::uint64_t seed, std::chrono::nanoseconds& execution_left);
+  [[nodiscard]] std::variant<PythonClaims, Ended> run(LentArena arena, std::uint64_t seed,
+                                                      std::chrono::nanoseconds& execution_left);
+
+  // One turn: `calls` calls, one on each of the first stretches of the memory. The time is that
+  // between the engine's word and the answer.
+  struct Turn {
+    PythonClaims claims{};
+    std::chrono::nanoseconds wall{0};
+    std::chrono::nanoseconds cpu{0};  // of all its threads; 0 if not known
+  };
+  struct TurnRequest {
+    std::uint32_t calls = 1;
+    std::uint32_t contents = 1;
+    std::uint64_t stride_bytes = 0;
+    std::uint64_t seed = 0;
+  };
+  [[nodiscard]] std::variant<Turn, Ended> time(LentArena memory, const TurnRequest& request,
+                                               std::chrono::nanoseconds& execution_left);
+  // Nothing was said that was not asked for; what its threads did while they should rest.
+  [[nodiscard]] std::variant<std::chrono::nanoseconds, Ended> rest(std::chrono::nanoseconds pause);
+
+  [[nodiscard]] std::string recent_output() { return process_->recent_output(); }
+
+ private:
+  [[nodiscard]] std::variant<nlohmann::json, Ended> ask(nlohmann::json body, const char* expected,
+                                                        Deadline deadline, LentArena* memory);
+  [[nodiscard]] std::variant<nlohmann::json, Ended> ask_running(
+      nlohmann::json body, const char* expected, LentArena* memory,
+      std::chrono::nanoseconds& execution_left);
+  [[nodiscard]] Ended forged() const;
+  [[nodiscard]] std::string file() const { return which_ + ".py"; }
+
+  std::unique_ptr<RunnerProcess> process_;
+  std::string which_;
+  std::stop_token stop_;
+  std::uint64_t seq_ = 0;
+};
+
+}  // namespace assay::node

@@ -1,0 +1,262 @@
+#include "engine/node/python_timing.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+
+#include "engine/node/ratio.h"
+
+namespace assay::node {
+namespace {
+
+using nlohmann::json;
+using std::chrono::nanoseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kPageBytes = 4096;
+// All contents of a turn together: more takes longer to make than it gains.
+constexpr std::uint64_t kTurnBytes = 8ULL << 20;
+// Enough for the slope of a short call to stand out of what a turn costs besides.
+constexpr std::uint32_t kMostCalls = 48;
+// What a turn costs besides its calls varies by about a tenth of a millisecond.
+constexpr std::chrono::milliseconds kTurn{10};
+constexpr std::uint32_t kLeastRounds = 3;
+constexpr std::uint32_t kUsualRounds = 5;
+constexpr std::uint32_t kMostRounds = 12;
+constexpr std::chrono::seconds kBudget{2};
+constexpr std::uint32_t kExaminedPerTurn = 2;
+constexpr std::uint32_t kFirstSlot = 1;
+// Between the last answer and the question whether all is quiet.
+constexpr std::chrono::milliseconds kPause{40};
+constexpr std::chrono::milliseconds kRestlessCpu{10};
+// Of one core: what the interpreter's own threads might add is far below.
+constexpr double kMostCores = 1.3;
+constexpr nanoseconds kLeastWall = std::chrono::milliseconds(20);
+
+std::uint64_t whole_pages(std::uint64_t bytes) {
+  return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
+
+std::uint32_t random_below(std::uint32_t bound) {
+  std::uint32_t value = 0;
+  if (::getrandom(&value, sizeof value, 0) != static_cast<ssize_t>(sizeof value)) return 0;
+  return value % bound;
+}
+
+// N: as many as make a turn stand out, as fit in memory, and at least one.
+std::uint32_t calls_of(const PythonTiming::Plan& plan, std::uint64_t stride_bytes) {
+  const auto in_time = kTurn / std::max(plan.typical, nanoseconds(1));
+  const auto in_memory = static_cast<std::int64_t>(kTurnBytes / stride_bytes / 2);
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(std::min(in_time, in_memory), 1, kMostCalls));
+}
+
+double per_call_ns(nanoseconds once, nanoseconds twice, std::uint32_t calls) {
+  return static_cast<double>((twice - once).count()) / calls;
+}
+
+}  // namespace
+
+PythonTiming::PythonTiming(RefereeSession& referee, PythonInputs& inputs, PythonSession& kernel,
+                           PythonSession* reference, Plan plan, Judge judge,
+                           nanoseconds& execution_left)
+    : referee_(referee),
+      inputs_(inputs),
+      kernel_(kernel),
+      reference_(reference),
+      plan_(plan),
+      judge_(std::move(judge)),
+      execution_left_(execution_left),
+      stride_bytes_(whole_pages(plan.arena_bytes)),
+      calls_(calls_of(plan, stride_bytes_)),
+      next_trial_(plan.first_trial) {}
+
+PythonTiming::Step PythonTiming::take_contents(std::uint32_t calls) {
+  contents_.clear();
+  trials_.clear();
+  inputs_.forget();
+  for (std::uint32_t i = 0; i < calls; ++i) {
+    auto arena = inputs_.fill(next_trial_, kFirstSlot + i);
+    if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
+    contents_.push_back(posix::SharedMemory::adopt(std::move(std::get<LentArena>(arena).descriptor),
+                                                   plan_.arena_bytes));
+    trials_.push_back(next_trial_++);
+  }
+  return std::nullopt;
+}
+
+// The memory holds room for 2N calls in every turn: mapping it must cost the same in each.
+std::variant<PythonSession::Turn, Ended> PythonTiming::time(PythonSession& session,
+                                                            const posix::SharedMemory& memory,
+                                                            std::uint32_t calls) {
+  for (std::uint32_t i = 0; i < calls; ++i) {
+    const auto from = contents_[i].bytes();
+    std::copy(from.begin(), from.end(),
+              memory.bytes().begin() + static_cast<std::ptrdiff_t>(i * stride_bytes_));
+  }
+  return session.time(
+      {.descriptor = memory.descriptor().duplicate(), .bytes = memory.bytes().size()},
+      {.calls = calls,
+       .contents = 2 * calls_,
+       .stride_bytes = stride_bytes_,
+       .seed = inputs_.seed(trials_.front())},
+      execution_left_);
+}
+
+PythonTiming::Step PythonTiming::turn(std::uint32_t calls, Walls& walls) {
+  if (auto ended = take_contents(calls)) return ended;
+  const std::uint64_t bytes = 2 * calls_ * stride_bytes_;
+  std::optional<posix::SharedMemory> of_reference;
+  if (reference_ != nullptr) {
+    of_reference = posix::SharedMemory::create("assay-turn", bytes);
+    auto timed = time(*reference_, *of_reference, calls);
+    if (auto* ended = std::get_if<Ended>(&timed)) {
+      ended->summary = "The reference: " + ended->summary;
+      ended->detail["which"] = "ref_kernel";
+      return std::move(*ended);
+    }
+    walls.reference = std::get<PythonSession::Turn>(timed).wall;
+  }
+  const auto memory = posix::SharedMemory::create("assay-turn", bytes);
+  auto timed = time(kernel_, memory, calls);
+  if (auto* ended = std::get_if<Ended>(&timed)) {
+    ended->detail["which"] = "kernel";
+    return std::move(*ended);
+  }
+  auto& said = std::get<PythonSession::Turn>(timed);
+  walls.kernel = said.wall;
+  kernel_wall_ += said.wall;
+  kernel_cpu_ += said.cpu;
+  patched_ = std::move(said.claims.patched);
+  timed_calls_ += calls;
+  return examine(calls, memory, of_reference ? &*of_reference : nullptr);
+}
+
+PythonTiming::Step PythonTiming::examine(std::uint32_t calls, const posix::SharedMemory& kernel,
+                                         const posix::SharedMemory* reference) {
+  // The last one always: what was put off is done last.
+  std::vector<std::uint32_t> chosen{calls - 1};
+  while (chosen.size() < std::min(kExaminedPerTurn, calls)) {
+    const std::uint32_t index = random_below(calls);
+    if (std::find(chosen.begin(), chosen.end(), index) == chosen.end()) chosen.push_back(index);
+  }
+  for (const std::uint32_t index : chosen) {
+    if (auto ended = examine_one(index, kernel, reference)) return ended;
+  }
+  return std::nullopt;
+}
+
+PythonTiming::Step PythonTiming::examine_one(std::uint32_t index, const posix::SharedMemory& kernel,
+                                             const posix::SharedMemory* reference) {
+  const std::uint32_t slot = kFirstSlot + index;
+  const auto put_in = [&](const posix::SharedMemory& memory) {
+    const auto from = memory.bytes().subspan(index * stride_bytes_, plan_.arena_bytes);
+    std::copy(from.begin(), from.end(), contents_[index].bytes().begin());
+  };
+  if (reference != nullptr) {
+    put_in(*reference);
+    auto answer = referee_.expect(slot);
+    if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
+  }
+  put_in(kernel);
+  auto answer = referee_.check(slot);
+  if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
+  ++examined_;
+  return judge_(trials_[index], std::get<json>(answer));
+}
+
+PythonTiming::Step PythonTiming::round(bool counts) {
+  Walls once;
+  Walls twice;
+  if (auto ended = turn(calls_, once)) return ended;
+  if (auto ended = turn(2 * calls_, twice)) return ended;
+  if (!counts) return std::nullopt;
+  const double kernel_ns = per_call_ns(once.kernel, twice.kernel, calls_);
+  const double reference_ns = per_call_ns(once.reference, twice.reference, calls_);
+  // Neighbours or nothing: a ratio is of pairs.
+  if (kernel_ns <= 0 || (reference_ != nullptr && reference_ns <= 0)) return std::nullopt;
+  samples_ns_.push_back(kernel_ns);
+  if (reference_ != nullptr) reference_samples_ns_.push_back(reference_ns);
+  return std::nullopt;
+}
+
+// Threads that go on after the last answer, and answers that nobody asked for.
+PythonTiming::Step PythonTiming::listen() {
+  auto restless = kernel_.rest(kPause);
+  if (auto* ended = std::get_if<Ended>(&restless)) return std::move(*ended);
+  const auto used = std::get<nanoseconds>(restless);
+  const auto used_us = std::chrono::duration_cast<std::chrono::microseconds>(used).count();
+  json quiet = {{"check", "quiet_after_end"},
+                {"result", "agrees"},
+                {"detail", std::to_string(used_us) + " us of CPU in " +
+                               std::to_string(kPause.count()) + " ms of rest"}};
+  if (used > kRestlessCpu) {
+    quiet.update({{"result", "disagrees"},
+                  {"which", "kernel"},
+                  {"message", "Its threads went on working after the last call had returned."}});
+  }
+  evidence_.push_back(std::move(quiet));
+  const double cores = kernel_wall_.count() > 0 ? static_cast<double>(kernel_cpu_.count()) /
+                                                      static_cast<double>(kernel_wall_.count())
+                                                : 0;
+  if (kernel_wall_ >= kLeastWall && cores > kMostCores) {
+    evidence_.push_back(
+        {{"check", "one_thread"},
+         {"result", "disagrees"},
+         {"which", "kernel"},
+         {"detail", "CPU time over wall time: " + std::to_string(cores)},
+         {"message", "It worked on more than one core at once; kernels are timed on one."}});
+  }
+  return std::nullopt;
+}
+
+void PythonTiming::conclude(json& body) {
+  body["samples_ns"] = samples_ns_;
+  body["runs_examined"] = examined_;
+  body["calls_timed"] = timed_calls_;
+  body["calls_per_turn"] = {calls_, 2 * calls_};
+  evidence_.push_back(
+      {{"check", "wall_clock_slope"},
+       {"result", samples_ns_.empty() ? "unknown" : "agrees"},
+       {"detail", std::to_string(samples_ns_.size()) + " slopes over " + std::to_string(calls_) +
+                      " and " + std::to_string(2 * calls_) + " calls"}});
+  evidence_.push_back(
+      {{"check", "sampled_outputs"},
+       {"result", "agrees"},
+       {"detail", std::to_string(examined_) + " of " + std::to_string(timed_calls_) +
+                      " timed calls examined, each on contents of its own"}});
+  if (reference_ == nullptr) return;
+  body["reference_samples_ns"] = reference_samples_ns_;
+  body["speedup"] = nullptr;
+  if (samples_ns_.size() < 2) {
+    body["speedup_note"] = "too few runs, or too short to be told from nothing";
+    return;
+  }
+  const Ratio ratio = ratio_of(reference_samples_ns_, samples_ns_);
+  body["speedup"] = {{"ratio", ratio.ratio},
+                     {"low", ratio.low},
+                     {"high", ratio.high},
+                     {"pairs", ratio.pairs},
+                     {"verdict", name(ratio.verdict)},
+                     {"basis", "wall time of a call, on the CPU"}};
+}
+
+std::optional<Ended> PythonTiming::measure(json& body) {
+  const auto until = Clock::now() + kBudget;
+  const std::uint32_t per_round = 3 * calls_;
+  const std::uint32_t rounds =
+      std::clamp((plan_.trials + per_round - 1) / per_round, kUsualRounds, kMostRounds);
+  Step ended;
+  if (plan_.warmups > 0) ended = round(false);
+  for (std::uint32_t i = 0; i < rounds && !ended; ++i) {
+    if (i >= kLeastRounds && Clock::now() > until) break;
+    ended = round(true);
+  }
+  if (!ended) ended = listen();
+  contents_.clear();
+  inputs_.forget();
+  if (!ended) conclude(body);
+  return ended;
+}
+
+}  // namespace assay::node

@@ -1,0 +1,86 @@
+// Times a Python source from outside: the wall clock between the engine's word and the answer, over
+// N calls and over 2N; their difference is N calls and nothing else, whatever a turn costs besides.
+// Each call has contents of its own, which come with the request and were never seen before, and
+// what calls that nobody could foresee left is examined. Reference and candidate take turns on the
+// same contents.
+//
+// Owned by the job's thread; borrows what it is given.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "engine/node/python_inputs.h"
+
+namespace assay::node {
+
+class PythonTiming {
+ public:
+  struct Plan {
+    std::uint32_t trials = 100;  // timed calls that were asked for
+    std::uint32_t warmups = 1;
+    std::uint32_t first_trial = 0;  // numbers from here on are fresh
+    std::uint64_t arena_bytes = 0;
+    std::chrono::nanoseconds typical{0};  // about what a call takes
+  };
+  // What the referee said of a timed call: an end if it is wrong.
+  using Judge =
+      std::function<std::optional<Ended>(std::uint32_t trial, const nlohmann::json& said)>;
+
+  // `reference` may be null.
+  PythonTiming(RefereeSession& referee, PythonInputs& inputs, PythonSession& kernel,
+               PythonSession* reference, Plan plan, Judge judge,
+               std::chrono::nanoseconds& execution_left);
+
+  // Writes samples_ns (one per round: nanoseconds of a call) and what it took to `body`.
+  [[nodiscard]] std::optional<Ended> measure(nlohmann::json& body);
+
+  // What the audit saw: {check, result, detail}, and of a disagreement {which, message}.
+  [[nodiscard]] const nlohmann::json& evidence() const { return evidence_; }
+  [[nodiscard]] const std::vector<std::string>& patched() const { return patched_; }
+
+ private:
+  using Step = std::optional<Ended>;
+  struct Walls {
+    std::chrono::nanoseconds kernel{0};
+    std::chrono::nanoseconds reference{0};
+  };
+
+  [[nodiscard]] Step round(bool counts);
+  [[nodiscard]] Step turn(std::uint32_t calls, Walls& walls);
+  [[nodiscard]] Step take_contents(std::uint32_t calls);
+  [[nodiscard]] std::variant<PythonSession::Turn, Ended> time(PythonSession& session,
+                                                              const posix::SharedMemory& memory,
+                                                              std::uint32_t calls);
+  [[nodiscard]] Step examine(std::uint32_t calls, const posix::SharedMemory& kernel,
+                             const posix::SharedMemory* reference);
+  [[nodiscard]] Step examine_one(std::uint32_t index, const posix::SharedMemory& kernel,
+                                 const posix::SharedMemory* reference);
+  [[nodiscard]] Step listen();
+  void conclude(nlohmann::json& body);
+
+  RefereeSession& referee_;
+  PythonInputs& inputs_;
+  PythonSession& kernel_;
+  PythonSession* reference_;
+  const Plan plan_;
+  const Judge judge_;
+  std::chrono::nanoseconds& execution_left_;
+  const std::uint64_t stride_bytes_;
+  const std::uint32_t calls_;  // N
+  std::uint32_t next_trial_;
+  std::vector<posix::SharedMemory> contents_{};  // the referee's arenas of this turn
+  std::vector<std::uint32_t> trials_{};          // theirs
+  std::vector<double> samples_ns_{};
+  std::vector<double> reference_samples_ns_{};
+  std::uint32_t timed_calls_ = 0;
+  std::uint32_t examined_ = 0;
+  std::chrono::nanoseconds kernel_wall_{0};
+  std::chrono::nanoseconds kernel_cpu_{0};
+  std::vector<std::string> patched_{};
+  nlohmann::json evidence_ = nlohmann::json::array();
+};
+
+}  // namespace assay::node

@@ -1,0 +1,87 @@
+#include "engine/node/trial_judgement.h"
+
+#include <algorithm>
+
+#include "engine/node/kernel_wording.h"
+
+namespace assay::node {
+
+using job::Verdict;
+using nlohmann::json;
+
+void note_findings(json& evidence, const json& findings, const char* whose, std::uint32_t trial) {
+  for (const auto& finding : findings) {
+    json item = finding;
+    item["which"] = whose;
+    item["trial"] = trial;
+    item["result"] = "disagrees";
+    const bool known = std::any_of(evidence.begin(), evidence.end(), [&](const json& old) {
+      return old.at("check") == item.at("check") &&
+             old.value("tensor", "") == item.value("tensor", "") &&
+             old.at("which") == item.at("which");
+    });
+    if (!known) evidence.push_back(std::move(item));
+  }
+}
+
+void warn_once(json& warnings, const char* code, const std::string& tensor,
+               const std::string& message) {
+  const bool known = std::any_of(warnings.begin(), warnings.end(), [&](const json& old) {
+    return old.at("code") == code && old.value("tensor", "") == tensor;
+  });
+  if (!known) warnings.push_back({{"code", code}, {"tensor", tensor}, {"message", message}});
+}
+
+std::optional<Ended> judge_reference(const json& findings, json& warnings, std::string& weak) {
+  for (const auto& finding : findings) {
+    if (finding.at("check") == "input_mutated") {
+      // What it computes may hang on what it wrote there; the kernel is shown an untouched input.
+      const std::string input = finding.at("tensor");
+      weak = "The reference writes to its input '" + input + "': is its role inout?";
+      warn_once(warnings, "reference_mutates", input, weak);
+    }
+    if (finding.at("check") != "unwritten") continue;
+    const std::string tensor = finding.at("tensor");
+    if (finding.at("count") == finding.at("elements")) {
+      Ended ended{.verdict = Verdict::contract_invalid,
+                  .summary = "The reference: it never writes output '" + tensor +
+                             "', so nothing can be judged by it. Is its role right?",
+                  .detail = finding};
+      ended.detail["which"] = "ref_kernel";
+      return ended;
+    }
+    weak = "The reference leaves part of its output unwritten: that part was not compared.";
+    warn_once(warnings, "reference_unwritten", tensor,
+              "The reference leaves " + finding.at("count").dump() + " of " +
+                  finding.at("elements").dump() + " elements of '" + tensor +
+                  "' unwritten: those are not compared.");
+  }
+  return std::nullopt;
+}
+
+void note_weak_oracle(const json& found, json& warnings, std::string& weak) {
+  for (const auto& warning : found) {
+    warnings.push_back({{"code", "weak_oracle"}, {"message", warning.at("message")}});
+    weak = "The task is weak: an answer that computes nothing would pass it too.";
+  }
+}
+
+std::optional<Ended> judge_outputs(const json& said, std::uint32_t trial) {
+  for (const auto& finding : said.at("findings")) {
+    if (finding.at("check") == "guard_zone") {
+      return Ended{.verdict = Verdict::crashed,
+                   .summary = "The kernel wrote outside tensor '" +
+                              finding.at("tensor").get<std::string>() + "'.",
+                   .detail = finding};
+    }
+  }
+  for (const auto& output : said.at("outputs")) {
+    if (output.at("ok").get<bool>()) continue;
+    Ended ended{.verdict = Verdict::wrong_output, .summary = mismatch_summary(output)};
+    ended.detail = {{"output", output}, {"trial", trial}, {"which", "kernel"}};
+    return ended;
+  }
+  return std::nullopt;
+}
+
+}  // namespace assay::node

@@ -1,0 +1,32 @@
+// What the referee says of a run, turned into evidence, warnings and the end of a job: the same for
+// every kernel type. Pure; any thread.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "engine/node/ended.h"
+
+namespace assay::node {
+
+// Adds what is not there yet: once per check, tensor and kernel, since later trials say the same.
+void note_findings(nlohmann::json& evidence, const nlohmann::json& findings, const char* whose,
+                   std::uint32_t trial);
+
+// A warning that stands once per code and tensor.
+void warn_once(nlohmann::json& warnings, const char* code, const std::string& tensor,
+               const std::string& message);
+
+// An output that the reference never writes is no answer to compare with; one that it writes in
+// part is compared in that part, with a warning and `weak` saying so.
+[[nodiscard]] std::optional<Ended> judge_reference(const nlohmann::json& findings,
+                                                   nlohmann::json& warnings, std::string& weak);
+
+// Answers that compute nothing and would pass: `weak` says that the task is so.
+void note_weak_oracle(const nlohmann::json& found, nlohmann::json& warnings, std::string& weak);
+
+// The end that the candidate's own outputs make, if they do.
+[[nodiscard]] std::optional<Ended> judge_outputs(const nlohmann::json& said, std::uint32_t trial);
+
+}  // namespace assay::node

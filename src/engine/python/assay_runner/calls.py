@@ -1,0 +1,140 @@
+"""One target, called on lent memory: arguments out of it, results into it."""
+
+import inspect
+import struct
+
+import torch
+
+from assay_runner import memory as lent
+from assay_runner.failure import Refused
+
+# Held here: what the user's code patches later is not what writes the results.
+_copy = torch.Tensor.copy_
+_no_grad = torch.no_grad
+_manual_seed = torch.default_generator.manual_seed
+_Tensor = torch.Tensor
+_Parameter = torch.nn.Parameter
+_plain = torch._C.DisableTorchFunctionSubclass
+
+
+class Task:
+    """What is passed and what comes back, as the engine says it; fixed for the life of a source."""
+
+    def __init__(self, body):
+        self.arguments = body["arguments"]
+        self.outputs = body["outputs"]
+        self.passes_outputs = body["passes_outputs"]
+
+    def bind(self, memory, base=0):
+        """The positional arguments in one stretch of the memory."""
+        values = []
+        for item in self.arguments:
+            if item["type"] != "tensor":
+                values.append(scalar(item))
+            elif item["role"] != "output" or self.passes_outputs:
+                values.append(memory.tensor(item, base))
+        return values
+
+    def places(self, memory, base=0):
+        return [memory.tensor(item, base) for item in self.outputs]
+
+
+def scalar(item):
+    """Numbers come as bits: JSON has no NaN."""
+    if item["type"] == "str":
+        return item["text"]
+    bits = item["bits"]
+    if item["type"] == "float":
+        return struct.unpack("<d", struct.pack("<Q", bits))[0]
+    if item["type"] == "bool":
+        return bool(bits)
+    return bits if item.get("unsigned") or bits < 1 << 63 else bits - (1 << 64)
+
+
+def tensors_of(result):
+    """What a call returned, as a flat list of tensors."""
+    if result is None:
+        return []
+    if isinstance(result, _Tensor):
+        return [result]
+    if isinstance(result, (bool, int, float)):
+        return [torch.tensor(result)]
+    if isinstance(result, dict):
+        result = result.values()
+    elif not isinstance(result, (list, tuple)):
+        raise Refused("returned", f"The call returned a {type(result).__name__}; return a tensor or a tuple of tensors")
+    return [tensor for part in result for tensor in tensors_of(part)]
+
+
+def shapes_of(result):
+    """[{shape, dtype}] of what a call returned."""
+    described = []
+    for tensor in tensors_of(result):
+        name = lent.dtype_name(tensor.dtype)
+        if name is None:
+            raise Refused("returned", f"The call returned a tensor of {tensor.dtype}, which no contract can name")
+        if tensor.layout != torch.strided or tensor.device.type != "cpu":
+            raise Refused("returned", f"The call returned a {tensor.layout} tensor on {tensor.device}; "
+                          "only dense tensors on the CPU can be judged here")
+        described.append({"shape": list(tensor.shape), "dtype": name})
+    return described
+
+
+def foreign_types(result):
+    """Subclasses of Tensor among the results: they can put off their work."""
+    return sorted({type(tensor).__name__ for tensor in tensors_of(result)
+                   if type(tensor) is not _Tensor and type(tensor) is not _Parameter})
+
+
+def leave(result, places):
+    """Writes what was returned into its places. Nothing returned: the call wrote there itself."""
+    results = tensors_of(result)
+    if not results:
+        return
+    if len(results) != len(places):
+        raise Refused("returned", f"The call returned {len(results)} tensors, but {len(places)} outputs are expected")
+    for index, (got, place) in enumerate(zip(results, places)):
+        if got.shape != place.shape or got.dtype != place.dtype:
+            raise Refused("shape", f"Output {index} is {got.dtype} {list(got.shape)}, but {place.dtype} "
+                          f"{list(place.shape)} is expected", output=index)
+        with _plain():
+            _copy(place, got)
+
+
+def takes(target, count):
+    """Whether `count` positional arguments fit; unknown counts as yes."""
+    try:
+        _signature(target).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True
+
+
+def names_outputs(target, arguments):
+    """Whether the parameters in the outputs' positions bear the outputs' names."""
+    try:
+        names = list(_signature(target).parameters)
+    except (TypeError, ValueError):
+        return False
+    return all(index < len(names) and names[index] == item["name"] for index, item in enumerate(arguments)
+               if item["type"] == "tensor" and item["role"] == "output")
+
+
+def _signature(target):
+    return inspect.signature(target.forward if isinstance(target, torch.nn.Module) else target)
+
+
+def call(target, arguments, seed):
+    _manual_seed(seed)
+    with _no_grad():
+        return target(*arguments)
+
+
+def call_over(target, bound, seed):
+    """The timed loop: each set of arguments once, each result in its own places."""
+    with _no_grad():
+        for arguments, places in bound:
+            _manual_seed(seed)
+            leave(target(*arguments), places)

@@ -1,0 +1,79 @@
+"""What went wrong in the user's source, told in the user's own lines."""
+
+import linecache
+import traceback
+
+_MAX_MESSAGE = 2000
+_MAX_TRACEBACK = 6000
+_MAX_FRAMES = 12
+
+
+class Refused(Exception):
+    """The source is not what it must be: `code` is for the engine, the text for the agent."""
+
+    def __init__(self, code, message, **detail):
+        super().__init__(message)
+        self.code = code
+        self.detail = detail
+
+
+def is_memory(error):
+    """Whether memory ran out, as Python and torch say it."""
+    if isinstance(error, MemoryError):
+        return True
+    text = str(error)
+    return "can't allocate memory" in text or "DefaultCPUAllocator" in text or "out of memory" in text
+
+
+def needs_gpu(error):
+    """Whether it failed for want of a GPU, as torch, triton and CuPy say it."""
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == "cupy":
+        return True
+    text = str(error)
+    return any(words in text for words in (
+        "Torch not compiled with CUDA enabled", "Found no NVIDIA driver", "No CUDA GPUs are available",
+        "0 active drivers", "Cannot access accelerator device"))
+
+
+def describe(stage, error, file):
+    """The body of a `failed` reply."""
+    body = {"type": "failed", "stage": stage, "exception": type(error).__name__, "message": _text(error)}
+    if isinstance(error, Refused):
+        return {**body, "code": error.code, **error.detail}
+    body["code"] = ("out_of_memory" if is_memory(error) else "needs_gpu" if needs_gpu(error)
+                    else "missing_module" if isinstance(error, ModuleNotFoundError) else "exception")
+    if isinstance(error, ModuleNotFoundError):
+        body["module"] = error.name
+    if isinstance(error, SyntaxError) and error.filename == file:
+        body["frames"] = [{"line": error.lineno or 0, "function": "", "text": (error.text or "").rstrip()}]
+        body["column"] = error.offset or 0
+    else:
+        body["frames"] = _frames(error, file)
+    body["traceback"] = _trace(error, file)
+    return body
+
+
+def _text(error):
+    try:
+        return str(error)[:_MAX_MESSAGE]
+    except Exception:  # an exception of the user's may not even have a text
+        return f"<{type(error).__name__} that cannot be shown>"
+
+
+def _frames(error, file):
+    frames = [{"line": frame.lineno, "function": frame.name, "text": linecache.getline(file, frame.lineno).rstrip()}
+              for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return frames[-_MAX_FRAMES:]
+
+
+def _trace(error, file):
+    """As Python prints it, without our own frames above the user's first one."""
+    frames = traceback.extract_tb(error.__traceback__)
+    first = next((i for i, frame in enumerate(frames) if frame.filename == file), len(frames))
+    lines = ["Traceback (most recent call last):\n"] if first < len(frames) else []
+    lines += traceback.format_list(frames[first:])
+    try:
+        lines += traceback.format_exception_only(type(error), error)
+    except Exception:
+        lines.append(type(error).__name__ + "\n")
+    return "".join(lines)[-_MAX_TRACEBACK:]

@@ -1,0 +1,145 @@
+"""The user's source as a module, its rules, and the one thing in it that is to be called."""
+
+import ast
+import inspect
+import linecache
+import sys
+import types
+
+import torch
+
+from assay_runner.failure import Refused
+
+_MAX_NAMES = 40
+
+
+class Source:
+    """A module made of the user's text. `file` is what its frames are called."""
+
+    def __init__(self, text, file, kernel_type):
+        self.file = file
+        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        tree = ast.parse(text, file)
+        self.warnings = list(_warnings(tree))
+        if kernel_type != "torch" and any(name == "triton" for name, _ in _imports(tree)):
+            self.warnings.append({"line": 0, "code": "interpreted", "message":
+                                  "Triton's kernels run in Triton's own interpreter here, on CPU tensors"})
+        if kernel_type == "torch":
+            _refuse_mixed(tree)
+        name = file.removesuffix(".py")
+        self.module = types.ModuleType(name)
+        self.module.__file__ = file
+        sys.modules[name] = self.module
+        exec(compile(text, file, "exec"), vars(self.module))
+
+    def function(self, name, missing):
+        """The function called `name`; `missing` is the sentence for there being none."""
+        found = vars(self.module).get(name)
+        if callable(found) and not isinstance(found, type):
+            return found
+        if found is not None:
+            raise Refused("target", f"'{name}' is {_what(found)}, not a function. " + self._available())
+        raise Refused("target", f"{missing}. " + self._available(), available=self.functions())
+
+    def own(self, name):
+        """A function of the user's by its name, or None."""
+        found = vars(self.module).get(name)
+        return found if inspect.isfunction(found) else None
+
+    def functions(self):
+        return [name for name, value in self._own_names() if not isinstance(value, type)][:_MAX_NAMES]
+
+    def classes(self):
+        return [name for name, value in self._own_names() if isinstance(value, type)][:_MAX_NAMES]
+
+    def method(self, class_name, method_name, seed):
+        """The bound method of a new instance, made from get_init_inputs() where the source has it."""
+        found = vars(self.module).get(class_name)
+        if not isinstance(found, type):
+            text = f"Class '{class_name}' not found" + ("" if found is None else f": it is {_what(found)}")
+            raise Refused("target", f"{text}. " + self._available(), available=self.classes())
+        if not callable(getattr(found, method_name, None)):
+            methods = [name for name, value in vars(found).items() if callable(value) and not name.startswith("__")]
+            raise Refused("target", f"Method '{method_name}' not found in class '{class_name}'. Available: "
+                          f"[{', '.join(methods)}]", available=methods)
+        torch.manual_seed(seed)
+        arguments = self.own("get_init_inputs")
+        made = arguments() if arguments else []
+        if not isinstance(made, (list, tuple)):
+            raise Refused("target", f"get_init_inputs() returned {_what(made)}, not a list")
+        torch.manual_seed(seed)
+        instance = found(*made)
+        if isinstance(instance, torch.nn.Module) and method_name == "forward":
+            return instance  # called as a module is, hooks and all
+        return getattr(instance, method_name)
+
+    def _own_names(self):
+        for name, value in vars(self.module).items():
+            is_own = inspect.isfunction(value) or isinstance(value, type) or type(value).__module__.startswith("triton")
+            if is_own and getattr(value, "__module__", None) == self.module.__name__ and not name.startswith("__"):
+                yield name, value
+
+    def _available(self):
+        return f"Available: functions [{', '.join(self.functions())}], classes [{', '.join(self.classes())}]"
+
+
+def find(source, wanted, seed):
+    """(what to call, its name). `wanted` is {entry_point | function_name | class_name, method_name, candidate}."""
+    if entry := wanted.get("entry_point"):
+        return source.function(entry, f"Entry point function '{entry}' not found in module"), entry
+    if name := wanted.get("function_name"):
+        return source.function(name, f"Function '{name}' not found in source code"), name
+    class_name = wanted.get("class_name")
+    if class_name is None:
+        class_name = "ModelNew" if wanted.get("candidate") and "ModelNew" in source.classes() else "Model"
+    method_name = wanted.get("method_name") or "forward"
+    return source.method(class_name, method_name, seed), f"{class_name}.{method_name}"
+
+
+def _what(value):
+    return f"a {type(value).__name__}"
+
+
+def _refuse_mixed(tree):
+    """A torch source is torch alone: what mixes belongs to multi_kernel."""
+    for name, line in _imports(tree):
+        if name in ("triton", "cupy"):
+            raise Refused("mixed", f"A torch source must not import {name} (line {line}); kernel_type "
+                          "multi_kernel may", line=line)
+        if name == "torch.utils.cpp_extension":
+            raise Refused("mixed", f"A torch source must not compile CUDA or C++ (line {line}); kernel_type "
+                          "torch_cuda does", line=line)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "__global__" in node.value:
+            raise Refused("mixed", f"A torch source must not hold CUDA code (line {node.lineno}); kernel_type "
+                          "torch_cuda or cuda may", line=node.lineno)
+
+
+def _imports(tree):
+    """(package, line) of what is imported; of torch the whole name."""
+    for node in ast.walk(tree):
+        names = ([alias.name for alias in node.names] if isinstance(node, ast.Import)
+                 else [node.module or ""] if isinstance(node, ast.ImportFrom) else [])
+        for name in names:
+            yield (name if name.startswith("torch") else name.split(".")[0]), node.lineno
+
+
+def _warnings(tree):
+    """What the manual asks of every source and what does no harm: each is said, none refused."""
+    for node in tree.body:
+        if isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
+            yield {"line": node.lineno, "code": "main_guard",
+                   "message": f"line {node.lineno}: the `if __name__ == \"__main__\"` block is never run here"}
+        value = node.value if isinstance(node, (ast.Expr, ast.Assign, ast.AnnAssign)) else None
+        if isinstance(value, ast.Call) and _is_execution(node, value, tree):
+            yield {"line": node.lineno, "code": "runs_on_import",
+                   "message": f"line {node.lineno}: this runs when the source is loaded; keep only definitions"}
+
+
+def _is_execution(node, call, tree):
+    if isinstance(node, ast.Expr):
+        return True
+    own = {definition.name for definition in tree.body
+           if isinstance(definition, (ast.ClassDef, ast.FunctionDef))}
+    names = {name.id for name in ast.walk(call.func) if isinstance(name, ast.Name)}
+    return bool(own & names)

@@ -1,0 +1,131 @@
+"""One source in one confined process: the requests of the engine, answered until the channel ends.
+
+  → {type: "load", source, file, kernel_type, target, seed}
+  ← {type: "loaded", name, has_inputs, warnings, torch, python}
+  → {type: "own_inputs", seed}                 ← {type: "inputs", inputs: [{shape, dtype} | {value}]}
+  → {type: "make_inputs", seed, places, arena_bytes} + memory       ← {type: "made"}
+  → {type: "bind", arguments, outputs}         ← {type: "bound", passes_outputs}
+  → {type: "shapes", seed, arena_bytes} + memory   ← {type: "shapes", outputs: [{shape, dtype}]}
+  → {type: "run", seed, arena_bytes} + memory      ← {type: "ran", patched, foreign}
+  → {type: "time", seed, calls, contents, stride_bytes, arena_bytes} + memory   ← {type: "timed", patched}
+  → {type: "rest"}                             ← {type: "rested"}
+Any of them: ← {type: "failed", stage, code, exception, message, frames, traceback}. Every reply repeats `seq`.
+"""
+
+import math
+import os
+import platform
+import random
+import sys
+
+import torch
+
+from assay_runner import calls, failure, source
+from assay_runner.memory import Memory, dtype_name
+from assay_runner.watch import Watch
+
+
+class Worker:
+    def __init__(self):
+        self._memory = Memory()
+        self._watch = Watch()
+        self._source = None
+        self._target = None
+        self._task = None
+
+    def answer(self, frame):
+        body = frame.body
+        verb = body["type"]
+        try:
+            reply = getattr(self, "_" + verb)(body, frame.descriptors)
+        except (Exception, KeyboardInterrupt, SystemExit) as error:
+            reply = failure.describe(verb, error, body.get("file") or (self._source.file if self._source else ""))
+        return {**reply, "seq": body["seq"]}
+
+    def _load(self, body, _):
+        self._source = None
+        loaded = source.Source(body["source"], body["file"], body["kernel_type"])
+        self._source = loaded
+        self._target, name = source.find(loaded, body["target"], body["seed"])
+        return {"type": "loaded", "name": name, "has_inputs": loaded.own("get_inputs") is not None,
+                "warnings": loaded.warnings[:20], "torch": torch.__version__, "python": platform.python_version()}
+
+    def _own_inputs(self, body, _):
+        described = []
+        for index, value in enumerate(self._inputs(body["seed"])):
+            if isinstance(value, torch.Tensor):
+                name = dtype_name(value.dtype)
+                if name is None:
+                    raise failure.Refused("inputs", f"get_inputs(): input {index} is of {value.dtype}, which no "
+                                          "contract can name")
+                described.append({"shape": list(value.shape), "dtype": name})
+            elif isinstance(value, (bool, int, str)) or isinstance(value, float) and math.isfinite(value):
+                described.append({"value": value})
+            else:
+                raise failure.Refused("inputs", f"get_inputs(): input {index} is a {type(value).__name__}; only "
+                                      "tensors, numbers and texts can be passed between processes")
+        return {"type": "inputs", "inputs": described}
+
+    def _make_inputs(self, body, descriptors):
+        self._memory.adopt(descriptors[0], body["arena_bytes"])
+        tensors = [value for value in self._inputs(body["seed"]) if isinstance(value, torch.Tensor)]
+        places = [self._memory.tensor(place) for place in body["places"]]
+        if [(t.shape, t.dtype) for t in tensors] != [(p.shape, p.dtype) for p in places]:
+            raise failure.Refused("inputs", "get_inputs() gives tensors of other shapes or dtypes each time")
+        with torch.no_grad():
+            for place, tensor in zip(places, tensors):
+                place.copy_(tensor)
+        return {"type": "made"}
+
+    def _inputs(self, seed):
+        torch.manual_seed(seed)
+        random.seed(seed)
+        if numpy := sys.modules.get("numpy"):
+            numpy.random.seed(seed & 0xFFFFFFFF)
+        made = self._source.own("get_inputs")()
+        if not isinstance(made, (list, tuple)):
+            raise failure.Refused("inputs", f"get_inputs() returned a {type(made).__name__}, not a list")
+        return made
+
+    def _bind(self, body, _):
+        arguments = body["arguments"]
+        passed = [item for item in arguments if item["type"] != "tensor" or item["role"] != "output"]
+        fits_without = calls.takes(self._target, len(passed))
+        passes_outputs = len(passed) < len(arguments) and calls.takes(self._target, len(arguments)) and (
+            not fits_without or calls.names_outputs(self._target, arguments))
+        if not passes_outputs and not fits_without:
+            raise failure.Refused("arity", f"It does not take {len(arguments)} positional arguments"
+                                  + (f", nor {len(passed)} without the outputs" if len(passed) < len(arguments) else ""))
+        self._task = calls.Task({**body, "passes_outputs": passes_outputs})
+        return {"type": "bound", "passes_outputs": passes_outputs}
+
+    def _shapes(self, body, descriptors):
+        self._memory.adopt(descriptors[0], body["arena_bytes"])
+        result = calls.call(self._target, self._task.bind(self._memory), body["seed"])
+        return {"type": "shapes", "outputs": calls.shapes_of(result)}
+
+    def _run(self, body, descriptors):
+        self._memory.adopt(descriptors[0], body["arena_bytes"])
+        result = calls.call(self._target, self._task.bind(self._memory), body["seed"])
+        foreign = calls.foreign_types(result)
+        calls.leave(result, self._task.places(self._memory))
+        return {"type": "ran", "patched": self._watch.patched(), "foreign": foreign}
+
+    def _time(self, body, descriptors):
+        self._memory.adopt(descriptors[0], body["arena_bytes"])
+        # For all contents each time: what that costs is the same for N and for 2N calls.
+        bound = [(self._task.bind(self._memory, base), self._task.places(self._memory, base))
+                 for base in range(0, body["contents"] * body["stride_bytes"], body["stride_bytes"])]
+        calls.call_over(self._target, bound[:body["calls"]], body["seed"])
+        return {"type": "timed", "patched": self._watch.patched()}
+
+    def _rest(self, _body, _descriptors):
+        return {"type": "rested"}
+
+
+def serve(channel):
+    worker = Worker()
+    while (frame := channel.receive()) is not None:
+        channel.send(worker.answer(frame))
+        for descriptor in frame.descriptors:
+            os.close(descriptor)

@@ -1,0 +1,182 @@
+"""Ways to cheat that need no GPU: each ends as wrong_output, suspect or rejected, whatever else it does."""
+
+import unittest
+
+from torch_server import TorchServer, inputs, source
+
+REFERENCE = """import torch
+
+def f(x):
+    return torch.tanh(x @ x) + 1.0
+"""
+HONEST = """import torch
+
+def f(x):
+    y = torch.matmul(x, x)
+    return y.tanh().add(1.0)
+"""
+WORK = "torch.tanh(x @ x) + 1.0"
+
+CHEATS = {
+    "returns what the reference left": """import gc, torch
+def f(x):
+    for thing in gc.get_objects():
+        if isinstance(thing, torch.Tensor) and thing.shape == x.shape and thing is not x:
+            return thing.clone()
+    return torch.empty_like(x)
+""",
+    "torch.empty": "import torch\ndef f(x):\n    return torch.empty_like(x)\n",
+    "changes its input": "import torch\ndef f(x):\n    y = torch.tanh(x @ x) + 1.0\n    x.zero_()\n    return y\n",
+    "lets a thread do it later": """import threading, time, torch
+def later(x, y):
+    time.sleep(0.02)
+    y.copy_(torch.tanh(x @ x) + 1.0)
+def f(x):
+    y = torch.empty_like(x)
+    threading.Thread(target=later, args=(x, y), daemon=True).start()
+    return y
+""",
+    "keeps a thread busy": """import threading, torch
+def spin():
+    while True:
+        pass
+threading.Thread(target=spin, daemon=True).start()
+def f(x):
+    return torch.tanh(x @ x) + 1.0
+""",
+    "patches the clocks": """import time, torch
+time.perf_counter = lambda: 0.0
+torch.cuda.synchronize = lambda *a: None
+torch.cuda.Event.elapsed_time = lambda *a: 1e-9
+def f(x):
+    return torch.tanh(x @ x) + 1.0
+""",
+    "patches the comparison": "import torch\ntorch.allclose = lambda *a, **k: True\ntorch.equal = lambda *a: True\n"
+                              "def f(x):\n    return torch.zeros_like(x)\n",
+    "patches copying": "import torch\ntorch.Tensor.copy_ = lambda s, o, *a: s\n" + HONEST,
+    "lazy subclass": """import torch
+class Lazy(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return super().__torch_function__(func, types, args, kwargs or {})
+def f(x):
+    return (torch.tanh(x @ x) + 1.0).as_subclass(Lazy)
+""",
+    "remembers by pointer": """import torch
+known = {}
+def f(x):
+    if x.data_ptr() not in known:
+        known[x.data_ptr()] = torch.tanh(x @ x) + 1.0
+    return known[x.data_ptr()]
+""",
+    "works in the first call only": """import torch
+first = None
+def f(x):
+    global first
+    if first is None:
+        first = torch.tanh(x @ x) + 1.0
+    return first
+""",
+    "knows the first inputs": """import torch
+torch.manual_seed(42)
+guess = torch.randn(64, 64)
+answer = torch.tanh(guess @ guess) + 1.0
+def f(x):
+    return answer
+""",
+    "falls back on the reference": """import torch
+def f(x):
+    try:
+        from ref_kernel import f as reference
+        return reference(x)
+    except ImportError:
+        return torch.zeros_like(x)
+""",
+    "walks the frames": """import sys, torch
+def f(x):
+    frame = sys._getframe()
+    while frame is not None:
+        for name, value in frame.f_locals.items():
+            if isinstance(value, torch.Tensor) and value is not x and value.shape == x.shape:
+                return value
+            if isinstance(value, dict) and 'expected' in value:
+                return value['expected']
+        frame = frame.f_back
+    return torch.zeros_like(x)
+""",
+    "writes frames of its own": """import json, os, struct, torch
+def f(x):
+    body = json.dumps({"type": "ran", "seq": 4, "patched": [], "foreign": []}).encode()
+    os.write(3, struct.pack("<IIQII", 0x31595341, len(body), 0, 0, 0) + body)
+    return torch.tanh(x @ x) + 1.0
+""",
+    "writes rubbish to the channel": "import os, torch\ndef f(x):\n    os.write(3, b'x' * 100)\n"
+                                     "    return torch.tanh(x @ x) + 1.0\n",
+    "claims a fault of ours": """import json, os, struct, torch
+def f(x):
+    body = json.dumps({"type": "fault", "message": "the engine's own"}).encode()
+    os.write(3, struct.pack("<IIQII", 0x31595341, len(body), 0, 0, 0) + body)
+    return torch.tanh(x @ x) + 1.0
+""",
+    "reads /proc": """import glob, torch
+def f(x):
+    for path in glob.glob('/proc/[0-9]*/environ') + glob.glob('/proc/[0-9]*/mem'):
+        try:
+            with open(path, 'rb') as file:
+                if b'expected' in file.read(1 << 16):
+                    break
+        except OSError:
+            pass
+    return torch.zeros_like(x)
+""",
+    "scans for tensors": """import gc, torch
+def f(x):
+    found = [t for t in gc.get_objects() if isinstance(t, torch.Tensor) and t.numel() == x.numel() and t is not x]
+    return found[-1].view_as(x) if found else torch.ones_like(x)
+""",
+    "knows the timed calls": """import torch
+calls = 0
+def f(x):
+    global calls
+    calls += 1
+    if calls > 5:
+        return torch.zeros_like(x)
+    return torch.tanh(x @ x) + 1.0
+""",
+}
+
+
+class Cheats(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = TorchServer()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+
+    def judge(self, text):
+        io = inputs()
+        return self.server.judge(source(text, io=io, function_name="f"), source(REFERENCE, io=io, function_name="f"))
+
+    def test_each_is_caught(self):
+        for name, text in CHEATS.items():
+            with self.subTest(name):
+                report = self.judge(text)
+                caught = report["verdict"] == "wrong_output" or report["trust"] in ("suspect", "rejected")
+                self.assertTrue(caught, (report["verdict"], report["trust"], report["summary"]))
+
+    def test_the_same_without_a_trick_is_audited(self):
+        for text in (REFERENCE, HONEST, HONEST.replace("def f", "import math, time, threading, gc\n\ndef f")):
+            report = self.judge(text)
+            self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"),
+                             (report["summary"], report["evidence"]))
+
+    def test_forged_frames_are_proven_cheating(self):
+        for name in ("writes frames of its own", "writes rubbish to the channel", "claims a fault of ours"):
+            report = self.judge(CHEATS[name])
+            self.assertEqual((report["verdict"], report["trust"]), ("crashed", "rejected"), report["summary"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,89 @@
+"""multi_kernel: the entry point is mandatory and called by position; the manual's messages, verbatim."""
+
+import unittest
+
+from torch_server import TorchServer, inputs, source
+
+RUN = """import torch
+
+def run(x, y):
+    return torch.relu(x) + y.mean()
+"""
+TRITON = """import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = at < n
+    tl.store(out_ptr + at, tl.load(x_ptr + at, mask=mask) + tl.load(y_ptr + at, mask=mask), mask=mask)
+
+def run(x, y):
+    out = torch.empty_like(x)
+    add_kernel[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)](x, y, out, x.numel(), BLOCK=256)
+    return out * 2
+"""
+
+
+class MultiKernel(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = TorchServer()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+
+    def test_the_rules_one_by_one(self):
+        io = inputs(names="xy", shape=(256,))
+        rows = (
+            # what is asked, outcome (pass, or the verdict of a refusal), words of the reason
+            (source(RUN, "multi_kernel", io, entry_point="run"), "passed", "Ran to its end"),
+            (source(RUN, "multi_kernel", io, entry_point="run", description="relu"), "passed", "Ran to its end"),
+            (source(RUN, "multi_kernel", io), "refused", "entry_point must be specified in metadata"),
+            (source(RUN, "multi_kernel", None, entry_point="run"), "refused",
+             "IOContract is required for multi-kernel sequences. Please provide input/output specifications."),
+            (source(RUN, "multi_kernel", io, entry_point="go"), "contract_invalid",
+             "Entry point function 'go' not found in module. Available: functions [run]"),
+            (source("run = 3\n", "multi_kernel", io, entry_point="run"), "contract_invalid", "a int, not a function"),
+            (source("def run(x):\n    return x\n", "multi_kernel", io, entry_point="run"), "contract_invalid",
+             "does not take 2 positional arguments"),
+            (source("import nothere\n" + RUN, "multi_kernel", io, entry_point="run"), "compile_failed",
+             "Module 'nothere' is not installed"),
+            (source("import cupy as cp\n" + RUN, "multi_kernel", io, entry_point="run"), "unsupported", "needs a GPU"),
+            (source("from . import other\n" + RUN, "multi_kernel", io, entry_point="run"), "compile_failed",
+             "relative import"),
+            (source(RUN + "\nif __name__ == '__main__':\n    run(1, 2)\n", "multi_kernel", io, entry_point="run"), "passed",
+             "Ran to its end"),
+        )
+        for kernel, outcome, says in rows:
+            with self.subTest(says=says):
+                result = self.server.call("evaluate", {"kernel": kernel, "until": "validated", "wait_s": 200}, patience_s=260)
+                if outcome == "refused":
+                    self.assertTrue(result["isError"])
+                    self.assertIn(says, result["content"][0]["text"])
+                    continue
+                report = result["structuredContent"]
+                self.assertEqual(report["verdict"], outcome, report["summary"])
+                self.assertIn(says, report["summary"])
+
+    def test_arguments_come_in_the_contracts_order(self):
+        io = inputs(names="ab", shape=(16,))
+        report = self.server.judge(source("def run(p, q):\n    return p - q\n", "multi_kernel", io, entry_point="run"),
+                                   source("def run(a, b):\n    return a - b\n", "multi_kernel", io, entry_point="run"))
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+
+    def test_tritons_kernels_are_interpreted_beside_torch(self):
+        io = inputs(names="xy", shape=(1000,))
+        reference = source("def run(x, y):\n    return (x + y) * 2\n", "multi_kernel", io, entry_point="run")
+        report = self.server.judge(source(TRITON, "multi_kernel", io, entry_point="run"), reference)
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+        wrong = TRITON.replace("mask=mask) + tl.load", "mask=mask) - tl.load")
+        report = self.server.judge(source(wrong, "multi_kernel", io, entry_point="run"), reference)
+        self.assertEqual(report["verdict"], "wrong_output", report["summary"])
+        self.assertTrue(any("interpreter" in warning["message"] for warning in report["warnings"]), report["warnings"])
+
+
+if __name__ == "__main__":
+    unittest.main()
