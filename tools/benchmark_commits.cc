@@ -59,8 +59,7 @@ mcp::Tool benchmark_commits(Jobs& jobs, const Library* library, Commands command
           "Runs a commit's performance test generator on base (its parent), head and main, each "
           "in a checkout and environment of its own: a reference is made on base, head must be "
           "equivalent to it, then all sides run interleaved. Returns times, a ratio with its "
-          "interval, whose fault a failure is (environment or code) and the command to repeat "
-          "it, and a data set record. The repository itself is not touched.",
+          "interval, whose fault a failure is, the command to repeat it, and a data set record.",
       .annotations = {.read_only = false,
                       .destructive = false,
                       .idempotent = false,

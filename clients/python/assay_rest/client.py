@@ -39,7 +39,7 @@ class Client:
         """Compiled, validated (against `ref_kernel`, if there is one) and timed.
 
         `options`: num_trials, num_warmup, validation_trials, timeout, atol, rtol, device, until, checks,
-        device_metrics, baseline, min_isolation. `timeout` is the kernel's, in seconds of execution; `patience_s`
+        device_metrics, baseline, generalise, min_isolation. `timeout` is the kernel's, in seconds of execution; `patience_s`
         is how long this call waits in all, for a queue too."""
         return self._judge("/evaluate", self._evaluation(kernel, ref_kernel, options), patience_s)
 
