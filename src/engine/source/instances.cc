@@ -34,6 +34,8 @@ std::set<std::string_view> defined_names(const Tokens& tokens) {
         !tokens[i].is("namespace")) {
       continue;
     }
+    // template <class T> defines none.
+    if (i > 0 && (tokens[i - 1].is("<") || tokens[i - 1].is(","))) continue;
     std::size_t at = i + 1;
     if (is_enum && (tokens[at].is("class") || tokens[at].is("struct"))) ++at;
     if (at < tokens.size() && tokens[at].kind == TokenKind::identifier)
@@ -133,7 +135,7 @@ class Arguments {
   }
 
   // The text if it means something outside of the host function it stands in, else "".
-  [[nodiscard]] std::string if_known(std::string text) const {
+  [[nodiscard]] std::string if_known(const std::string& text) const {
     const Tokens tokens = lex(text);
     const bool is_known =
         !tokens.empty() && std::all_of(tokens.begin(), tokens.end(), [&](const Token& token) {
