@@ -93,13 +93,13 @@ Draft from_kernel(const Json& arguments, const References& references,
     return draft;
   }
   auto& good = std::get<InferredContract>(inferred);
-  for (const auto& [size, value] : sizes) {
+  for (const auto& size : sizes) {
     const auto& args = good.document.at("args");
     const bool is_scalar = std::any_of(args.begin(), args.end(), [&](const auto& arg) {
-      return arg.at("name") == size && arg.at("type") == "int";
+      return arg.at("name") == size.first && arg.at("type") == "int";
     });
-    if (!is_scalar)
-      violations.push_back({"/sizes/" + size, "the kernel has no int scalar of this name"});
+    if (is_scalar) continue;
+    violations.push_back({"/sizes/" + size.first, "the kernel has no int scalar of this name"});
   }
   if (auto words = set_aside(source::device_code(source->text)); !words.empty()) {
     draft.warnings.push_back({source->pointer, std::move(words)});

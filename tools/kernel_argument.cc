@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "engine/source/device_code.h"
 #include "tools/element.h"
@@ -157,6 +158,7 @@ void read_options(const Json& metadata, const std::string& pointer, KernelArgume
                   std::vector<Violation>& violations) {
   nlohmann::json taken = nlohmann::json::array();
   bool is_given = false;
+  std::string allowed = "; allowed are" + allowed_options();  // said once
   // The old system's own documents spell it both ways.
   for (const char* key : {"compiler_options", "compile_options"}) {
     if (!metadata.contains(key)) continue;
@@ -172,9 +174,8 @@ void read_options(const Json& metadata, const std::string& pointer, KernelArgume
         out.warnings.push_back({at, "'" + option + "' is ignored: NVRTC always optimises"});
       } else if (!is_allowed_option(option) || !is_one_line(option)) {
         violations.push_back({at, "'" + option.substr(0, kMaxQuoted) +
-                                      "' is not an option that may be given to the compiler here; "
-                                      "allowed are" +
-                                      allowed_options()});
+                                      "' is not an option that may be given to the compiler here" +
+                                      std::exchange(allowed, std::string())});
       } else if (std::find(taken.begin(), taken.end(), option) == taken.end()) {
         taken.push_back(std::move(option));
       }

@@ -62,9 +62,11 @@ fs::path state_directory(const std::string& wanted) {
 fs::path contracts_folder(const fs::path& state_dir) { return state_dir / "contracts"; }
 
 void add_source_root_option(CLI::App& command, AssemblyOptions& options) {
-  command.add_option("--source-root", options.source_roots,
-                     "A folder below which source_file may name kernels (repeatable); default: the "
-                     "working directory");
+  command
+      .add_option("--source-root", options.source_roots,
+                  "A folder below which source_file may name kernels (repeatable); default: the "
+                  "working directory")
+      ->check(CLI::ExistingDirectory);
 }
 
 void add_cleanup_options(CLI::App& command, AssemblyOptions& options) {

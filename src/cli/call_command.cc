@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -221,7 +222,8 @@ int call_one_of(const std::vector<mcp::Tool>& tools, const CallOptions& options,
   if (options.arguments == "-") return written(call_stream(caller, std::cin));
   if (options.arguments.starts_with('{')) return written(call_text(caller, options.arguments));
   std::ifstream file(options.arguments);
-  if (!file) {
+  // A folder opens like a file, and fails when it is read.
+  if (!file || std::filesystem::is_directory(options.arguments)) {
     std::cerr << "cannot read " << options.arguments << '\n';
     return kUsage;
   }

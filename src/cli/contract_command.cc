@@ -3,6 +3,7 @@
 // state directory cannot be used, 70 the result could not be written.
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -34,7 +35,8 @@ struct ContractOptions {
 std::optional<std::string> read_input(const std::string& path) {
   if (path == "-") return std::string{std::istreambuf_iterator<char>(std::cin), {}};
   std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
+  // A folder opens like a file, and fails when it is read.
+  if (!file || std::filesystem::is_directory(path)) return std::nullopt;
   return std::string{std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -1,6 +1,6 @@
 // `assay mcp-config CLIENT`: prints what a client's configuration file needs; which file that is
 // goes to standard error, so that the output can be redirected into it. Exit 0, or 2 for an unknown
-// client.
+// client, 70 if the output could not be written.
 #include <iostream>
 #include <memory>
 
@@ -8,6 +8,11 @@
 #include "cli/commands.h"
 
 namespace assay::cli {
+namespace {
+
+constexpr int kUnwritten = 70;  // a full disk: whoever reads the exit code has no result
+
+}  // namespace
 
 void add_mcp_config(CLI::App& app, int& code) {
   struct Options {
@@ -46,8 +51,9 @@ void add_mcp_config(CLI::App& app, int& code) {
                                      options->serve.end());
     const ClientConfig config = client_config(options->client, options->server);
     std::cerr << config.file << ":\n";
-    std::cout << config.text;
-    code = 0;
+    std::cout << config.text << std::flush;
+    code = std::cout ? 0 : kUnwritten;
+    if (!std::cout) std::cerr << "the configuration could not be written to standard output\n";
   });
 }
 

@@ -30,7 +30,7 @@ NOT_YET = {
     "index_add": "indices that may repeat", "radix_partition": "a histogram made before",
     "jacobi3d": "the border is not written", "layernorm_warp": "a warp to a row", "min_max_rows": "a warp to a row",
     "sgemm_double_buffer": "how many blocks lie along a row of c",
-    "reduce_last_block": "one result for all blocks", "scan_warp_shuffle": "one sum for each block",
+    "scan_warp_shuffle": "one sum for each block",
 }
 
 

@@ -138,6 +138,9 @@ TEST_CASE("the greatest index is spelled in names, not in the numbers they have 
       {"for (int i = 0; i < columns - rows / 2; ++i) x[i] = 0;", "columns-rows/2-1"},
       {"int half = columns / 2; for (int i = 0; i < rows * half; ++i) x[i / half] = 0;",
        "(rows*(columns/2)-1)/(columns/2)"},
+      {"for (int i = 0; i < rows * columns * 3; ++i) x[i / (columns * 3)] = 0;",
+       "(rows*columns*3-1)/(columns*3)"},
+      {"for (int i = 0; i < rows; ++i) x[i / columns * 3] = 0;", "(rows-1)/columns*3"},
   };
   for (const auto& [body, upper] : cases) {
     INFO(body);

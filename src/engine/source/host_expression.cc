@@ -1,6 +1,7 @@
 // The type of an expression that host code hands to a kernel: the other half of HostScope.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "engine/source/host_scope.h"
 #include "engine/source/parameter.h"
@@ -136,37 +137,47 @@ HostScope::Type HostScope::called(const Tokens& tokens, Range name, std::size_t 
   return behind(tokens, close + 1, range, std::move(type));
 }
 
-// What stands behind a value: [i], .data_ptr<float>(), + offset.
-HostScope::Type HostScope::behind(const Tokens& tokens, std::size_t at, Range range,
-                                  Type type) const {
+// What `.data_ptr<float>()` and its like make of a value; the index behind it, or the range's end
+// with no type.
+std::size_t HostScope::member(const Tokens& tokens, std::size_t at, Range range, Type& type) {
   static constexpr std::array<std::string_view, 5> kData{"data_ptr", "data", "mutable_data_ptr",
                                                          "const_data_ptr", "get"};
+  static constexpr std::array<std::string_view, 3> kSame{"contiguous", "to", "cuda"};
+  const Type before = std::exchange(type, std::nullopt);
+  if (at + 1 >= range.end) return range.end;
+  const Token& word = tokens[at + 1];
+  at += 2;
+  Type written;
+  if (at < range.end && tokens[at].is("<")) {
+    const std::size_t close = closing_angle(tokens, at, range.end);
+    if (close >= range.end) return range.end;
+    written = type_in(tokens, {at + 1, close});
+    at = close + 1;
+  }
+  if (at < range.end && tokens[at].is("(")) at = closing(tokens, at, range.end) + 1;
+  if (is_one_of(word, kData)) {
+    type = pointer_to(written || !before ? written : element_of(*before));
+  } else if (word.is("item")) {
+    type = written;
+  } else if (is_one_of(word, kSame)) {
+    type = before;
+  } else {
+    return range.end;
+  }
+  return at;
+}
+
+// What stands behind a value: [i], .data_ptr<float>(), + offset.
+HostScope::Type HostScope::behind(const Tokens& tokens, std::size_t at, Range range, Type type) {
   while (at < range.end) {
     const Token& token = tokens[at];
     if (token.is("[")) {
       at = closing(tokens, at, range.end) + 1;
       type = pointee(std::move(type));
-      continue;
-    }
-    if (!token.is(".") && !token.is("->")) break;
-    if (at + 1 >= range.end) return std::nullopt;
-    const Token& member = tokens[at + 1];
-    at += 2;
-    Type written;
-    if (at < range.end && tokens[at].is("<")) {
-      const std::size_t close = closing_angle(tokens, at, range.end);
-      if (close >= range.end) return std::nullopt;
-      written = type_in(tokens, {at + 1, close});
-      at = close + 1;
-    }
-    if (at < range.end && tokens[at].is("(")) at = closing(tokens, at, range.end) + 1;
-    if (is_one_of(member, kData)) {
-      if (!written && type) written = element_of(*type);
-      type = pointer_to(std::move(written));
-    } else if (member.is("item")) {
-      type = std::move(written);
-    } else if (!member.is("contiguous") && !member.is("to") && !member.is("cuda")) {
-      return std::nullopt;
+    } else if (token.is(".") || token.is("->")) {
+      at = member(tokens, at, range, type);
+    } else {
+      break;
     }
   }
   if (at >= range.end) return type;

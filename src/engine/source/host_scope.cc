@@ -11,6 +11,7 @@ namespace {
 constexpr int kMaxDepth = 8;
 constexpr int kMaxCallDepth = 2;
 constexpr std::size_t kMaxVisible = 20'000;
+constexpr std::size_t kMaxBehind = 100'000;  // tokens that are looked back
 constexpr std::size_t kMaxAngleTokens = 64;
 constexpr std::size_t kMaxCalls = 16;
 constexpr std::size_t kMaxTypeTokens = 64;
@@ -36,7 +37,8 @@ HostScope::HostScope(const Unit& unit, const std::vector<std::size_t>& partners,
                      int depth)
     : unit_(unit), tokens_(unit.tokens), partners_(partners), depth_(depth) {
   bool is_in_body = false;  // the token behind opens a scope that is still open
-  for (std::size_t i = std::min(at, tokens_.size()); i-- > 0 && visible_.size() < kMaxVisible;) {
+  const std::size_t begin = std::min(at, tokens_.size());
+  for (std::size_t i = begin; i-- > 0 && begin - i < kMaxBehind && visible_.size() < kMaxVisible;) {
     const Token& token = tokens_[i];
     const bool is_closed =
         (token.is("}") || token.is(")") || token.is("]")) && partners_[i] < tokens_.size();
@@ -115,40 +117,49 @@ HostScope::Type HostScope::base_of_list(std::size_t comma) const {
   return type_in(tokens_, {begin, end});
 }
 
+// Where the words and stars before a name begin; the name's own place if they are no type's.
+std::size_t HostScope::begin_of_type(std::size_t name) const {
+  std::size_t begin = name;
+  while (begin > 0 && name - begin < kMaxTypeTokens) {
+    const Token& before = tokens_[begin - 1];
+    if (before.is(">")) {
+      const std::size_t angle = begin_of_angle(begin - 1);
+      if (angle == begin - 1) return name;
+      begin = angle;
+    } else if (is_plain(before) || before.is("*") || before.is("&")) {
+      --begin;
+    } else {
+      const bool is_start =
+          ends_scope_item(before) || before.is("(") || before.is(",") || before.is(")");
+      return is_start ? begin : name;
+    }
+  }
+  return begin;
+}
+
 // The declaration whose name stands at `at`, if it is one.
 HostScope::Type HostScope::declared_at(std::size_t at, int depth) const {
+  static constexpr std::array<std::string_view, 8> kBehind{"=", ";", ",", ")", "(", "{", "[", ":"};
   if (at == 0 || at + 1 >= tokens_.size()) return std::nullopt;
   const Token& next = tokens_[at + 1];
-  static constexpr std::array<std::string_view, 8> kBehind{"=", ";", ",", ")", "(", "{", "[", ":"};
   if (std::find(kBehind.begin(), kBehind.end(), next.text) == kBehind.end()) return std::nullopt;
-  std::size_t begin = at;
-  while (begin > 0 && at - begin < kMaxTypeTokens) {
-    const Token& before = tokens_[begin - 1];
-    const std::size_t angle = before.is(">") ? begin_of_angle(begin - 1) : begin;
-    if (before.is(">") && angle == begin - 1) return std::nullopt;
-    if (!before.is(">") && !is_plain(before) && !before.is("*") && !before.is("&")) break;
-    begin = before.is(">") ? angle : begin - 1;
-  }
-  if (begin > 0) {
-    const Token& before = tokens_[begin - 1];
-    if (!ends_scope_item(before) && !before.is("(") && !before.is(",") && !before.is(")"))
-      return std::nullopt;
-  }
+  const std::size_t begin = begin_of_type(at);
   Type type = type_in(tokens_, {begin, at});
+  // double *a, *b: the stars are each name's own.
   if (!type && begin > 0 && tokens_[begin - 1].is(",")) {
     type = base_of_list(begin - 1);
-    if (type) {
-      type->pointers = static_cast<std::size_t>(
-          std::count_if(tokens_.begin() + static_cast<std::ptrdiff_t>(begin),
-                        tokens_.begin() + static_cast<std::ptrdiff_t>(at),
-                        [](const Token& token) { return token.is("*"); }));
-    }
+    const auto first = tokens_.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto is_star = [](const Token& token) { return token.is("*"); };
+    const auto stars =
+        std::count_if(first, tokens_.begin() + static_cast<std::ptrdiff_t>(at), is_star);
+    if (type) type->pointers = static_cast<std::size_t>(stars);
   }
   if (!type) return std::nullopt;
   if (type->name == "auto") {
+    if (!next.is("=")) return std::nullopt;
     std::size_t end = at + 2;
     while (end < tokens_.size() && !tokens_[end].is(";") && end < at + kMaxTypeTokens) ++end;
-    return next.is("=") ? value_in(tokens_, {at + 2, end}, depth + 1) : std::nullopt;
+    return value_in(tokens_, {at + 2, end}, depth + 1);
   }
   if (next.is("[")) ++type->pointers;
   return type;
@@ -202,76 +213,76 @@ HostType HostScope::type_named(std::string_view text) const {
   return type ? resolved(*std::move(type)) : HostType{.name = std::string(text)};
 }
 
-namespace {
-
-// A host template around a place: template <…> … name(…).
-struct HostTemplate {
+// template <…> … name(…).
+struct HostScope::Template {
   std::string_view name{};
   std::size_t index = 0;  // of the template parameter that was asked for
   Range parameters{};     // of the function
 };
 
-std::optional<HostTemplate> template_with(const Tokens& tokens,
-                                          const std::vector<std::size_t>& partners,
-                                          std::size_t parameter) {
+// The one whose template parameter stands at `parameter`.
+std::optional<HostScope::Template> HostScope::template_with(std::size_t parameter) const {
   std::size_t open = parameter;
-  while (open > 0 && parameter - open < kMaxAngleTokens && !tokens[open].is("<")) --open;
-  if (open == 0 || !tokens[open].is("<") || !tokens[open - 1].is("template")) return std::nullopt;
-  const std::size_t close = closing_angle(tokens, open, tokens.size());
-  if (close >= tokens.size() || close < parameter) return std::nullopt;  // a use, further on
-  HostTemplate out;
-  for (const Range part : split_at_commas(tokens, open + 1, close)) {
+  while (open > 0 && parameter - open < kMaxAngleTokens && !tokens_[open].is("<")) --open;
+  if (open == 0 || !tokens_[open].is("<") || !tokens_[open - 1].is("template")) return std::nullopt;
+  const std::size_t close = closing_angle(tokens_, open, tokens_.size());
+  if (close >= tokens_.size() || close < parameter) return std::nullopt;  // a use, further on
+  Template out;
+  for (const Range part : split_at_commas(tokens_, open + 1, close)) {
     if (part.end <= parameter) ++out.index;
   }
   std::size_t paren = close;
-  while (paren < tokens.size() && !tokens[paren].is("(") && !ends_scope_item(tokens[paren]))
+  while (paren < tokens_.size() && !tokens_[paren].is("(") && !ends_scope_item(tokens_[paren]))
     ++paren;
-  if (paren >= tokens.size() || !tokens[paren].is("(") || partners[paren] >= tokens.size())
+  if (paren >= tokens_.size() || !tokens_[paren].is("(") || partners_[paren] >= tokens_.size())
     return std::nullopt;
-  out.name = tokens[paren - 1].text;
-  out.parameters = {paren + 1, partners[paren]};
+  out.name = tokens_[paren - 1].text;
+  out.parameters = {paren + 1, partners_[paren]};
   return out;
 }
 
-}  // namespace
+// What go<double>(x) writes for the parameter, or what go(x) makes of it by the type of x.
+std::string HostScope::given_by_call(std::size_t at, const Template& around,
+                                     std::string_view name) const {
+  const HostScope scope(unit_, partners_, at, depth_ + 1);
+  if (tokens_[at + 1].is("<")) {
+    const std::size_t close = closing_angle(tokens_, at + 1, tokens_.size());
+    if (close >= tokens_.size()) return {};
+    const auto given = split_at_commas(tokens_, at + 2, close);
+    if (around.index >= given.size()) return {};
+    const Range written = given[around.index];
+    const HostType type = scope.type_named(spelled(tokens_, written.begin, written.end));
+    return type.name + std::string(type.pointers, '*');
+  }
+  if (partners_[at + 1] >= tokens_.size()) return {};
+  const auto given = split_at_commas(tokens_, at + 2, partners_[at + 1]);
+  const auto parameters = split_at_commas(tokens_, around.parameters.begin, around.parameters.end);
+  for (std::size_t k = 0; k < std::min(given.size(), parameters.size()); ++k) {
+    const auto parameter = read_parameter(tokens_, parameters[k], {});
+    if (!parameter || parameter->type != name) continue;
+    const auto type = scope.type_of(spelled(tokens_, given[k].begin, given[k].end));
+    if (type && type->pointers == parameter->pointer_depth) return type->name;
+  }
+  return {};
+}
 
 std::vector<std::string> HostScope::given_by_calls(std::string_view name) const {
   std::vector<std::string> list;
-  std::optional<HostTemplate> around;
+  std::optional<Template> around;
   for (const std::size_t i : visible_) {
-    if (tokens_[i].is(name) && (around = template_with(tokens_, partners_, i))) break;
+    if (tokens_[i].is(name)) around = template_with(i);
+    if (around) break;
   }
   if (!around || depth_ > kMaxCallDepth) return list;
-  const auto parameters =
-      split_at_commas(tokens_, around->parameters.begin, around->parameters.end);
-  const auto note = [&](std::string text) {
-    const bool is_new = std::find(list.begin(), list.end(), text) == list.end();
-    if (is_new && !text.empty()) list.push_back(std::move(text));
-  };
   std::size_t looked_at = 0;
   for (std::size_t i = 0; i + 1 < tokens_.size() && looked_at < kMaxCalls; ++i) {
     const bool is_call = tokens_[i].is(around->name) && i + 2 != around->parameters.begin &&
                          (tokens_[i + 1].is("<") || tokens_[i + 1].is("("));
     if (!is_call) continue;
     ++looked_at;
-    const HostScope scope(unit_, partners_, i, depth_ + 1);
-    if (tokens_[i + 1].is("<")) {
-      const std::size_t close = closing_angle(tokens_, i + 1, tokens_.size());
-      if (close >= tokens_.size()) continue;
-      const auto given = split_at_commas(tokens_, i + 2, close);
-      if (around->index >= given.size()) continue;
-      const HostType type =
-          scope.type_named(spelled(tokens_, given[around->index].begin, given[around->index].end));
-      note(type.name + std::string(type.pointers, '*'));
-    } else if (partners_[i + 1] < tokens_.size()) {
-      const auto given = split_at_commas(tokens_, i + 2, partners_[i + 1]);
-      for (std::size_t k = 0; k < std::min(given.size(), parameters.size()); ++k) {
-        const auto parameter = read_parameter(tokens_, parameters[k], {});
-        if (!parameter || parameter->type != name) continue;
-        const auto type = scope.type_of(spelled(tokens_, given[k].begin, given[k].end));
-        if (type && type->pointers == parameter->pointer_depth) note(type->name);
-      }
-    }
+    std::string given = given_by_call(i, *around, name);
+    const bool is_new = std::find(list.begin(), list.end(), given) == list.end();
+    if (is_new && !given.empty()) list.push_back(std::move(given));
   }
   return list;
 }

@@ -42,8 +42,14 @@ class HostScope {
   [[nodiscard]] static Type type_in(const Tokens& tokens, Range range);
   [[nodiscard]] Type declared(std::string_view name, int depth) const;
   [[nodiscard]] Type declared_at(std::size_t at, int depth) const;
+  [[nodiscard]] std::size_t begin_of_type(std::size_t name) const;
   [[nodiscard]] Type base_of_list(std::size_t comma) const;
   [[nodiscard]] std::size_t begin_of_angle(std::size_t close) const;
+  struct Template;  // a host template around the place
+  [[nodiscard]] std::optional<Template> template_with(std::size_t parameter) const;
+  // Of the call whose name stands at `at`.
+  [[nodiscard]] std::string given_by_call(std::size_t at, const Template& around,
+                                          std::string_view name) const;
   [[nodiscard]] HostType resolved(HostType type) const;
   [[nodiscard]] Type alias(std::string_view name) const;
 
@@ -53,7 +59,9 @@ class HostScope {
   [[nodiscard]] Type named(const Tokens& tokens, Range range, int depth) const;
   [[nodiscard]] Type called(const Tokens& tokens, Range name, std::size_t open, std::size_t angle,
                             Range range, int depth) const;
-  [[nodiscard]] Type behind(const Tokens& tokens, std::size_t at, Range range, Type type) const;
+  [[nodiscard]] static std::size_t member(const Tokens& tokens, std::size_t at, Range range,
+                                          Type& type);
+  [[nodiscard]] static Type behind(const Tokens& tokens, std::size_t at, Range range, Type type);
 
   const Unit& unit_;
   const Tokens& tokens_;

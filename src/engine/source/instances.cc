@@ -25,25 +25,30 @@ bool is_builtin(std::string_view word) {
   return is_type_word(word) || std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
-// What the file itself names outside of functions that only a host has: types and enumerators.
+// ADD and MUL of the enum whose name or '{' is at `at`.
+void add_enumerators(const Tokens& tokens, std::size_t at, std::set<std::string_view>& names) {
+  while (at < tokens.size() && !tokens[at].is("{") && !tokens[at].is(";")) ++at;
+  if (at >= tokens.size() || !tokens[at].is("{")) return;
+  const std::size_t close = closing(tokens, at, tokens.size());
+  for (const Range part : split_at_commas(tokens, at + 1, std::min(close, tokens.size()))) {
+    if (part.begin < part.end) names.insert(tokens[part.begin].text);
+  }
+}
+
+// What the file itself names for host and device alike: types, namespaces and enumerators.
 std::set<std::string_view> defined_names(const Tokens& tokens) {
   std::set<std::string_view> names;
   for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
     const bool is_enum = tokens[i].is("enum");
-    if (!is_enum && !tokens[i].is("struct") && !tokens[i].is("class") &&
-        !tokens[i].is("namespace")) {
-      continue;
-    }
+    const bool is_type = is_enum || tokens[i].is("struct") || tokens[i].is("class");
+    if (!is_type && !tokens[i].is("namespace")) continue;
+    // template <class T> defines none.
+    if (i > 0 && (tokens[i - 1].is("<") || tokens[i - 1].is(","))) continue;
     std::size_t at = i + 1;
     if (is_enum && (tokens[at].is("class") || tokens[at].is("struct"))) ++at;
-    if (at < tokens.size() && tokens[at].kind == TokenKind::identifier)
-      names.insert(tokens[at].text);
-    while (is_enum && at < tokens.size() && !tokens[at].is("{") && !tokens[at].is(";")) ++at;
-    if (!is_enum || at >= tokens.size() || !tokens[at].is("{")) continue;
-    const std::size_t close = closing(tokens, at, tokens.size());
-    for (const Range part : split_at_commas(tokens, at + 1, std::min(close, tokens.size()))) {
-      if (part.begin < part.end) names.insert(tokens[part.begin].text);
-    }
+    if (at >= tokens.size()) break;
+    if (tokens[at].kind == TokenKind::identifier) names.insert(tokens[at].text);
+    if (is_enum) add_enumerators(tokens, at, names);
   }
   return names;
 }
@@ -133,7 +138,7 @@ class Arguments {
   }
 
   // The text if it means something outside of the host function it stands in, else "".
-  [[nodiscard]] std::string if_known(std::string text) const {
+  [[nodiscard]] std::string if_known(const std::string& text) const {
     const Tokens tokens = lex(text);
     const bool is_known =
         !tokens.empty() && std::all_of(tokens.begin(), tokens.end(), [&](const Token& token) {

@@ -51,10 +51,15 @@ std::optional<Interval> sum_of(const Interval& a, const Interval& b) {
 
 namespace {
 
-// The least of b, as people write it behind a sign: by name where it is the only value there is.
-std::string least_as(const Interval& b, bool is_factor) {
-  if (b.low != b.high) return std::to_string(b.low);
-  return is_factor ? as_factor(b.upper) : in_parentheses(b.upper);
+// The least of b, as it is written behind a '-': by name where that is the only value there is.
+std::string least_of(const Interval& b) {
+  return b.low == b.high ? in_parentheses(b.upper) : std::to_string(b.low);
+}
+
+// The same behind a '/', where a product stands in parentheses, too.
+std::string divisor_of(const Interval& b) {
+  const bool is_word = b.upper.find_first_of("+-*/%") == std::string::npos;
+  return b.low != b.high || is_word ? least_of(b) : "(" + b.upper + ")";
 }
 
 }  // namespace
@@ -65,7 +70,7 @@ std::optional<Interval> difference_of(const Interval& a, const Interval& b) {
       __builtin_sub_overflow(a.high, b.low, &out.high)) {
     return std::nullopt;
   }
-  out.upper = a.upper + (b.low == 0 ? "" : "-" + least_as(b, false));
+  out.upper = a.upper + (b.low == 0 ? "" : "-" + least_of(b));
   return out;
 }
 
@@ -83,7 +88,7 @@ std::optional<Interval> applied(char kind, const Interval& a, const Interval& b)
     case '/':
       if (b.low <= 0) return std::nullopt;
       return Interval{a.low / b.high, a.high / b.low,
-                      in_parentheses(a.upper) + "/" + least_as(b, true)};
+                      in_parentheses(a.upper) + "/" + divisor_of(b)};
     case '%': {
       if (b.low <= 0) return std::nullopt;
       const bool wraps = a.high >= b.high;

@@ -85,6 +85,18 @@ class Reader {
     return at;
   }
 
+  // What stands in the brackets behind `at`; the first that is bounded tells the shape.
+  void note_index(std::size_t at, const Parameter& parameter, PointerUse& use) const {
+    const Range index{at + 2, closing(tokens_, at + 1, kernel_.body.end)};
+    if (use.indexes.size() < kMaxIndexes) {
+      use.indexes.insert(spelled(tokens_, index.begin, index.end));
+    }
+    if (use.has_running_index || tokens_[at].text != parameter.name) return;
+    auto shape = bounds_.shape(index);
+    use.has_running_index = !shape.empty() && tokens_[index.begin].kind != TokenKind::number;
+    if (!shape.empty()) use.shape = std::move(shape);
+  }
+
   // One occurrence of a parameter or of a pointer made from it.
   void access(std::size_t at, std::size_t owner) {
     PointerUse& use = usage_.parameters[owner];
@@ -96,17 +108,7 @@ class Reader {
     bool indexed = false;
     std::size_t begin = at;
     std::size_t end = after_postfix(at + 1, indexed);
-    if (indexed && tokens_[at + 1].is("[") && use.indexes.size() < kMaxIndexes) {
-      const std::size_t close = closing(tokens_, at + 1, kernel_.body.end);
-      use.indexes.insert(spelled(tokens_, at + 2, close));
-    }
-    if (indexed && !use.has_running_index && tokens_[at + 1].is("[") &&
-        tokens_[at].text == parameter.name) {
-      const Range index{at + 2, closing(tokens_, at + 1, kernel_.body.end)};
-      auto shape = bounds_.shape(index);
-      use.has_running_index = !shape.empty() && tokens_[index.begin].kind != TokenKind::number;
-      if (!shape.empty()) use.shape = std::move(shape);
-    }
+    if (indexed && tokens_[at + 1].is("[")) note_index(at, parameter, use);
     std::string_view function;
     bool first_argument = true;
     for (;;) {
