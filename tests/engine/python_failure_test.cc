@@ -27,20 +27,18 @@ TEST_CASE("what went wrong in Python has the verdict of its cause, not of its st
     const char* stage;
     Verdict verdict;
   };
-  const auto row = GENERATE(Row{"exception", "load", Verdict::compile_failed},
-                            Row{"missing_module", "load", Verdict::compile_failed},
-                            Row{"mixed", "load", Verdict::compile_failed},
-                            Row{"exception", "run", Verdict::crashed},
-                            Row{"exception", "time", Verdict::crashed},
-                            Row{"exception", "make_inputs", Verdict::crashed},
-                            Row{"out_of_memory", "load", Verdict::out_of_memory},
-                            Row{"out_of_memory", "run", Verdict::out_of_memory},
-                            Row{"needs_gpu", "load", Verdict::unsupported},
-                            Row{"needs_gpu", "run", Verdict::unsupported},
-                            Row{"target", "load", Verdict::contract_invalid},
-                            Row{"arity", "bind", Verdict::contract_invalid},
-                            Row{"returned", "run", Verdict::contract_invalid},
-                            Row{"shape", "run", Verdict::wrong_output});
+  const auto row = GENERATE(
+      Row{"exception", "load", Verdict::compile_failed},
+      Row{"missing_module", "load", Verdict::compile_failed},
+      Row{"mixed", "load", Verdict::compile_failed}, Row{"exception", "run", Verdict::crashed},
+      Row{"exception", "time", Verdict::crashed}, Row{"exception", "make_inputs", Verdict::crashed},
+      Row{"out_of_memory", "load", Verdict::out_of_memory},
+      Row{"out_of_memory", "run", Verdict::out_of_memory},
+      Row{"needs_gpu", "load", Verdict::unsupported}, Row{"needs_gpu", "run", Verdict::unsupported},
+      Row{"target", "load", Verdict::contract_invalid},
+      Row{"arity", "bind", Verdict::contract_invalid},
+      Row{"returned", "run", Verdict::contract_invalid},
+      Row{"shape", "run", Verdict::wrong_output});
   CAPTURE(row.code, row.stage);
   CHECK(python_failure(failed(row.code, row.stage), "kernel.py", "").verdict == row.verdict);
 }

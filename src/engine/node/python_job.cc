@@ -23,7 +23,9 @@ constexpr std::uint64_t kConstructionSeed = 42;  // the manual's
 constexpr std::size_t kMostOutputs = 64;
 
 struct ZygoteRefuses : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit ZygoteRefuses(const NoPython& none)
+      : std::runtime_error(none.reason), is_fault(none.is_fault) {}
+  bool is_fault;
 };
 
 bool runs_here(const KernelSource& source) {
@@ -124,7 +126,7 @@ std::variant<std::unique_ptr<PythonSession>, Ended> PythonJob::start_session(con
                                          [&](confinement::SpawnRequest request) {
                                            auto child = zygote_.spawn(std::move(request), stop_);
                                            if (auto* none = std::get_if<NoPython>(&child))
-                                             throw ZygoteRefuses(none->reason);
+                                             throw ZygoteRefuses(*none);
                                            return std::get<confinement::Child>(std::move(child));
                                          });
     return std::make_unique<PythonSession>(std::move(process), which, stop_);
@@ -132,6 +134,7 @@ std::variant<std::unique_ptr<PythonSession>, Ended> PythonJob::start_session(con
     if (stop_.stop_requested()) {
       return Ended{.verdict = Verdict::cancelled, .summary = "Cancelled before it finished."};
     }
+    if (refused.is_fault) return our_fault(refused.what());
     return Ended{.verdict = Verdict::unsupported,
                  .summary = std::string("No Python kernel can run here: ") + refused.what() + ".",
                  .detail = {{"missing", "an interpreter with a working torch"}}};

@@ -142,9 +142,12 @@ std::optional<Frame> PythonZygote::next(Deadline deadline, const std::stop_token
 
 std::optional<NoPython> PythonZygote::make_ready(const std::stop_token& stop) {
   if (ready_) {
-    // It may have ended after idling.
-    channel_.read_available();
-    if (channel_.state() == frames::Channel::State::open) return std::nullopt;
+    // It may have ended after idling, or be dying: only an answer says that it is there.
+    Frame ping;
+    ping.body = {{"type", "ping"}};
+    channel_.queue(std::move(ping));
+    const auto pong = next(Clock::now() + kForkLimit, {});
+    if (pong && pong->type() == "pong") return std::nullopt;
     end();
   }
   if (pid_ <= 0) start();
@@ -153,12 +156,12 @@ std::optional<NoPython> PythonZygote::make_ready(const std::stop_token& stop) {
     ready_ = true;
     return std::nullopt;
   }
-  if (stop.stop_requested()) return NoPython{"cancelled"};  // it goes on importing for the next
+  if (stop.stop_requested()) return NoPython{.reason = "cancelled"};  // it imports on for the next
   const std::string what = reply ? reply->body.value("what", std::string("it answered out of turn"))
                                  : std::string("it ended, or did not import torch in ") +
                                        std::to_string(kImportLimit.count()) + " s";
   end();
-  return NoPython{interpreter_.executable + " cannot be used: " + what};
+  return NoPython{.reason = interpreter_.executable + " cannot be used: " + what};
 }
 
 std::variant<Child, NoPython> PythonZygote::spawn(confinement::SpawnRequest request,
@@ -174,7 +177,7 @@ std::variant<Child, NoPython> PythonZygote::spawn(confinement::SpawnRequest requ
   const pid_t pid = reply ? reply->body.value("pid", -1) : -1;
   if (pid <= 0) {
     end();
-    return NoPython{"the Python process that forks runners is gone; run it again"};
+    return NoPython{.reason = "The Python process that forks runners has gone.", .is_fault = true};
   }
   return confinement::finish_spawn(std::move(handover), pid);
 }

@@ -25,6 +25,7 @@ namespace assay::node {
 // Why a zygote forks nothing.
 struct NoPython {
   std::string reason{};
+  bool is_fault = false;  // ours, and passing: another try may find one
 };
 
 class PythonZygote {

@@ -1,6 +1,7 @@
 """The parent of all workers of one interpreter: imports what is slow to import, then forks on request.
 
   → {type: "prepare", library, idle_s}      ← {type: "ready", versions} or {type: "missing", what}
+  → {type: "ping"}                          ← {type: "pong"}
   → {type: "fork", environment} + the descriptors of a confinement::Handover     ← {type: "forked", pid}
 Ends when its channel does, or after idle_s without a word.
 """
@@ -34,6 +35,8 @@ def run():
             idle_s = frame.body["idle_s"]
             reply, library = _prepare(frame.body["library"])
             channel.send(reply)
+        elif frame.body["type"] == "ping":
+            channel.send({"type": "pong"})
         elif frame.body["type"] == "fork" and library is not None:
             channel.send({"type": "forked", "pid": _fork(library, frame)})
 
