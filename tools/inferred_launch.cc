@@ -82,7 +82,9 @@ class HostNames {
       if (!extent || value_of(*extent, known_).value_or(0) <= 0) return std::nullopt;
       list.push_back(*extent);
     }
-    return list.empty() || list.size() > 3 ? std::nullopt : std::optional(list);
+    if (list.empty() || list.size() > 3) return std::nullopt;
+    while (list.size() < 3) list.push_back("1");
+    return list;
   }
 
  private:
