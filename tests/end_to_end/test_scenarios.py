@@ -77,6 +77,26 @@ class Audits(ToolFolder):
         self.write("Dockerfile", GOOD_DOCKERFILE)
         self.assertEqual(self.audit(dockerfile="Dockerfile")[:2], ("passed", []))
 
+    def test_ways_around_the_plain_instructions_of_a_dockerfile(self):
+        self.write("Dockerfile", """ARG BASE="xformers-builder:1"
+ARG KIND=devel
+FROM nvidia/cuda:${KIND} AS one
+FROM ${BASE}
+FROM $NONE${OTHER:-someone/xformers-builder}
+ENV CMAKE_CXX_COMPILER_LAUNCHER=ccache PIP_NO_CACHE_DIR=1
+ENV PIP_FIND_LINKS=/wheels
+COPY --from=0 /a /b
+COPY --from=2 /a /b
+COPY --from=99999999999999999999 /a /b
+RUN --mount=type=bind,from=someone/wheels,target=/w echo
+RUN --mount=from=one,target=/w echo
+RUN --mount=type=bind,from=xformers-builder,target=/w echo
+ENV PLAIN=$
+""")
+        verdict, violations, found = self.audit(dockerfile="Dockerfile")
+        self.assertEqual(violations, [("builder_image", 4), ("builder_image", 5), ("compiler_cache", 6), ("prefetch", 7), ("copy_from_image", 9),
+                                      ("copy_from_image", 10), ("copy_from_image", 11), ("builder_image", 13)])
+
     def test_scripts_and_the_compile_over_all_files(self):
         self.write("post.sh", SCRIPT)
         verdict, violations, found = self.audit(post_create="post.sh")
