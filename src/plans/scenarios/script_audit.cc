@@ -1,6 +1,7 @@
 // Dockerfiles and shell scripts: logical lines, then what each says.
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <map>
 #include <regex>
 #include <set>
@@ -164,46 +165,57 @@ std::pair<std::string, std::string> from_of(const std::vector<std::string>& word
   return {words[image], is_named ? words[image + 2] : std::string()};
 }
 
+using Note = std::function<void(const char* kind, std::string message)>;
+
+// Images that COPY, ADD and the mounts of RUN take files from.
+void look_for_sources(const std::vector<std::string>& words, bool is_run, const Subject& subject,
+                      const Stages& stages, const Note& note) {
+  for (const auto& word : words) {
+    std::string source;
+    if (is_run)
+      source = mounted_from(word);
+    else if (word.starts_with("--from="))
+      source = word.substr(7);
+    if (source.empty()) continue;
+    if (const auto* name = forbidden_in(source, subject))
+      note("builder_image", "copies from the image '" + *name + "'");
+    else if (!stages.has(source))
+      note("copy_from_image", "copies from the image '" + source + "', which was built elsewhere");
+  }
+}
+
+void look_for_settings(const std::string& text, const Note& note) {
+  if (searches(text, "ccache|_COMPILER_LAUNCHER"))
+    note("compiler_cache", "a compiler cache is set up for what follows");
+  if (searches(text, "PIP_FIND_LINKS|PIP_NO_INDEX"))
+    note("prefetch", "packages come from a folder of wheels");
+}
+
+void begin_stage(const std::vector<std::string>& words, const Subject& subject, Stages& stages,
+                 const Note& note) {
+  const auto [image, stage] = from_of(words);
+  if (const auto* name = forbidden_in(expanded(image, stages.arguments), subject))
+    note("builder_image", "builds on the image '" + *name + "'");
+  if (!stage.empty()) stages.names.insert(stage);
+  ++stages.count;
+}
+
 void look_at_instruction(const LogicalLine& line, const std::string& file, const Subject& subject,
                          Stages& stages, std::vector<Finding>& into) {
   const auto words = words_of(line.text);
   const std::string instruction = upper(words.front());
-  const auto note = [&](const char* kind, std::string message) {
+  const Note note = [&](const char* kind, std::string message) {
     into.push_back({kind, file, line.line, line.text, std::move(message)});
   };
-  if (instruction == "FROM") {
-    const auto [written, stage] = from_of(words);
-    const std::string image = expanded(written, stages.arguments);
-    if (const auto* name = forbidden_in(image, subject))
-      note("builder_image", "builds on the image '" + *name + "'");
-    if (!stage.empty()) stages.names.insert(stage);
-    ++stages.count;
-    return;
-  }
+  const bool is_run = instruction == "RUN";
+  if (instruction == "FROM") begin_stage(words, subject, stages, note);
   if (instruction == "ARG" && stages.count == 0) {
     for (std::size_t i = 1; i < words.size(); ++i) take_argument(words[i], stages.arguments);
   }
-  if (instruction == "ENV" || instruction == "ARG") {
-    if (searches(line.text, "ccache|_COMPILER_LAUNCHER"))
-      note("compiler_cache", "a compiler cache is set up for what follows");
-    if (searches(line.text, "PIP_FIND_LINKS|PIP_NO_INDEX"))
-      note("prefetch", "packages come from a folder of wheels");
-  }
-  if (instruction == "COPY" || instruction == "ADD" || instruction == "RUN") {
-    for (const auto& word : words) {
-      const std::string source = instruction == "RUN"          ? mounted_from(word)
-                                 : word.starts_with("--from=") ? word.substr(7)
-                                                               : std::string();
-      if (source.empty()) continue;
-      const auto* name = forbidden_in(source, subject);
-      if (name != nullptr)
-        note("builder_image", "copies from the image '" + *name + "'");
-      else if (!stages.has(source))
-        note("copy_from_image",
-             "copies from the image '" + source + "', which was built elsewhere");
-    }
-  }
-  if (instruction != "RUN") return;
+  if (instruction == "ENV" || instruction == "ARG") look_for_settings(line.text, note);
+  if (is_run || instruction == "COPY" || instruction == "ADD")
+    look_for_sources(words, is_run, subject, stages, note);
+  if (!is_run) return;
   if (searches(line.text, "--mount=type=cache")) note("cache_mount", "a cache outlives the build");
   for (const auto& command : commands_of(line)) look_at_command(command, file, subject, into);
 }
