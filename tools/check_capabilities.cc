@@ -1,5 +1,6 @@
 // check_capabilities: devices, toolkit, kernel types, and the isolation that was seen to be in
 // force.
+#include "plans/requirement_form.h"
 #include "plans/requirements_job.h"
 #include "tools/job_answer.h"
 #include "tools/refusal.h"
@@ -36,6 +37,11 @@ std::string describe(const OrderedJson& seen) {
 // Looking starts programs (an interpreter, a container engine): the engine's to do.
 ToolResult with_requirements(Jobs& jobs, const Json& needs, ToolResult result,
                              CallContext& context) {
+  std::vector<contract::Violation> violations;
+  for (const auto& one : plans::malformed_requirements(needs)) {
+    violations.push_back({"/requires/" + one.key, one.message});
+  }
+  if (!violations.empty()) return refuse(violations);
   constexpr double kPatienceS = 300;
   const std::string id =
       jobs.submit(plans::requirements_kind(), {{"requires", needs}}, context.principal);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plans/generators/generator_job.h"
+#include "plans/requirement_form.h"
 #include "tools/refusal.h"
 #include "tools/schemas.h"
 #include "tools/step_job.h"
@@ -65,6 +66,10 @@ ToolResult run(Jobs& jobs, const Library* library, Commands commands, const Json
     const auto workdir =
         located(library, arguments.at("workdir").get<std::string>(), "/workdir", violations);
     if (workdir) request["workdir"] = workdir->string();
+  }
+  for (const auto& one :
+       plans::malformed_requirements(arguments.value("requires", nlohmann::json::object()))) {
+    violations.push_back({"/requires/" + one.key, one.message});
   }
   if (!violations.empty()) return refuse(violations);
   if (auto refused = refuse_commands(commands)) return std::move(*refused);

@@ -8,10 +8,12 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <set>
 
 #include "cli/assembly.h"
 #include "cli/commands.h"
 #include "cli/termination_signals.h"
+#include "cli/visible_text.h"
 #include "engine/confinement/isolation.h"
 #include "plans/optest/case_record.h"
 #include "plans/optest/plan.h"
@@ -23,6 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+
+constexpr std::size_t kToldRest = 10;  // names of runs that were not started
 
 enum ExitCode { kPassed = 0, kFailed = 1, kUsage = 2 };
 
@@ -62,36 +66,49 @@ class Terminal {
 
   void tell(const json& one) {
     const std::string status = one.value("status", "");
-    out_ << paint(label(status), color(status)) << ' ' << one.value("id", "");
+    out_ << paint(label(status), color(status)) << ' ' << visible(one.value("id", ""));
     const std::string details = one.value("details", "");
-    if (!details.empty() && status != "passed") out_ << ": " << details;
+    if (!details.empty() && status != "passed") out_ << ": " << visible_lines(details);
     out_ << '\n';
     for (const auto& warning : one.value("warnings", json::array())) {
-      out_ << "      " << warning.get<std::string>() << '\n';
+      out_ << "      " << visible_lines(warning.get<std::string>()) << '\n';
     }
     const bool bad = status == "failed" || status == "error" || status == "xfail-pass";
     if (bad && one.contains("repro"))
-      out_ << "      " << one.at("repro").get<std::string>() << '\n';
+      out_ << "      " << visible(one.at("repro").get<std::string>()) << '\n';
     out_ << std::flush;
   }
 
-  void summarize(const json& summary) {
+  void summarize(const json& report) {
+    const json& summary = report.at("summary");
     const auto failures = summary.at("failures").get<std::size_t>();
     std::string text = summary.at("total").dump() + " runs";
-    for (const char* status : {"passed", "failed", "error", "xfail", "xfail-pass", "unsupported"}) {
+    for (const char* status :
+         {"passed", "failed", "error", "xfail", "xfail-pass", "unsupported", "cancelled"}) {
       const auto count = summary.value(status, std::size_t{0});
       if (count > 0) text += ", " + std::to_string(count) + " " + status;
     }
-    out_ << paint(text, failures > 0 ? "31" : "32") << std::endl;
+    const bool cut = report.value("cancelled", false);
+    if (cut) text = "CANCELLED: " + text + ", " + told_rest(report);
+    out_ << paint(text, failures > 0 || cut ? "31" : "32") << std::endl;
   }
 
  private:
+  static std::string told_rest(const json& report) {
+    const json& rest = report.at("not_started");
+    std::string text = std::to_string(rest.size()) + " not started";
+    for (std::size_t i = 0; i < rest.size() && i < kToldRest; ++i) {
+      text += (i == 0 ? ": " : ", ") + visible(rest[i].get<std::string>());
+    }
+    return text + (rest.size() > kToldRest ? ", …" : "");
+  }
   static std::string label(const std::string& status) {
     if (status == "passed") return "PASS ";
     if (status == "failed") return "FAIL ";
     if (status == "error") return "ERROR";
     if (status == "xfail") return "XFAIL";
     if (status == "xfail-pass") return "XPASS";
+    if (status == "cancelled") return "CANCL";
     return "UNSUP";
   }
   static const char* color(const std::string& status) {
@@ -107,6 +124,14 @@ class Terminal {
   std::ostream& out_;
 };
 
+json told_runs(const job::JobRecord& record) {
+  json cases = json::array();
+  for (const auto& stage : record.stages) {
+    if (stage.name == "ran") cases.push_back(stage.body);
+  }
+  return cases;
+}
+
 // All runs: from the artifact where the conclusion has only the first ones.
 json whole_report(Assembly& assembly, const job::JobRecord& record) {
   for (const auto& link : record.artifacts) {
@@ -114,12 +139,24 @@ json whole_report(Assembly& assembly, const job::JobRecord& record) {
     const auto bytes = assembly.jobs().artifact(link);
     if (bytes) return json::parse(*bytes, nullptr, false);
   }
-  if (record.conclusion.contains("report")) return record.conclusion.at("report");
-  json cases = json::array();
-  for (const auto& stage : record.stages) {
-    if (stage.name == "ran") cases.push_back(stage.body);
+  const json told = record.conclusion.value("report", json());
+  if (told.is_object() && !told.contains("truncated")) return told;
+  return optest::report_of(told_runs(record));
+}
+
+// Where the logs are: only of those that were really stored.
+void tell_logs(json& report, const job::JobRecord& record) {
+  std::set<std::string> stored;
+  for (const auto& link : record.artifacts) stored.insert(link.name);
+  for (auto& one : report.at("cases")) {
+    if (!one.contains("log")) continue;
+    const std::string name = one.at("log").get<std::string>();
+    if (stored.contains(name))
+      one["log"] = "assay://jobs/" + record.id + "/" + name;
+    else
+      one.erase("log");
   }
-  return optest::report_of(cases);
+  report["job_id"] = record.id;
 }
 
 bool write_report(const std::string& path, const json& report) {
@@ -132,9 +169,14 @@ bool write_report(const std::string& path, const json& report) {
 }
 
 int finish(const OptestOptions& options, Assembly& assembly, const job::JobRecord& record,
-           Terminal& terminal) {
-  const json report = whole_report(assembly, record);
-  terminal.summarize(report.at("summary"));
+           const std::vector<std::string>& runs, Terminal& terminal) {
+  json report = whole_report(assembly, record);
+  if (record.verdict == job::Verdict::cancelled) optest::tell_cancelled(report, runs);
+  for (const auto& one : report.at("cases")) {
+    if (one.at("status") == "cancelled") terminal.tell(one);  // no stage told of it
+  }
+  tell_logs(report, record);
+  terminal.summarize(report);
   bool written = true;
   if (!options.report_path.empty()) written = write_report(options.report_path, report);
   if (options.report == "json" && options.report_path.empty()) {
@@ -142,13 +184,15 @@ int finish(const OptestOptions& options, Assembly& assembly, const job::JobRecor
   }
   if (record.verdict == job::Verdict::passed) return written ? kPassed : kFailed;
   if (record.verdict != job::Verdict::failed) {
-    std::cerr << "optest: " << record.conclusion.value("summary", std::string("not finished"))
+    std::cerr << "optest: "
+              << visible_lines(record.conclusion.value("summary", std::string("not finished")))
               << '\n';
   }
   return kFailed;
 }
 
-int run_job(const OptestOptions& options, const std::string& text, const fs::path& folder) {
+int run_job(const OptestOptions& options, const std::string& text, const fs::path& folder,
+            const std::vector<std::string>& runs) {
   confinement::harden_supervisor();
   ::signal(SIGPIPE, SIG_IGN);
   const TerminationSignals signals;
@@ -176,7 +220,7 @@ int run_job(const OptestOptions& options, const std::string& text, const fs::pat
         }
       });
   if (!record) return kFailed;
-  return finish(options, assembly, *record, terminal);
+  return finish(options, assembly, *record, runs, terminal);
 }
 
 int run_optest(const OptestOptions& options) {
@@ -190,21 +234,24 @@ int run_optest(const OptestOptions& options) {
   const fs::path folder = fs::canonical(options.plan).parent_path();
   const optest::Loaded loaded = optest::load_plan(text, folder);
   for (const auto& problem : loaded.problems) {
-    std::cerr << optest::to_text(problem, options.plan) << '\n';
+    std::cerr << visible_lines(optest::to_text(problem, options.plan)) << '\n';
   }
   if (!loaded.plan) return kFailed;
   const optest::Choice choice = optest::choice_from(choice_of(options));
   const auto runs = optest::select_runs(*loaded.plan, choice);
   if (runs.empty()) {
-    std::cerr << optest::nothing_selected(*loaded.plan, choice) << '\n';
+    std::cerr << visible_lines(optest::nothing_selected(*loaded.plan, choice)) << '\n';
     return kFailed;
   }
   if (options.list) {
-    for (const auto& run : runs) std::cout << run.id << (run.xfail ? " (xfail)" : "") << '\n';
+    for (const auto& run : runs)
+      std::cout << visible(run.id) << (run.xfail ? " (xfail)" : "") << '\n';
     return kPassed;
   }
   try {
-    return run_job(options, text, folder);
+    std::vector<std::string> ids;
+    for (const auto& run : runs) ids.push_back(run.id);
+    return run_job(options, text, folder, ids);
   } catch (const std::exception& fault) {
     std::cerr << "optest: " << fault.what() << '\n';
     return kFailed;

@@ -128,6 +128,34 @@ class Commits(ToolFolder):
         self.assertEqual(self.records("data.jsonl")[0]["test_failed"], "Yes")
         self.assertTrue(any(one["name"].startswith("log-") for one in report["artifacts"]), "the log of what failed is kept")
 
+    INLINE = GENERATOR.replace("    if reference: store_result(result, name)\n", "    if reference: json.dump(result, open(name, 'w'))\n") \
+        .replace("    if eqcheck: check_equivalence(result, load_result(name))\n", "")
+
+    def test_a_head_that_nobody_compared_is_no_success(self):
+        self.assertNotIn("if eqcheck", self.INLINE)
+        self.write("g.py", self.INLINE)
+        for more in ({"eq_level": "exact"}, {}):
+            report = self.benchmark(head=self.wrong, base=self.base, script="g.py", repeats=2, dataset_path="data.jsonl", **more)
+            result = report["result"]
+            self.assertEqual((report["verdict"], result["status"], result["fault"]), ("failed", "equivalence_not_performed", "test"), result["cause"])
+            seen = result["equivalence"]["head"]
+            self.assertEqual((seen["requested"], seen["performed"], seen["passed"]), (True, False, None))
+            self.assertIn("not performed", result["cause"])
+            self.assertEqual(len(result["samples_ms"]["head"]), 2, "what was measured is told")
+            self.assertEqual(self.records("data.jsonl")[0]["test_failed"], "Yes")
+        # One that stores by itself and compares by its check_equivalence is compared.
+        self.write("g.py", GENERATOR.replace("if reference: store_result(result, name)", "if reference: json.dump(result, open(name, 'w'))"))
+        self.assertEqual(self.benchmark(head=self.wrong, base=self.base, script="g.py", repeats=1)["result"]["status"], "equivalence_failed")
+        self.assertEqual(self.benchmark(head=self.head, script="g.py", repeats=1)["result"]["status"], "success")
+
+    def test_a_name_that_the_checkouts_own_module_lacks_is_the_codes_fault(self):
+        self.write("g.py", GENERATOR.replace("import toy\n", "from toy import no_such_name\n"))
+        result = self.benchmark(head=self.head, script="g.py", repeats=1)["result"]
+        self.assertEqual((result["status"], result["fault"]), ("base_failed", "code"), result["cause"])
+        self.write("g.py", GENERATOR.replace("import toy\n", "from json import no_such_name\n"))
+        result = self.benchmark(head=self.head, script="g.py", repeats=1)["result"]
+        self.assertEqual((result["status"], result["fault"]), ("base_failed", "environment"), result["cause"])
+
     def test_main_and_a_patch_are_further_sides(self):
         self.write("p.patch", subprocess.run(["git", "-C", self.repo, "diff", self.base, self.head], check=True, capture_output=True, text=True).stdout)
         self.git("branch", "other", self.base)
@@ -174,6 +202,27 @@ class Commits(ToolFolder):
         self.assertEqual((result["status"], result["fault"]), ("install_failed", "environment"))
         result = self.benchmark(head=self.head, script="g.py", repeats=1)["result"]
         self.assertEqual((result["status"], result["fault"]), ("base_failed", "environment"), "a missing module is the environment's fault")
+
+    def test_a_submodule_beside_the_repository_is_found(self):
+        self.git("stash", "--quiet")
+        self.git("config", "--unset", "remote.origin.url")
+        os.mkdir(self.path("dep"))
+        run = lambda *a: subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", self.path("dep"), *a], check=True, capture_output=True)
+        run("init", "--quiet", "--initial-branch=main")
+        self.write("dep/x.py", "value = 3\n")
+        run("add", ".")
+        run("commit", "--quiet", "-m", "x")
+        self.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../dep", "sub")
+        base = self.commit(SLOW, "With a submodule")
+        head = self.commit(FAST, "Fast")
+        self.write("g.py", GENERATOR.replace("import toy\n", "import toy, sub.x\n    assert sub.x.value == 3\n"))
+        result = self.benchmark(head=head, base=base, script="g.py", repeats=1)["result"]
+        self.assertEqual(result["status"], "success", result["cause"])
+        shutil.move(self.path("dep"), self.path("gone"))
+        result = self.benchmark(head=head, base=base, script="g.py", repeats=1)["result"]
+        self.assertEqual((result["status"], result["fault"]), ("install_failed", "environment"))
+        self.assertIn("fatal: ", result["cause"])
+        self.assertIn("does not exist", result["cause"])
 
     def test_extractions_and_a_configuration_are_inputs(self):
         self.write("ex/extraction_summary.json", "{}")

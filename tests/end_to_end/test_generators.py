@@ -143,6 +143,7 @@ class Generators(ToolFolder):
             ("from os import no_such_symbol", "IMPORT_MISSING", 1), ("import no_such_module_here", "IMPORT_MISSING", 1),
             ("raise RuntimeError('CAPABILITY_UNSUPPORTED: needs FP8')", "CAPABILITY_UNSUPPORTED", 2),
             ("raise RuntimeError('CUDA is required for this benchmark')", "CAPABILITY_UNSUPPORTED", 2),
+            ("raise RuntimeError('CUDA is not available')", "CAPABILITY_UNSUPPORTED", 2),
             ("print(json.dumps({'target_resolved': True, 'error': 'FP8 operations require CUDA device', 'opt_path_hit': False})); sys.exit(2)", "CAPABILITY_UNSUPPORTED", 2),
             ("print(json.dumps({'error_code': 3, 'error_name': 'OPT_PATH_NOT_TRIGGERED', 'error_message': 'm', 'target_resolved': False})); sys.exit(3)", "OPT_PATH_NOT_TRIGGERED", 3),
             ("raise MemoryError()", "MEMORY_INSUFFICIENT", 4), ("raise RuntimeError('CUDA out of memory. Tried')", "MEMORY_INSUFFICIENT", 4),
@@ -160,6 +161,31 @@ class Generators(ToolFolder):
         self.assertIn("tied to the commit", self.run_script(ending("(lambda a: a)(use_fp8=1)"))[1]["message"])
         report, result = self.run_script(ending("time.sleep(60)"), timeout=1)
         self.assertEqual((report["verdict"], result["status"]), ("timed_out", "TIMEOUT"))
+
+    def test_what_is_no_time_is_said(self):
+        for body, word in (("return float('nan')", "returned nan"), ("return float('inf')", "returned inf"), ("return -1.0", "returned -1.0"),
+                           ("return 10 ** 400", "returned 1000"), ("print(json.dumps({'avg_ms': float('nan')}))", 'avg_ms "NaN"'),
+                           ("print(json.dumps({'avg_ms': -2, 'note': 'a NaN \\\" {'}))", "avg_ms -2"), ("print(json.dumps({'avg_ms': '3 ms'}))", 'avg_ms "3 ms"')):
+            report, result = self.run_script(ending(body))
+            self.assertEqual((result["status"], result["avg_ms"]), ("FAILED", None), (body, result["message"]))
+            self.assertIn(word, result["message"])
+        report, result = self.run_script(ending("print(json.dumps({'avg_ms': 2.5, 'deep': {'p': float('inf')}}, indent=2))"))
+        self.assertEqual((result["status"], result["avg_ms"], result["metrics"]["deep"]), ("ok", 2.5, {"p": "Infinity"}))
+        report, result = self.run_script(ending("print('{\\n' * 20000)\nprint(json.dumps({'avg_ms': 4}))"))
+        self.assertEqual((result["status"], result["avg_ms"]), ("ok", 4))
+
+    def test_a_missing_reference_that_nobody_asked_for_is_an_exception_like_others(self):
+        body = "load_result('none.json')\nreturn 1"
+        self.assertEqual(self.run_script(ending(body))[1]["status"], "FAILED")
+        self.assertEqual(self.run_script(ending("try: load_result('none.json')\nexcept OSError: pass\nreturn 1"))[1]["status"], "ok")
+        self.assertEqual(self.run_script(ending(body), eqcheck=True)[1]["status"], "REFERENCE_MISSING")
+
+    def test_repeats_with_a_reference(self):
+        for wishes in ({"reference": True}, {"reference": True, "eqcheck": True}):
+            report, result = self.run_script(FAMILY_A, prefix="p", repeats=3, **wishes)
+            self.assertEqual((result["status"], len(result["samples_ms"])), ("ok", 3), result["message"])
+            self.assertTrue(result["reference"]["written"])
+            self.assertEqual(result["equivalence"]["performed"], "eqcheck" in wishes)
 
     def test_a_refusal_that_goes_on_to_measure_is_a_warning(self):
         text = ending("print(json.dumps({'error_code': 2, 'error_name': 'CAPABILITY_UNSUPPORTED', 'error_message': 'no fp8'}))\n"
@@ -210,6 +236,15 @@ class Generators(ToolFolder):
         self.assertEqual(answer, result["capability"])
         self.assertEqual({one["requirement"]: one["ok"] for one in answer["items"] if one["need"] in ("json", "no_such_module_here")}, {"python": False})
         self.assertTrue(self.call("check_capabilities", requires={"tools": ["sh"], "python": ["json"], "gpus": ">=0"})["requirements"]["supported"])
+
+    def test_malformed_requirements_are_refused_with_their_place(self):
+        self.write("g.py", ending("pass"))
+        for needs, place in (({"sm": "=>89"}, "/requires/sm"), ({"bogus": 3}, "/requires/bogus"), ({"cuda": "yes"}, "/requires/cuda"),
+                             ({"engine": "docker|"}, "/requires/engine"), ({"python": [""]}, "/requires/python")):
+            report = self.call("run_test_generator", script="g.py", requires=needs)
+            self.assertEqual(report["status"], "client_error", needs)
+            self.assertIn(place, json.dumps(report))
+        self.assertEqual(self.call("check_capabilities", requires={"cuda_version": "12.x"})["status"], "client_error")
 
     def test_a_folder_runs_as_a_batch(self):
         self.write("all/1_a.py", FAMILY_A)

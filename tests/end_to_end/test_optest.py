@@ -330,6 +330,80 @@ class Small(PlanFolder):
         self.assertEqual(process.returncode, 1)
         self.assertEqual(self.read("cleaned"), b"c\n")
 
+    def test_a_cancelled_plan_is_no_pass(self):
+        cases = "".join(f"  - name: c{i}\n    dtypes: [float32]\n    shapes: [{{inputs: [[4]], outputs: [[4]]}}]\n" for i in range(1, 4))
+        text = self.small("cp in.bin out.bin; [ {case} != c1 ] || { echo up > up; sleep 394; }", assertion="builtin.identity") + cases
+        plan = self.write("plan.yaml", text)
+        process = subprocess.Popen([ASSAY, "optest", "run", "--plan", plan, "--no-color", "--report", "json", "--state", self.path("state")],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        while not os.path.exists(self.path("up")):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        report = json.loads(out)
+        self.assertEqual((process.returncode, report["cancelled"]), (1, True))
+        self.assertEqual(self.statuses(report), {"one@cuda:any/shape0": "passed", "c1@cuda:any/shape0": "cancelled"})
+        self.assertEqual(report["not_started"], ["c2@cuda:any/shape0", "c3@cuda:any/shape0"])
+        self.assertEqual(report["summary"]["cancelled"], 1)
+        self.assertIn("CANCL c1@cuda:any/shape0", err)
+        self.assertIn("CANCELLED: 2 runs, 1 passed, 1 cancelled, 2 not started: c2@cuda:any/shape0", err)
+
+    def test_a_command_that_changes_its_input_fails_and_poisons_nothing(self):
+        script = "head -c 16 /dev/zero > in.bin; cp in.bin out.bin"
+        for _ in range(2):
+            case = self.one(script, assertion="broadcast_to")
+            self.assertEqual(case["status"], "failed")
+            self.assertIn("the command changed input0", case["details"])
+            self.assertEqual(case["cache"], ["generated"])
+        # Also one that fails, and one that takes the file away.
+        for script in ("head -c 16 /dev/zero > in.bin; exit 3", "cp in.bin out.bin; rm in.bin", "rm in.bin; mkfifo in.bin"):
+            self.assertIn("the command changed input0", self.one(script, assertion="broadcast_to")["details"])
+            case = self.one("cp in.bin out.bin", assertion="broadcast_to", code=0)
+            self.assertEqual((case["status"], case["cache"]), ("passed", ["generated"]))
+        case = self.one("cp in.bin out.bin", more="prepare: [[sh, -c, 'head -c 16 /dev/zero > in.bin']]", assertion="broadcast_to")
+        self.assertEqual(case["status"], "error")
+        self.assertIn("a prepare command changed input0", case["details"])
+
+    def test_a_users_input_that_the_command_changes_is_left_as_it_is(self):
+        self.write("in.bin", struct.pack("<4f", 1, 2, 3, 4))
+        case = self.one("head -c 16 /dev/zero > in.bin; cp in.bin out.bin", assertion="broadcast_to")
+        self.assertEqual((case["status"], case["cache"]), ("failed", ["user"]))
+        self.assertIn("left as it is now", case["details"])
+        self.assertEqual(self.read("in.bin"), bytes(16))
+
+    def test_what_a_prepare_command_or_an_earlier_attempt_left_is_no_output(self):
+        case = self.one("true", more="prepare: [[cp, in.bin, out.bin]]", assertion="broadcast_to")
+        self.assertIn("there is no", case["details"])
+        case = self.one("[ -e tried ] || { touch tried; cp in.bin out.bin; exit 1; }", more="retries: 1", assertion="broadcast_to")
+        self.assertEqual((case["attempts"], case["status"]), (2, "failed"))
+        self.assertIn("there is no", case["details"])
+
+    def test_an_odd_output_fails_its_own_run_alone(self):
+        for script in ("mkdir out.bin; touch out.bin/x", "mkfifo out.bin", "ln -s /dev/zero out.bin"):
+            case = self.one(script, assertion="broadcast_to")
+            self.assertEqual(case["status"], "failed", script)
+            self.assertEqual(self.one("cp in.bin out.bin", assertion="broadcast_to", code=0)["status"], "passed", script)
+        # A folder that was there before is nobody's output: it is not removed.
+        os.remove(self.path("out.bin"))
+        self.write("out.bin/mine", "x")
+        self.assertEqual(self.one("true", assertion="broadcast_to")["status"], "error")
+        self.assertEqual(self.read("out.bin/mine"), b"x")
+
+    def test_names_paint_nothing_on_the_terminal(self):
+        name = "a\x1b[2J\nPASS  forged\x9b\x7f"
+        plan = self.write("plan.yaml", self.small("exit 1", assertion="identity").replace("name: one", "name: " + json.dumps(name)))
+        for more in ((), ("--list",)):
+            done = self.optest("run", "--plan", plan, "--no-color", "--state", self.path("state"), *more)
+            self.assertIn("a\\x1b[2J\\nPASS  forged\\x9b\\x7f@cuda:any", done.stdout)
+            for text in (done.stdout, done.stderr):
+                self.assertFalse([one for one in text if one != "\n" and (ord(one) < 32 or 127 <= ord(one) < 160)], text)
+                self.assertNotIn("\nPASS", text)
+
+    def test_a_report_says_where_its_logs_are(self):
+        report = self.run_plan(self.small("echo said so; exit 1"), code=1)
+        log = report["cases"][0]["log"]
+        self.assertEqual(log, f"assay://jobs/{report['job_id']}/log-0")
+
     def test_kill_9_leaves_no_process_behind(self):
         plan = self.write("plan.yaml", self.small("echo up > up; setsid sleep 396 & sleep 395"))
         process = subprocess.Popen([ASSAY, "optest", "run", "--plan", plan, "--state", self.path("state")],
@@ -341,6 +415,14 @@ class Small(PlanFolder):
         process.kill()
         process.wait()
         self.assertEqual(wait_gone([pid for pid, _ in below]), [])
+
+    def test_requirements_that_say_nothing_are_problems_of_the_plan(self):
+        plan = self.write("plan.yaml", self.small("true", more="requires: {sm: '=>89', bogus: 3, gpus: 0}"))
+        done = self.optest("run", "--plan", plan, "--state", self.path("state"))
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"plan.yaml:\d+:\d+: backends\[0\].requires.sm: must be a bound")
+        self.assertIn("requires.bogus: is no requirement known here", done.stderr)
+        self.assertNotIn("gpus: must", done.stderr)
 
     def test_a_plan_can_say_what_it_needs(self):
         case = self.one("cp in.bin out.bin", more="requires: {tools: [no_such_tool_here]}")

@@ -77,6 +77,26 @@ class Audits(ToolFolder):
         self.write("Dockerfile", GOOD_DOCKERFILE)
         self.assertEqual(self.audit(dockerfile="Dockerfile")[:2], ("passed", []))
 
+    def test_ways_around_the_plain_instructions_of_a_dockerfile(self):
+        self.write("Dockerfile", """ARG BASE="xformers-builder:1"
+ARG KIND=devel
+FROM nvidia/cuda:${KIND} AS one
+FROM ${BASE}
+FROM $NONE${OTHER:-someone/xformers-builder}
+ENV CMAKE_CXX_COMPILER_LAUNCHER=ccache PIP_NO_CACHE_DIR=1
+ENV PIP_FIND_LINKS=/wheels
+COPY --from=0 /a /b
+COPY --from=2 /a /b
+COPY --from=99999999999999999999 /a /b
+RUN --mount=type=bind,from=someone/wheels,target=/w echo
+RUN --mount=from=one,target=/w echo
+RUN --mount=type=bind,from=xformers-builder,target=/w echo
+ENV PLAIN=$
+""")
+        verdict, violations, found = self.audit(dockerfile="Dockerfile")
+        self.assertEqual(violations, [("builder_image", 4), ("builder_image", 5), ("compiler_cache", 6), ("prefetch", 7), ("copy_from_image", 9),
+                                      ("copy_from_image", 10), ("copy_from_image", 11), ("builder_image", 13)])
+
     def test_scripts_and_the_compile_over_all_files(self):
         self.write("post.sh", SCRIPT)
         verdict, violations, found = self.audit(post_create="post.sh")
@@ -112,13 +132,16 @@ class Audits(ToolFolder):
         self.assertEqual([one["kind"] for one in result["findings"]], ["base_image_reused", "compile"])
 
     def test_caches_and_second_compiles_in_a_log(self):
-        for extra, kind in (("#6 [3/3] RUN make\n#6 CACHED\n", "step_cached"), (" => CACHED [2/5] RUN x\n", "step_cached"), ("---> Using cache\n", "step_cached"),
+        for extra, kind in (("#6 [3/3] RUN make\n#6 CACHED\n", "step_cached"), (" => CACHED [2/5] RUN x\n", "step_cached"), ("  Using cached xformers-0.0.1.tar.gz\n", "wheel_cached"),
+                            ("cache hit (direct)   12\n", "compiler_cache"), ("  Hits:    3 / 10 (30.00 %)\n", "compiler_cache"), ("Cache hits    2\n", "compiler_cache"), ("---> Using cache\n", "step_cached"),
                             ("  Using cached torch-2.0-cp311.whl (1 MB)\n", "wheel_cached"), ("#3 importing cache manifest from x\n", "cache_from"),
                             ("FROM xformers-builder\n", "builder_image")):
             verdict, result = self.log(self.LOG + extra)
             self.assertEqual((verdict, [one["kind"] for one in result["cache_violations"]]), ("failed", [kind]), extra)
         verdict, result = self.log(self.LOG + "Successfully installed numpy-1 xformers-0.0.2\n")
         self.assertEqual((verdict, result["compile_count"]), ("failed", 2))
+        for extra in ("cache hit (direct)   0\n", "  Hits:    0 / 10 (0.00 %)\n", "Using cached metadata\n"):
+            self.assertEqual(self.log(self.LOG + extra)[0], "passed", extra)
         self.assertEqual(self.log("nothing here\n")[0], "failed")
         self.assertEqual(self.log("\x1b[" * 100000 + "\r" * 1000 + "x" * 1000000)[1]["compile_count"], 0)
 
@@ -197,6 +220,14 @@ class Runs(ToolFolder):
         self.assertIn("verify: exit code 1", report["summary"])
         report, criteria = self.scenario("read -p 'name? ' x || x=default; echo COMPILED; echo $x > built", timeout=20)
         self.assertEqual(report["verdict"], "passed", "a question gets no answer and does not hang")
+
+    def test_what_cannot_be_copied_is_left_out_and_named(self):
+        os.makedirs(self.path("w/deep"))
+        os.mkfifo(self.path("w/deep/pipe"))
+        os.symlink("nowhere", self.path("w/link"))
+        report, criteria = self.scenario("test -L link && test ! -e deep/pipe && cp src/a.c built\necho COMPILED once\n")
+        self.assertEqual(report["verdict"], "passed", report["summary"])
+        self.assertEqual(report["result"]["left_out_of_the_copy"], [self.path("w/deep/pipe")])
 
     def test_a_hanging_script_is_ended(self):
         report, criteria = self.scenario("setsid sleep 394 & sleep 393", timeout=1)

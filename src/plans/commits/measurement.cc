@@ -17,6 +17,8 @@ using nlohmann::json;
 
 namespace {
 
+constexpr const char* kNotCompared = "equivalence_not_performed";
+
 std::string whole(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
@@ -30,14 +32,29 @@ const char* name(FaultKind kind) {
       return "environment";
     case FaultKind::code:
       return "code";
+    case FaultKind::test:
+      return "test";
   }
   return "";
 }
 
+// A module of the commit's own checkout that has not the name it was asked for.
+bool is_of_checkout(const Side& side, const json& facts) {
+  if (!facts.is_object()) return false;
+  const json exception = facts.value("exception", json());
+  if (!exception.is_object()) return false;
+  const json path = exception.value("module_file", json());
+  return path.is_string() &&
+         path.get_ref<const std::string&>().starts_with(side.checkout().string() + "/");
+}
+
 // What a machine lacks is its fault; what the commit's code does, the code's.
-FaultKind fault_of(Status status) {
-  switch (status) {
+FaultKind fault_of(const Side& side, const GeneratorEnd& end) {
+  switch (end.classified.status) {
     case Status::import_missing:
+      return is_of_checkout(side, end.facts) ? FaultKind::code : FaultKind::environment;
+    case Status::reference_missing:
+      return FaultKind::test;
     case Status::capability_unsupported:
     case Status::memory_insufficient:
     case Status::environment_fault:
@@ -68,7 +85,10 @@ Measured Measurement::run() {
   if (!trouble) trouble = make_sides();
   if (!trouble) trouble = make_reference();
   if (!trouble) trouble = check_equivalence();
-  if (!trouble) trouble = measure();
+  // Times of what nobody compared are told, but they are no success.
+  if (!trouble || trouble->status == kNotCompared) {
+    if (Trouble another = measure()) trouble = std::move(another);
+  }
   compare();
   const json after = repository_.state();
   body_["checkout"] = {{"untouched", before == after},
@@ -188,11 +208,16 @@ Measurement::Problem Measurement::blame(const Side& side, const GeneratorEnd& en
   const Status status = end.classified.status;
   Problem problem{
       .status = side.name() + "_failed",
-      .fault = fault_of(status),
+      .fault = fault_of(side, end),
       .cause = side.name() + ": " + generators::name(status) + ": " + end.classified.message,
       .command = plans::repro_line(end.step),
       .tail = plans::printable(end.end.tail)};
   if (status == Status::equivalence_failed) problem.status = "equivalence_failed";
+  if (status == Status::reference_missing) {
+    problem.status = kNotCompared;
+    problem.cause =
+        side.name() + ": equivalence was requested, but not performed: " + end.classified.message;
+  }
   if (status == Status::capability_unsupported) problem.status = "unsupported";
   if (status == Status::timeout) problem.status = "timeout";
   if (end.end.why == plans::StepEnd::Why::cancelled) problem.status = "cancelled";
@@ -205,13 +230,12 @@ Measurement::Trouble Measurement::make_reference() {
   if (end.classified.status != Status::ok) return blame(base, end);
   body_["reference"] = {{"side", "base"}, {"files", end.facts.value("stored", json::array())}};
   if (body_["reference"]["files"].empty()) {
-    body_["reference"]["note"] = "the generator stored none, so equivalence cannot be checked";
+    body_["reference"]["note"] = "the generator stored none by its store_result";
   }
   return std::nullopt;
 }
 
 Measurement::Trouble Measurement::check_equivalence() {
-  if (body_["reference"]["files"].empty()) return std::nullopt;
   for (const Side& side : sides_) {
     if (side.name() == "base") continue;
     const GeneratorEnd end = run_on(side, false, true, "equivalence");

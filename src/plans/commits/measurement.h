@@ -16,12 +16,14 @@
 
 namespace assay::commits {
 
-// Whose fault it is that there is no measurement: the machine's and its packages', or the code's.
-enum class FaultKind { none, environment, code };
+// Whose fault it is that there is no measurement: the machine's and its packages', the code's, or
+// the generator's that was to test it.
+enum class FaultKind { none, environment, code, test };
 
 struct Measured {
   // success, base_failed, head_failed, main_failed, patched_failed, equivalence_failed,
-  // install_failed, no_test, no_commit, unsupported, timeout, cancelled
+  // equivalence_not_performed (the times are there), install_failed, no_test, no_commit,
+  // unsupported, timeout, cancelled
   std::string status = "success";
   FaultKind fault = FaultKind::none;
   std::string cause{};

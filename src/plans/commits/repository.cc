@@ -1,5 +1,7 @@
 #include "plans/commits/repository.h"
 
+#include <sstream>
+
 #include "plans/optest/tensor_file.h"
 
 namespace assay::commits {
@@ -16,10 +18,16 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-std::string last_line(const std::string& tail) {
+// What git calls fatal first is the cause; what follows is what came of it.
+std::string cause_in(const std::string& tail) {
   const std::string text = trimmed(plans::printable(tail));
-  const std::size_t start = text.rfind('\n');
-  return start == std::string::npos ? text : text.substr(start + 1);
+  std::string last;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with("fatal: ") || line.starts_with("error: ")) return line;
+    if (!line.empty()) last = line;
+  }
+  return last;
 }
 
 }  // namespace
@@ -43,7 +51,7 @@ GitEnd Repository::git(const fs::path& cwd, std::vector<std::string> arguments,
                 .output = end.standard_output,
                 .command = plans::command_line(step.argv)};
   if (!result.ok) {
-    const std::string said = last_line(end.tail);
+    const std::string said = cause_in(end.tail);
     result.problem = plans::describe(end) + (said.empty() ? "" : ": " + said);
   }
   return result;
@@ -109,7 +117,12 @@ GitEnd Repository::check_out(const fs::path& clone, const std::string& commit,
   GitEnd end = git(clone, {"worktree", "add", "--quiet", "--detach", folder.string(), commit});
   std::error_code error;
   if (!end.ok || !fs::exists(folder / ".gitmodules", error)) return end;
-  return git(folder, {"submodule", "--quiet", "update", "--init", "--recursive"});
+  // "../other.git" of .gitmodules is beside where the user's repository came from, or beside it.
+  std::string home = remote_url();
+  const bool is_relative = home.starts_with("./") || home.starts_with("../");
+  if (home.empty() || is_relative) home = (path_ / home).lexically_normal().string();
+  return git(folder, {"-c", "remote.origin.url=" + home, "submodule", "--quiet", "update", "--init",
+                      "--recursive"});
 }
 
 GitEnd Repository::apply(const fs::path& folder, const fs::path& patch) const {

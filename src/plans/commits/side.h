@@ -56,6 +56,7 @@ class Side {
       const std::vector<std::string>& mounts,
       const std::map<std::string, std::string>& variables) const;
   [[nodiscard]] const std::map<std::string, std::string>& variables() const { return variables_; }
+  [[nodiscard]] const std::filesystem::path& checkout() const { return checkout_; }
   [[nodiscard]] const std::filesystem::path& log() const { return log_; }
   // [{phase, command, wall_ms, ok}], and whether the image was there already.
   [[nodiscard]] const nlohmann::json& phases() const { return phases_; }

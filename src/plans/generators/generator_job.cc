@@ -147,7 +147,7 @@ class GeneratorJob {
     std::vector<GeneratorEnd> runs;
     const int repeats = request_.value("repeats", 1);
     for (int i = 0; i < repeats && !stop_.stop_requested(); ++i) {
-      runs.push_back(pass(call));
+      runs.push_back(pass(call, runs));
       if (runs.back().classified.status != Status::ok) break;
     }
     if (runs.empty()) return json::object();
@@ -168,8 +168,18 @@ class GeneratorJob {
     return told;
   }
 
-  // With both wishes the reference is made by a run of its own, so that the comparison has one.
-  GeneratorEnd pass(const GeneratorCall& call) {
+  // The reference is made once: a confined process has a user of its own and may not write over
+  // what an earlier one left. With both wishes it is made by a run of its own, so that the
+  // comparison has one.
+  GeneratorEnd pass(const GeneratorCall& call, const std::vector<GeneratorEnd>& earlier) {
+    if (call.reference && !earlier.empty()) {
+      GeneratorCall next = call;
+      next.reference = false;
+      GeneratorEnd end = run_generator(next, steps_, stop_);
+      if (end.facts.is_object())
+        end.facts["stored"] = earlier.front().facts.value("stored", json::array());
+      return end;
+    }
     if (call.reference && call.eqcheck) {
       GeneratorCall first = call;
       first.eqcheck = false;

@@ -84,6 +84,7 @@ void decide_unit(const GeneratorCall& call, GeneratorEnd& end) {
   }
   if (!end.facts.is_object() || !end.facts.value("returned", json()).is_number()) return;
   const double returned = end.facts.at("returned").get<double>();
+  if (returned < 0) return;  // the status says that it is no time
   const double wall_s = end.facts.value("wall_s", 0.0);
   if (call.return_unit == "ms" || call.return_unit == "s") {
     end.avg_ms = call.return_unit == "ms" ? returned : returned * kMsPerS;

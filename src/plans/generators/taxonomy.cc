@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 
 namespace assay::generators {
 namespace {
 
 using nlohmann::json;
 using plans::StepEnd;
+
+constexpr std::size_t kLongestObject = 64U << 10;  // bytes of one that takes several lines
+constexpr std::size_t kMostLongObjects = 1'000;
 
 struct Entry {
   Status status;
@@ -55,6 +59,59 @@ std::string text_of(const json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+bool is_time(const json& value) {
+  return value.is_number() && std::isfinite(value.get<double>()) && value.get<double>() >= 0;
+}
+
+// Python's NaN and Infinity are no JSON: as texts they can be told.
+std::string with_quoted_specials(const std::string& text) {
+  constexpr std::array<const char*, 3> kSpecials{"-Infinity", "Infinity", "NaN"};
+  std::string out;
+  bool inside = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto* special = std::find_if(kSpecials.begin(), kSpecials.end(), [&](const char* word) {
+      return !inside && text.compare(at, std::string_view(word).size(), word) == 0;
+    });
+    if (special != kSpecials.end()) {
+      out += "\"" + std::string(*special) + "\"";
+      at += std::string_view(*special).size();
+      continue;
+    }
+    if (inside && text[at] == '\\' && at + 1 < text.size())
+      out += text[at++];
+    else if (text[at] == '"')
+      inside = !inside;
+    out += text[at++];
+  }
+  return out;
+}
+
+json object_of(const std::string& text) {
+  json value = json::parse(text, nullptr, false);
+  if (value.is_discarded()) value = json::parse(with_quoted_specials(text), nullptr, false);
+  return value.is_object() ? value : json(nullptr);
+}
+
+// One past the brace that closes the one at `begin`; npos if there is none near.
+std::size_t closing_brace(const std::string& text, std::size_t begin) {
+  const std::size_t limit = std::min(text.size(), begin + kLongestObject);
+  int depth = 0;
+  bool inside = false;
+  for (std::size_t at = begin; at < limit; ++at) {
+    const char letter = text[at];
+    if (inside && letter == '\\') {
+      ++at;
+    } else if (letter == '"') {
+      inside = !inside;
+    } else if (!inside && letter == '{') {
+      ++depth;
+    } else if (!inside && letter == '}' && --depth == 0) {
+      return at + 1;
+    }
+  }
+  return std::string::npos;
+}
+
 bool is_out_of_memory(const std::string& type, const std::string& text) {
   return type == "MemoryError" || type == "OutOfMemoryError" || contains(text, "out of memory") ||
          contains(text, "cannot allocate memory");
@@ -63,7 +120,8 @@ bool is_out_of_memory(const std::string& type, const std::string& text) {
 bool is_capability(const std::string& text) {
   return contains(text, "cuda is required") || contains(text, "requires cuda") ||
          contains(text, "require cuda") || contains(text, "no nvidia driver") ||
-         contains(text, "torch not compiled with cuda") || contains(text, "no cuda gpus");
+         contains(text, "torch not compiled with cuda") || contains(text, "no cuda gpus") ||
+         contains(text, "cuda is not available") || contains(text, "cuda not available");
 }
 
 // "CAPABILITY_UNSUPPORTED: no FP8" → its status.
@@ -98,7 +156,12 @@ class Classifier {
                                  " and went on: " + message_);
     if (eqcheck_ && facts_.value("compared", 0) == 0) {
       return finish(Status::reference_missing,
-                    "equivalence was requested, but no reference was found to compare with");
+                    "equivalence was requested, but check_equivalence compared nothing");
+    }
+    take_returned(has_result);
+    if (!no_time_.empty()) {
+      return finish(Status::failed,
+                    "the time is no number of milliseconds or seconds: " + no_time_);
     }
     if (!has_result && !facts_.value("returned", json()).is_number()) {
       return finish(Status::invalid_config,
@@ -118,8 +181,11 @@ class Classifier {
   // that is not there, is a refusal.
   void take_lines() {
     for (const auto& line : json_lines(end_.standard_output)) {
-      if (line.contains("avg_ms") && line.at("avg_ms").is_number()) {
-        result_.printed = line;
+      if (line.contains("avg_ms") && !line.at("avg_ms").is_null()) {
+        if (is_time(line.at("avg_ms")))
+          result_.printed = line;
+        else
+          no_time_ = "avg_ms " + line.at("avg_ms").dump();
       } else if (line.contains("error_name") || line.contains("error_code")) {
         refusal_ = status_named(text_of(line, "error_name"));
         if (!refusal_)
@@ -136,6 +202,14 @@ class Classifier {
     }
   }
 
+  void take_returned(bool has_result) {
+    if (has_result) return;
+    const json returned = facts_.value("returned", json());
+    if (returned.is_number() && !is_time(returned)) no_time_ = "returned " + returned.dump();
+    const std::string no_number = text_of(facts_, "no_number");
+    if (!no_number.empty()) no_time_ = "returned " + no_number;
+  }
+
   [[nodiscard]] std::optional<Status> of_process() const {
     if (end_.why == StepEnd::Why::timed_out) return Status::timeout;
     if (end_.is_infrastructure() || end_.why == StepEnd::Why::cancelled)
@@ -145,7 +219,8 @@ class Classifier {
   }
 
   std::optional<Status> of_comparison() {
-    if (const json load = facts_.value("load_failed", json()); load.is_object()) {
+    const json load = facts_.value("load_failed", json());
+    if (eqcheck_ && load.is_object()) {
       message_ = text_of(load, "type") + ": " + text_of(load, "message");
       const std::string type = text_of(load, "type");
       return type == "FileNotFoundError" ? Status::reference_missing : Status::reference_unreadable;
@@ -198,6 +273,7 @@ class Classifier {
   Classified result_{};
   std::optional<Status> refusal_{};
   std::string message_{};
+  std::string no_time_{};  // what stood where a time should
 };
 
 }  // namespace
@@ -239,13 +315,22 @@ job::Verdict verdict_of(Status status) {
 
 std::vector<json> json_lines(const std::string& output) {
   std::vector<json> lines;
+  std::size_t long_ones = 0;
   for (std::size_t at = 0; at < output.size();) {
     const std::size_t end = std::min(output.find('\n', at), output.size());
     const std::string line = output.substr(at, end - at);
     at = end + 1;
     const std::size_t begin = line.find_first_not_of(" \t\r");
     if (begin == std::string::npos || line[begin] != '{') continue;
-    json value = json::parse(line, nullptr, false);
+    json value = object_of(line);
+    // Printed over several lines; who prints braces without end is not followed for ever.
+    if (value.is_null() && long_ones < kMostLongObjects) {
+      ++long_ones;
+      const std::size_t start = at - 1 - line.size() + begin;
+      const std::size_t close = closing_brace(output, start);
+      if (close != std::string::npos) value = object_of(output.substr(start, close - start));
+      if (value.is_object()) at = close;
+    }
     if (value.is_object()) lines.push_back(std::move(value));
   }
   return lines;

@@ -48,7 +48,7 @@ struct Classified {
 [[nodiscard]] Classified classify(const nlohmann::json& facts, const plans::StepEnd& end,
                                   bool eqcheck_requested);
 
-// Every line of an output that is a JSON object.
+// Every JSON object that begins a line of an output; NaN and Infinity are given as texts.
 [[nodiscard]] std::vector<nlohmann::json> json_lines(const std::string& output);
 
 }  // namespace assay::generators

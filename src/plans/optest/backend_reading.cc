@@ -2,6 +2,7 @@
 
 #include "plans/optest/plan_parts.h"
 #include "plans/optest/tokens.h"
+#include "plans/requirement_form.h"
 
 namespace assay::optest {
 namespace {
@@ -37,6 +38,11 @@ class BackendReader {
     backend.skip_cases = reading_.texts(value_, where_, "skip_cases");
     backend.xfail_cases = reading_.texts(value_, where_, "xfail_cases");
     backend.needs = reading_.object(value_, where_, "requires");
+    for (const auto& one : plans::malformed_requirements(backend.needs)) {
+      const Value* needs = value_.find("requires");
+      reading_.problems().error(needs->find(one.key)->place, where_ + ".requires." + one.key,
+                                one.message);
+    }
     read_environment();
     read_commands(judged_here);
     if (judged_here) read_kernel(folder);

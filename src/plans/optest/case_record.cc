@@ -1,5 +1,7 @@
 #include "plans/optest/case_record.h"
 
+#include <set>
+
 namespace assay::optest {
 
 using nlohmann::json;
@@ -18,6 +20,8 @@ const char* name(CaseStatus status) {
       return "xfail-pass";
     case CaseStatus::unsupported:
       return "unsupported";
+    case CaseStatus::cancelled:
+      return "cancelled";
   }
   return "";
 }
@@ -40,8 +44,9 @@ json to_json(const CaseRecord& record) {
 
 json report_of(const json& cases) {
   json summary = {{"total", cases.size()}, {"failures", 0}};
-  for (const auto status : {CaseStatus::passed, CaseStatus::failed, CaseStatus::error,
-                            CaseStatus::xfail, CaseStatus::xfail_pass, CaseStatus::unsupported}) {
+  for (const auto status :
+       {CaseStatus::passed, CaseStatus::failed, CaseStatus::error, CaseStatus::xfail,
+        CaseStatus::xfail_pass, CaseStatus::unsupported, CaseStatus::cancelled}) {
     std::size_t count = 0;
     for (const auto& one : cases) {
       if (one.at("status") == name(status)) ++count;
@@ -50,6 +55,17 @@ json report_of(const json& cases) {
     if (is_failure(status)) summary["failures"] = summary["failures"].get<std::size_t>() + count;
   }
   return {{"summary", std::move(summary)}, {"cases", cases}};
+}
+
+void tell_cancelled(json& report, const std::vector<std::string>& runs) {
+  std::set<std::string> begun;
+  for (const auto& one : report.at("cases")) begun.insert(one.at("id").get<std::string>());
+  json rest = json::array();
+  for (const auto& run : runs) {
+    if (!begun.contains(run)) rest.push_back(run);
+  }
+  report["cancelled"] = true;
+  report["not_started"] = std::move(rest);
 }
 
 }  // namespace assay::optest

@@ -7,8 +7,8 @@
 
 namespace assay::optest {
 
-enum class CaseStatus { passed, failed, error, xfail, xfail_pass, unsupported };
-// "passed", "failed", "error", "xfail", "xfail-pass", "unsupported"
+enum class CaseStatus { passed, failed, error, xfail, xfail_pass, unsupported, cancelled };
+// "passed", "failed", "error", "xfail", "xfail-pass", "unsupported", "cancelled"
 [[nodiscard]] const char* name(CaseStatus status);
 // Of those a run fails by.
 [[nodiscard]] bool is_failure(CaseStatus status);
@@ -28,5 +28,8 @@ struct CaseRecord {
 
 // {"summary": {"total", "failures", one count per status}, "cases": […]}
 [[nodiscard]] nlohmann::json report_of(const nlohmann::json& cases);
+// Of a report that ends before its plan: `cancelled`, and in `not_started` those of the runs that
+// the report has no case of.
+void tell_cancelled(nlohmann::json& report, const std::vector<std::string>& runs);
 
 }  // namespace assay::optest

@@ -21,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 // Inputs, golden and outputs are held as numbers: beyond this the judge itself would be killed.
 constexpr std::uint64_t kMaxElements = 1ULL << 29;
+constexpr const char* kCancelled = "cancelled while it ran";
 
 std::uint64_t elements_of(const ShapeEntry& shapes) {
   std::uint64_t sum = 0;
@@ -38,7 +39,7 @@ json texts(const std::vector<fs::path>& paths) {
 
 // How a run ended, before what was expected of it is looked at.
 struct Outcome {
-  enum class Kind { passed, failed, error, unsupported };
+  enum class Kind { passed, failed, error, unsupported, cancelled };
   Kind kind = Kind::error;
   std::string details{};
 };
@@ -67,6 +68,10 @@ class RunOnItsWay {
     record_.id = run_.id;
     record_.xfail = run_.xfail;
     Outcome outcome = perform();
+    // What went wrong because it was cancelled says nothing of the operator.
+    const bool is_wrong =
+        outcome.kind == Outcome::Kind::failed || outcome.kind == Outcome::Kind::error;
+    if (stop_.stop_requested() && is_wrong) outcome = {Outcome::Kind::cancelled, kCancelled};
     record_.details = std::move(outcome.details);
     record_.status = status_of(outcome.kind);
     record_.more["wall_ms"] =
@@ -87,6 +92,8 @@ class RunOnItsWay {
         return run_.xfail ? CaseStatus::xfail : CaseStatus::failed;
       case Outcome::Kind::unsupported:
         return CaseStatus::unsupported;
+      case Outcome::Kind::cancelled:
+        return CaseStatus::cancelled;
       case Outcome::Kind::error:
         break;
     }
@@ -109,11 +116,11 @@ class RunOnItsWay {
       return {Outcome::Kind::error, "the workdir " + resolved_.workdir.string() + " is no folder"};
     }
     const WorkdirLock lock(resolved_.workdir, stop_);
-    if (stop_.stop_requested()) return {Outcome::Kind::error, "cancelled"};
-    const MadeInputs made =
+    if (stop_.stop_requested()) return {Outcome::Kind::cancelled, "cancelled before it began"};
+    made_ =
         make_inputs(case_, shapes_, resolved_, policy_, tools_.functions, tools_.scratch, stop_);
-    note_inputs(made);
-    if (!made.problem.empty()) return {Outcome::Kind::error, made.problem};
+    note_inputs(made_);
+    if (!made_.problem.empty()) return {Outcome::Kind::error, made_.problem};
     return backend_.kernel ? perform_kernel() : perform_command();
   }
 
@@ -152,21 +159,34 @@ class RunOnItsWay {
   }
 
   Outcome prepare_and_run() {
-    for (const auto& output : resolved_.outputs) {
-      if (const std::string fault = clear(output); !fault.empty())
-        return {Outcome::Kind::error, fault};
-    }
+    if (const std::string fault = clear_outputs(); !fault.empty())
+      return {Outcome::Kind::error, fault};
     for (std::size_t i = 0; i < resolved_.prepare.size(); ++i) {
       const StepEnd end =
           take_step("prepare " + std::to_string(i + 1), resolved_.prepare[i], stop_);
       if (!end.succeeded()) {
+        (void)changed_by("prepare");  // the next run makes them anew
         return {Outcome::Kind::error,
                 "prepare " + std::to_string(i + 1) + ": " + plans::describe(end)};
       }
     }
+    if (const std::string changed = changed_by("a prepare command"); !changed.empty())
+      return {Outcome::Kind::error, changed};
+    // What a prepare command copied there is no output of this run.
+    if (const std::string fault = clear_outputs(); !fault.empty())
+      return {Outcome::Kind::error, fault};
     const StepEnd end = run_command();
-    if (end.why == StepEnd::Why::cancelled) return {Outcome::Kind::error, "cancelled"};
+    Outcome outcome = judge_command(end);
+    clear_oddities();
+    return outcome;
+  }
+
+  Outcome judge_command(const StepEnd& end) {
+    // A golden is of the inputs as they were generated; a later run must not begin with others.
+    const std::string changed = changed_by("the command");
+    if (end.why == StepEnd::Why::cancelled) return {Outcome::Kind::cancelled, kCancelled};
     if (end.is_infrastructure()) return {Outcome::Kind::error, "command " + plans::describe(end)};
+    if (!changed.empty()) return {Outcome::Kind::failed, changed};
     if (!end.succeeded()) {
       return {Outcome::Kind::failed, "command: " + plans::describe(end) + last_line(end)};
     }
@@ -176,6 +196,34 @@ class RunOnItsWay {
     record_.more["checked"] = judged.checked;
     if (judged.is_error) return {Outcome::Kind::error, judged.details};
     return {judged.ok ? Outcome::Kind::passed : Outcome::Kind::failed, judged.details};
+  }
+
+  // "" or which inputs it changed, and what becomes of them.
+  std::string changed_by(const std::string& who) {
+    std::string names;
+    for (const auto& name : changed_inputs(made_, resolved_))
+      names += (names.empty() ? "" : ", ") + name;
+    if (names.empty()) return {};
+    bool has_users = false;
+    for (const auto& one : made_.inputs) has_users = has_users || one.cache == "user";
+    return who + " changed " + names + "; what optest made is made anew by the next run" +
+           (has_users ? ", what was there before is left as it is now" : "");
+  }
+
+  std::string clear_outputs() {
+    for (const auto& output : resolved_.outputs) {
+      if (std::string fault = clear(output); !fault.empty()) return fault;
+    }
+    return {};
+  }
+
+  // A folder in an output's place is this run's own doing, as nothing was there before it: it must
+  // not fail the runs that come after.
+  void clear_oddities() {
+    for (const auto& output : resolved_.outputs) {
+      std::error_code ignored;
+      if (fs::is_directory(fs::symlink_status(output, ignored))) fs::remove_all(output, ignored);
+    }
   }
 
   // What an earlier run left must not be taken for this run's output.
@@ -191,7 +239,7 @@ class RunOnItsWay {
     std::error_code error;
     const auto status = fs::symlink_status(output, error);
     if (!fs::exists(status)) return {};
-    if (!fs::is_regular_file(status)) return output.string() + " is there, and is no plain file";
+    if (fs::is_directory(status)) return output.string() + " is there, and is a folder";
     if (!fs::remove(output, error))
       return "cannot remove " + output.string() + ": " + error.message();
     return {};
@@ -203,10 +251,12 @@ class RunOnItsWay {
     std::int64_t attempt = 0;
     while (attempt < most) {
       ++attempt;
+      if (attempt > 1 && !clear_outputs().empty()) break;
       const std::string step =
           attempt == 1 ? "command" : "command, attempt " + std::to_string(attempt);
       end = take_step(step, resolved_.command, stop_);
       if (end.succeeded() || end.why == StepEnd::Why::cancelled || end.is_infrastructure()) break;
+      if (attempt < most) clear_oddities();
     }
     record_.more["attempts"] = attempt;
     return end;
@@ -254,6 +304,7 @@ class RunOnItsWay {
   const std::stop_token& stop_;
   const fs::path log_;
   const fs::path& plan_folder_;
+  MadeInputs made_{};
   CaseRecord record_{};
   json steps_ = json::array();
 };

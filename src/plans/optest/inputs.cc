@@ -52,6 +52,14 @@ Standing standing(const fs::path& file, const std::string& key) {
   return note.value("key", "") == key ? Standing::ours_same : Standing::ours_other;
 }
 
+bool is_same(const fs::path& file, const std::string& digest) {
+  try {
+    return digest_of_file(file) == digest;
+  } catch (const FileFault&) {
+    return false;
+  }
+}
+
 void leave_note(const fs::path& file, const std::string& key, const json& made_by) {
   write_file(note_of(file),
              json{{"key", key}, {"digest", digest_of_file(file)}, {"made_by", made_by}}.dump(1));
@@ -113,7 +121,10 @@ class Making {
     }
     for (std::size_t i = 0; i < resolved_.inputs.size() && made_.problem.empty(); ++i) {
       const std::string fault = size_fault(resolved_.inputs[i], one_.dtypes[i], shapes_.inputs[i]);
-      if (fault.empty()) continue;
+      if (fault.empty()) {
+        made_.inputs[i].digest = digest_of_file(resolved_.inputs[i]);
+        continue;
+      }
       const bool users = made_.inputs[i].cache == "user";
       made_.problem =
           "input" + std::to_string(i) + ": " + fault +
@@ -263,6 +274,20 @@ std::string input_key(const Case& one, const ShapeEntry& shapes, std::size_t ind
     key["dtype"] = contract::name(one.dtypes[index]);
   }
   return key.dump();
+}
+
+std::vector<std::string> changed_inputs(const MadeInputs& made, const Resolved& resolved) {
+  std::vector<std::string> changed;
+  for (std::size_t i = 0; i < made.inputs.size(); ++i) {
+    const fs::path& file = resolved.inputs[i];
+    if (is_same(file, made.inputs[i].digest)) continue;
+    changed.push_back("input" + std::to_string(i));
+    if (made.inputs[i].cache == "user") continue;
+    std::error_code ignored;
+    if (!fs::is_directory(fs::symlink_status(file, ignored))) fs::remove(file, ignored);
+    fs::remove(note_of(file), ignored);
+  }
+  return changed;
 }
 
 MadeInputs make_inputs(const Case& one, const ShapeEntry& shapes, const Resolved& resolved,

@@ -17,6 +17,7 @@ struct MadeInput {
   // hit: ours, and the same; generated; user: there already and not ours, never overwritten under
   // reuse.
   std::string cache{};
+  std::string digest{};  // of its bytes as they are given to the command
   std::optional<std::uint64_t> seed{};
 };
 
@@ -31,6 +32,11 @@ struct MadeInputs {
                                      CustomFunctions& functions,
                                      const plans::ScratchFolder& scratch,
                                      const std::stop_token& stop);
+
+// What has become of the inputs since they were made: "input0" for each that is gone or another. A
+// changed file of ours is removed, so that the next run makes it anew; the user's is left alone.
+[[nodiscard]] std::vector<std::string> changed_inputs(const MadeInputs& made,
+                                                      const Resolved& resolved);
 
 // The bytes of one input as the builtin generators make them: elements [first, first + count).
 void fill_builtin(const Generator& generator, std::size_t index, std::uint64_t seed,

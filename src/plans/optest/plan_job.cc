@@ -62,7 +62,9 @@ class PlanJob {
                   {"runs", std::move(ids)},
                   {"problems", problems_}});
     run_all(*loaded.plan, runs);
-    return conclude(runs.size());
+    std::vector<std::string> selected;
+    for (const auto& one : runs) selected.push_back(one.id);
+    return conclude(selected);
   }
 
  private:
@@ -107,7 +109,11 @@ class PlanJob {
     const bool stop_on_first = request_.value("stop_on_first", false);
     for (std::size_t i = 0; i < runs.size() && !stop_.stop_requested(); ++i) {
       Ran ran = runner.run(runs[i], stop_);
-      if (stop_.stop_requested()) break;
+      if (stop_.stop_requested()) {
+        // Nobody takes stages any more; the conclusion still says what became of it.
+        cases_.push_back(to_json(ran.record));
+        break;
+      }
       tell(ran, i, runs.size());
       if (stop_on_first && is_failure(ran.record.status)) break;
     }
@@ -136,12 +142,23 @@ class PlanJob {
     return answer.supported ? std::string() : answer.summary;
   }
 
-  node::Conclusion conclude(std::size_t wanted) {
+  [[nodiscard]] bool is_cut(std::size_t wanted) const {
+    const bool is_last_whole = cases_.empty() || cases_.back().at("status") != "cancelled";
+    return stop_.stop_requested() && (cases_.size() < wanted || !is_last_whole);
+  }
+
+  node::Conclusion conclude(const std::vector<std::string>& runs) {
     json report = report_of(cases_);
+    const bool cut = is_cut(runs.size());
+    if (cut) tell_cancelled(report, runs);
     const auto& summary = report.at("summary");
     const auto failures = summary.at("failures").get<std::size_t>();
     const auto unsupported = summary.at("unsupported").get<std::size_t>();
     std::string text = plural(cases_.size(), "run") + ": " + std::to_string(failures) + " failed";
+    if (cut) {
+      text =
+          "Cancelled: " + plural(report.at("not_started").size(), "run") + " not started. " + text;
+    }
     if (unsupported > 0) text += ", " + std::to_string(unsupported) + " unsupported";
     for (const auto& one : cases_) {
       if (text.size() > kToldText) break;
@@ -150,7 +167,7 @@ class PlanJob {
               ": " + one.at("details").get<std::string>().substr(0, 300);
     }
     Verdict verdict = Verdict::passed;
-    if (stop_.stop_requested() && cases_.size() < wanted)
+    if (cut)
       verdict = Verdict::cancelled;
     else if (failures > 0)
       verdict = Verdict::failed;
@@ -164,6 +181,10 @@ class PlanJob {
       for (std::size_t i = 0; i < kToldRuns; ++i) some.push_back(cases_[i]);
       report["cases"] = std::move(some);
       report["truncated"] = "the artifact 'report' has all runs";
+    }
+    if (cut && report.at("not_started").size() > kToldRuns) {
+      json& rest = report["not_started"];
+      rest.erase(rest.begin() + kToldRuns, rest.end());
     }
     node::Conclusion conclusion{.verdict = verdict,
                                 .body = {{"summary", plans::printable(text)},

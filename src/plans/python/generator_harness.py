@@ -229,7 +229,9 @@ class Watch:
             self.check_level(argument(arguments, named, 0, "current_result"), argument(arguments, named, 1, "reference_result"))
         elif name == "run_test" and not self.inside:
             self.facts["returns"] += 1
-            self.facts["returned"] = value if isinstance(value, (int, float)) else None
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            self.facts["returned"] = value if is_number and is_finite(value) else None
+            self.facts["no_number"] = repr(value)[:40] if is_number and not is_finite(value) else None
 
     def check_level(self, current, reference):
         if not self.eq_level:
@@ -240,6 +242,13 @@ class Watch:
             self.facts["level_check"] = {"performed": False, "message": f"{type(error).__name__}: {error}"}
             return
         self.facts["level_check"] = {"performed": True, "passed": not said, "message": said}
+
+
+def is_finite(value):
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def argument(arguments, named, place, name):
@@ -326,11 +335,12 @@ def run(request):
         facts["exit_code"] = 1
         traceback.print_exc()
         facts["exception"] = {"type": type(error).__name__, "message": str(error),
-                              "is_import": isinstance(error, ImportError), "traceback": traceback.format_exc(limit=-6)}
+                              "is_import": isinstance(error, ImportError), "module_file": getattr(error, "path", None)
+                              if isinstance(error, ImportError) else None, "traceback": traceback.format_exc(limit=-6)}
     facts["wall_s"] = time.perf_counter() - begun
     facts.update(watch.facts)
     facts["documents_milliseconds"] = seen["documents_milliseconds"]
-    facts["default_eq_level"] = seen["default_eq_level"]
+    facts["default_eq_level"] = str(seen["default_eq_level"]) if seen["default_eq_level"] is not None else None
     return facts
 
 

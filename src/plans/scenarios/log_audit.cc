@@ -94,8 +94,22 @@ class LogReader {
     } else if (has("---> Using cache") || has("--> Using cache")) {
       note("step_cached", "a build step was taken from the cache");
     }
-    if (has("Using cached ") && has(".whl"))
-      note("wheel_cached", "pip took a wheel from its cache");
+    static const std::regex package("Using cached \\S+\\.(whl|tar\\.gz|tar\\.bz2|zip)\\b");
+    if (std::regex_search(line_, package))
+      note("wheel_cached", "pip took a package from its cache");
+    look_for_compiler_caches();
+  }
+
+  // The statistics of ccache 3 and 4 and of sccache; a hit that is none is none.
+  void look_for_compiler_caches() {
+    static const std::regex hits(
+        "^\\s*(cache hits?( \\((direct|preprocessed)\\))?( rate)?:?|hits:|direct:|preprocessed:)"
+        "\\s+0*[1-9]",
+        std::regex::icase);
+    static const std::regex verbose("result: (direct|preprocessed)_cache_hit|sccache.*cache hit",
+                                    std::regex::icase);
+    if (std::regex_search(line_, hits) || std::regex_search(line_, verbose))
+      note("compiler_cache", "a compiler cache gave what should have been compiled");
   }
 
   // A base image that is there is no cached step of the build.

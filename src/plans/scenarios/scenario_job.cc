@@ -122,10 +122,7 @@ class ScenarioJob {
   fs::path copy_workspace() {
     const fs::path workspace = scratch_.make("workspace");
     std::error_code error;
-    fs::copy(request_.at("workspace").get<std::string>(), workspace,
-             fs::copy_options::recursive | fs::copy_options::copy_symlinks |
-                 fs::copy_options::overwrite_existing,
-             error);
+    copy_folder(request_.at("workspace").get<std::string>(), workspace, error);
     if (error) {
       std::error_code ignored;
       // The library says input/output error of a copy that had no room.
@@ -135,6 +132,27 @@ class ScenarioJob {
           (full ? std::make_error_code(std::errc::no_space_on_device) : error).message());
     }
     return workspace;
+  }
+
+  // What is no file, folder or link (a FIFO, a socket) cannot be copied: it is left out, and named.
+  void copy_folder(const fs::path& from, const fs::path& to, std::error_code& error) {
+    fs::create_directories(to, error);
+    for (const auto& entry : fs::directory_iterator(from, error)) {
+      const fs::path target = to / entry.path().filename();
+      const auto status = entry.symlink_status(error);
+      if (error) return;
+      if (fs::is_symlink(status)) {
+        fs::copy_symlink(entry.path(), target, error);
+      } else if (fs::is_directory(status)) {
+        copy_folder(entry.path(), target, error);
+        if (!error) fs::permissions(target, status.permissions(), error);
+      } else if (fs::is_regular_file(status)) {
+        fs::copy_file(entry.path(), target, fs::copy_options::overwrite_existing, error);
+      } else {
+        left_out_.push_back(plans::printable(entry.path().string()));
+      }
+      if (error) return;
+    }
   }
 
   Phases carry(const fs::path& workspace) {
@@ -256,6 +274,7 @@ class ScenarioJob {
         {"problem", problem_},
         {"tail", tail_},
         {"log_file", log_.name()},
+        {"left_out_of_the_copy", left_out_},
         {"isolation",
          engine_ == "host" ? "host: a clean folder and private caches, no walls" : engine_}};
     if (request_.contains("dockerfile"))
@@ -284,8 +303,9 @@ class ScenarioJob {
   json audit_ = json::object();
   json engines_ = json::array();
   json phases_ = json::array();
-  std::string engine_{};         // docker, podman, devcontainer or host
-  std::string containers_by_{};  // docker or podman, also under devcontainer
+  json left_out_ = json::array();  // of the workspace
+  std::string engine_{};           // docker, podman, devcontainer or host
+  std::string containers_by_{};    // docker or podman, also under devcontainer
   std::optional<plans::OwnedContainers> owned_{};
   std::optional<plans::HeldStep> held_{};  // goes first
   std::string missing_{};

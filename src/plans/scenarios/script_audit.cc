@@ -1,6 +1,8 @@
 // Dockerfiles and shell scripts: logical lines, then what each says.
 #include <algorithm>
 #include <cctype>
+#include <functional>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -101,14 +103,58 @@ std::vector<LogicalLine> commands_of(const LogicalLine& line) {
 
 struct Stages {
   std::set<std::string> names{};
+  std::map<std::string, std::string> arguments{};  // ARG before the first FROM
   std::size_t count = 0;
 
   [[nodiscard]] bool has(const std::string& name) const {
     const bool is_index =
         !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
-    return names.contains(name) || is_index;
+    // A number that no earlier stage has is the name of an image.
+    return names.contains(name) || (is_index && name.size() < 6 && std::stoul(name) + 1 < count);
   }
 };
+
+// "${BASE}", "${BASE:-other}" and "$BASE" by their defaults.
+std::string expanded(const std::string& text, const std::map<std::string, std::string>& arguments) {
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] != '$') {
+      out += text[at++];
+      continue;
+    }
+    const bool is_braced = text.compare(at, 2, "${") == 0;
+    const std::size_t begin = at + (is_braced ? 2 : 1);
+    const std::size_t end = std::min(text.find_first_not_of(kLetters, begin), text.size());
+    const std::size_t close = is_braced ? std::min(text.find('}', end), text.size()) : end;
+    const auto found = arguments.find(text.substr(begin, end - begin));
+    const bool has_default = is_braced && text.compare(end, 2, ":-") == 0;
+    if (found != arguments.end() && !found->second.empty())
+      out += found->second;
+    else if (has_default)
+      out += text.substr(end + 2, close - end - 2);
+    at = std::min(close + (is_braced ? 1 : 0), text.size());
+  }
+  return out;
+}
+
+void take_argument(const std::string& word, std::map<std::string, std::string>& arguments) {
+  const std::size_t equals = std::min(word.find('='), word.size());
+  std::string value = word.substr(std::min(equals + 1, word.size()));
+  std::erase(value, '"');
+  arguments[word.substr(0, equals)] = value;
+}
+
+// "--mount=type=bind,from=IMAGE,…" → IMAGE; "" if it takes from nowhere else.
+std::string mounted_from(const std::string& word) {
+  if (!word.starts_with("--mount=")) return {};
+  const std::size_t from = word.find(",from=");
+  const std::size_t first = word.find("=from=");
+  const std::size_t begin = from != std::string::npos ? from : first;
+  if (begin == std::string::npos) return {};
+  return word.substr(begin + 6, word.find(',', begin + 6) - begin - 6);
+}
 
 // The image of a FROM line, and the name it gives the stage.
 std::pair<std::string, std::string> from_of(const std::vector<std::string>& words) {
@@ -119,35 +165,57 @@ std::pair<std::string, std::string> from_of(const std::vector<std::string>& word
   return {words[image], is_named ? words[image + 2] : std::string()};
 }
 
+using Note = std::function<void(const char* kind, std::string message)>;
+
+// Images that COPY, ADD and the mounts of RUN take files from.
+void look_for_sources(const std::vector<std::string>& words, bool is_run, const Subject& subject,
+                      const Stages& stages, const Note& note) {
+  for (const auto& word : words) {
+    std::string source;
+    if (is_run)
+      source = mounted_from(word);
+    else if (word.starts_with("--from="))
+      source = word.substr(7);
+    if (source.empty()) continue;
+    if (const auto* name = forbidden_in(source, subject))
+      note("builder_image", "copies from the image '" + *name + "'");
+    else if (!stages.has(source))
+      note("copy_from_image", "copies from the image '" + source + "', which was built elsewhere");
+  }
+}
+
+void look_for_settings(const std::string& text, const Note& note) {
+  if (searches(text, "ccache|_COMPILER_LAUNCHER"))
+    note("compiler_cache", "a compiler cache is set up for what follows");
+  if (searches(text, "PIP_FIND_LINKS|PIP_NO_INDEX"))
+    note("prefetch", "packages come from a folder of wheels");
+}
+
+void begin_stage(const std::vector<std::string>& words, const Subject& subject, Stages& stages,
+                 const Note& note) {
+  const auto [image, stage] = from_of(words);
+  if (const auto* name = forbidden_in(expanded(image, stages.arguments), subject))
+    note("builder_image", "builds on the image '" + *name + "'");
+  if (!stage.empty()) stages.names.insert(stage);
+  ++stages.count;
+}
+
 void look_at_instruction(const LogicalLine& line, const std::string& file, const Subject& subject,
                          Stages& stages, std::vector<Finding>& into) {
   const auto words = words_of(line.text);
   const std::string instruction = upper(words.front());
-  const auto note = [&](const char* kind, std::string message) {
+  const Note note = [&](const char* kind, std::string message) {
     into.push_back({kind, file, line.line, line.text, std::move(message)});
   };
-  if (instruction == "FROM") {
-    const auto [image, stage] = from_of(words);
-    if (const auto* name = forbidden_in(image, subject))
-      note("builder_image", "builds on the image '" + *name + "'");
-    if (!stage.empty()) stages.names.insert(stage);
-    ++stages.count;
-    return;
+  const bool is_run = instruction == "RUN";
+  if (instruction == "FROM") begin_stage(words, subject, stages, note);
+  if (instruction == "ARG" && stages.count == 0) {
+    for (std::size_t i = 1; i < words.size(); ++i) take_argument(words[i], stages.arguments);
   }
-  if (instruction == "COPY" || instruction == "ADD") {
-    for (const auto& word : words) {
-      if (!word.starts_with("--from=")) continue;
-      const std::string source = word.substr(7);
-      const auto* name = forbidden_in(source, subject);
-      if (name != nullptr)
-        note("builder_image", "copies from the image '" + *name + "'");
-      else if (!stages.has(source))
-        note("copy_from_image",
-             "copies from the image '" + source + "', which was built elsewhere");
-    }
-    return;
-  }
-  if (instruction != "RUN") return;
+  if (instruction == "ENV" || instruction == "ARG") look_for_settings(line.text, note);
+  if (is_run || instruction == "COPY" || instruction == "ADD")
+    look_for_sources(words, is_run, subject, stages, note);
+  if (!is_run) return;
   if (searches(line.text, "--mount=type=cache")) note("cache_mount", "a cache outlives the build");
   for (const auto& command : commands_of(line)) look_at_command(command, file, subject, into);
 }
