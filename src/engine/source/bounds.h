@@ -58,6 +58,7 @@ class Bounds {
   // "threadIdx.x" or the name of a variable that is just that; '\0' if it is neither.
   [[nodiscard]] char thread_axis(Range value) const;
   [[nodiscard]] std::optional<ThreadIndex> shared_index(std::size_t at) const;
+  [[nodiscard]] std::optional<ThreadIndex> stepped_index(std::size_t at) const;
   [[nodiscard]] std::optional<ThreadIndex> row_written(std::size_t at) const;
   void note_definition(std::size_t at);
   void note_bound(std::size_t at);

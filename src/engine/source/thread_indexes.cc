@@ -230,6 +230,17 @@ std::map<char, std::string> Bounds::counted_blocks() const {
   return counts;
 }
 
+// A loop that starts at a thread and steps by a number: i += 128.
+std::optional<ThreadIndex> Bounds::stepped_index(std::size_t at) const {
+  const auto variable = variables_.find(tokens_[at].text);
+  const bool steps = tokens_[at + 1].is("+=") && is_thread_count(constant_at(at + 2)) &&
+                     variable != variables_.end() && variable->second.value;
+  const char axis = steps ? thread_axis(*variable->second.value) : '\0';
+  if (axis == '\0') return std::nullopt;
+  return ThreadIndex{
+      .axis = axis, .uses_thread = true, .thread_axis = axis, .block_extent = constant_at(at + 2)};
+}
+
 std::vector<ThreadIndex> Bounds::thread_indexes() const {
   std::vector<ThreadIndex> list;
   const auto lone = variables_.find(kLoneBlock);
@@ -258,15 +269,7 @@ std::vector<ThreadIndex> Bounds::thread_indexes() const {
   for (std::size_t i = kernel_.body.begin; i + 2 < kernel_.body.end; ++i) {
     if (auto index = shared_index(i)) list.push_back(*std::move(index));
     if (auto index = row_written(i)) list.push_back(*std::move(index));
-    const auto variable = variables_.find(tokens_[i].text);
-    const bool steps = tokens_[i + 1].is("+=") && is_thread_count(constant_at(i + 2)) &&
-                       variable != variables_.end() && variable->second.value;
-    const char axis = steps ? thread_axis(*variable->second.value) : '\0';
-    if (axis != '\0')
-      list.push_back({.axis = axis,
-                      .uses_thread = true,
-                      .thread_axis = axis,
-                      .block_extent = constant_at(i + 2)});
+    if (auto index = stepped_index(i)) list.push_back(*std::move(index));
   }
   return list;
 }
