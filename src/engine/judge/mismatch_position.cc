@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "engine/judge/mismatch_pattern.h"
@@ -51,32 +50,38 @@ bool fills(const Mismatches& m, std::uint64_t wrong, std::uint64_t among) {
   return contract::size_bytes(m.dtype) == 1 ? 2 * wrong >= among : 4 * wrong >= 3 * among;
 }
 
-// The elements on one side of the diagonal of the last two dimensions, and no others.
+// Where mismatches lie to the diagonal of the last two dimensions, and how many elements lie there.
+struct Diagonal {
+  std::uint64_t above = 0;
+  std::uint64_t below = 0;
+  std::uint64_t on = 0;
+
+  void count(std::uint64_t row, std::uint64_t column) {
+    ++(row == column ? on : row < column ? above : below);
+  }
+};
+
+// The elements on one side of the diagonal, and no others.
 std::string triangle_position(const Mismatches& m) {
   if (m.shape.size() < 2 || m.mismatches < 8) return "";
   const auto rows = static_cast<std::uint64_t>(*(m.shape.end() - 2));
   const auto columns = static_cast<std::uint64_t>(m.shape.back());
   if (rows < 3 || columns < 3) return "";
-  bool above = true;
-  bool below = true;
-  bool on = false;
-  std::array<std::uint64_t, 2> sizes{};  // of the sides, without the diagonal
-  std::uint64_t diagonal = 0;
+  Diagonal all;
+  Diagonal wrong;
   for (std::uint64_t i = 0; i < m.elements(); ++i) {
     const std::uint64_t row = i / columns % rows;
-    const std::uint64_t column = i % columns;
-    if (row == column) ++diagonal;
-    if (row != column) ++sizes[row < column ? 0 : 1];
-    if (!m.mismatched[i]) continue;
-    above = above && column >= row;
-    below = below && column <= row;
-    on = on || row == column;
-    if (!above && !below) return "";
+    all.count(row, i % columns);
+    if (m.mismatched[i]) wrong.count(row, i % columns);
   }
-  if (above == below) return fills(m, m.mismatches, diagonal) ? "only the diagonal" : "";
-  const std::uint64_t among = sizes[above ? 0 : 1] + (on ? diagonal : 0);
+  if (wrong.above > 0 && wrong.below > 0) return "";
+  if (wrong.above == 0 && wrong.below == 0) {
+    return fills(m, m.mismatches, all.on) ? "only the diagonal" : "";
+  }
+  const bool above = wrong.above > 0;
+  const std::uint64_t among = (above ? all.above : all.below) + (wrong.on > 0 ? all.on : 0);
   if (!fills(m, m.mismatches, among)) return "";
-  return std::string("only ") + (on ? "on and " : "") + (above ? "above" : "below") +
+  return std::string("only ") + (wrong.on > 0 ? "on and " : "") + (above ? "above" : "below") +
          " the diagonal" + share_text(m.mismatches, among);
 }
 
