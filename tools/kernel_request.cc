@@ -58,6 +58,12 @@ void read_generalise(const Json& arguments, const KernelRoles& roles, const Refe
         {"/generalise", std::string("needs ") + roles.reference + " to say what is right"});
     return;
   }
+  for (const auto& [argument, type] : request.types) {
+    if (type == "cuda") continue;
+    request.violations.push_back(
+        {"/generalise", "varies `cuda` kernels only; '" + argument + "' is of type " + type});
+    return;
+  }
   std::mt19937_64 draw(std::random_device{}());
   const HiddenTasks hidden =
       hidden_tasks(arguments.at(roles.judged), arguments.at(roles.reference), references, draw);

@@ -101,6 +101,11 @@ class Generalise(unittest.TestCase):
         refused = self.judge(HONEST, contract(100), reference=None)
         self.assertEqual(refused["error"]["violations"][0]["pointer"], "/generalise")
 
+    def test_python_sources_are_refused_not_ignored(self):
+        source = {"source_code": "import torch\ndef f(x):\n    return x\n", "kernel_type": "torch", "metadata": {"function_name": "f"}}
+        refused = self.server.call("evaluate", {"kernel": source, "ref_kernel": source, "generalise": True})["structuredContent"]
+        self.assertEqual(refused["error"]["violations"][0]["pointer"], "/generalise")
+
     def test_a_failing_kernel_is_not_asked_further(self):
         report = self.judge(HONEST.replace("2.0f", "3.0f"), contract(1000))
         self.assertEqual(report["verdict"], "wrong_output")

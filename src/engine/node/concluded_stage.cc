@@ -1,6 +1,7 @@
 // How a KernelJob ends: what its report says of it all.
 #include "engine/node/kernel_job.h"
 #include "engine/node/kernel_wording.h"
+#include "engine/node/trial_judgement.h"
 
 namespace assay::node {
 
@@ -11,13 +12,7 @@ using nlohmann::json;
 std::string KernelJob::summary_of_passed() const {
   if (task_.listing) return compiled_summary_;
   if (task_.until == Until::compiled) return "Compiled.";
-  const std::string trials = std::to_string(task_.validation_trials) + " trials";
-  const bool has_golden = !task_.expected.empty();
-  if (!reference_ && !has_golden) {
-    return "Ran to its end in " + trials + "; checked against no reference.";
-  }
-  return std::string("Passed: equal to the ") + (reference_ ? "reference" : "golden") +
-         " within tolerance in " + trials + ".";
+  return passed_summary(task_);
 }
 
 Conclusion KernelJob::conclude(const Step& ended) {

@@ -453,13 +453,7 @@ PythonJob::Step PythonJob::timed_stage() {
 
 std::string PythonJob::summary_of_passed() const {
   if (task_.until == Until::compiled) return "Loaded: " + kernel_loaded_.name + " is there.";
-  const std::string trials = std::to_string(task_.validation_trials) + " trials";
-  const bool has_golden = !task_.expected.empty();
-  if (!reference_ && !has_golden) {
-    return "Ran to its end in " + trials + "; checked against no reference.";
-  }
-  return std::string("Passed: equal to the ") + (reference_ ? "reference" : "golden") +
-         " within tolerance in " + trials + ".";
+  return passed_summary(task_);
 }
 
 Conclusion PythonJob::conclude(const Step& ended) {

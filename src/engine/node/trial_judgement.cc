@@ -84,4 +84,13 @@ std::optional<Ended> judge_outputs(const json& said, std::uint32_t trial) {
   return std::nullopt;
 }
 
+std::string passed_summary(const KernelTask& task) {
+  const std::string trials = std::to_string(task.validation_trials) + " trials";
+  if (!task.reference && task.expected.empty()) {
+    return "Ran to its end in " + trials + "; checked against no reference.";
+  }
+  return std::string("Passed: equal to the ") + (task.reference ? "reference" : "golden") +
+         " within tolerance in " + trials + ".";
+}
+
 }  // namespace assay::node

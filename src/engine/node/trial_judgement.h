@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/node/ended.h"
+#include "engine/node/kernel_task.h"
 
 namespace assay::node {
 
@@ -28,5 +29,8 @@ void note_weak_oracle(const nlohmann::json& found, nlohmann::json& warnings, std
 
 // The end that the candidate's own outputs make, if they do.
 [[nodiscard]] std::optional<Ended> judge_outputs(const nlohmann::json& said, std::uint32_t trial);
+
+// What a job says of a kernel that passed: what it was compared with, and how often.
+[[nodiscard]] std::string passed_summary(const KernelTask& task);
 
 }  // namespace assay::node
