@@ -170,7 +170,8 @@ OrderedJson timing(const json& body) {
                      {"runs", samples(body, "samples_ns").size()},
                      {"requested", body.value("trials_requested", json(nullptr))}};
   if (body.contains("note")) out["note"] = body.at("note");
-  if (body.value("clock", "") == "cpu") {
+  const std::string clock = body.value("clock", "");
+  if (clock == "cpu" || clock == "wall") {
     out["per_call"] = summary_of(samples(body, "samples_ns"));
     if (body.contains("reference_samples_ns")) {
       out["reference"] = {{"per_call", summary_of(samples(body, "reference_samples_ns"))}};

@@ -97,19 +97,44 @@ Isolation test_isolation(const EngineOptions& options, const std::string& runner
   return isolation;
 }
 
-node::Conclusion judge_python(const node::Runners& runners, node::Pythons& pythons,
-                              node::KernelTask task, node::Reporter& reporter,
-                              const std::stop_token& stop, json isolation) {
+// The GPU that a Python source runs on; null for CPU tensors.
+std::variant<const node::Gpu*, node::Ended> gpu_for(const node::Devices& devices,
+                                                    const node::Interpreter& interpreter,
+                                                    const std::string& wanted) {
+  const auto device = devices.choose(wanted);
+  if (const auto* none = std::get_if<node::Ended>(&device)) return *none;
+  const node::GpuPool* pool = std::get<node::GpuPool*>(device);
+  if (pool == nullptr) return nullptr;
+  if (!interpreter.cuda.empty()) return &pool->gpu();
+  if (!wanted.starts_with("gpu")) return nullptr;
+  return node::Ended{.verdict = job::Verdict::unsupported,
+                     .summary = "The torch of " + interpreter.executable +
+                                " was built for CPU tensors only: name another interpreter with "
+                                "--python, or leave `device` at auto.",
+                     .detail = {{"missing", "a torch built for CUDA"}}};
+}
+
+node::Conclusion judge_python(const node::Runners& runners, const node::Devices& devices,
+                              node::Pythons& pythons, node::KernelTask task,
+                              node::Reporter& reporter, const std::stop_token& stop,
+                              json isolation) {
   const auto told = [](const node::Ended& ended) -> node::Conclusion {
     return {.verdict = ended.verdict,
             .body = {{"summary", ended.summary}, {"detail", ended.detail}}};
   };
-  if (const auto unsupported = node::unsupported_python(task)) return told(*unsupported);
-  const auto zygote = pythons.choose();
-  if (const auto* none = std::get_if<node::Ended>(&zygote)) return told(*none);
-  auto conclusion = node::PythonJob(runners, *std::get<node::PythonZygote*>(zygote),
-                                    std::move(task), reporter, stop)
-                        .run();
+  const auto chosen = pythons.choose();
+  if (const auto* none = std::get_if<node::Ended>(&chosen)) {
+    return told(node::unsupported_python(task, nullptr).value_or(*none));
+  }
+  node::PythonZygote& zygote = *std::get<node::PythonZygote*>(chosen);
+  const auto place = gpu_for(devices, zygote.interpreter(), task.device);
+  if (const auto* none = std::get_if<node::Ended>(&place)) return told(*none);
+  const node::Gpu* gpu = std::get<const node::Gpu*>(place);
+  if (const auto unsupported = node::unsupported_python(task, gpu)) return told(*unsupported);
+  auto conclusion =
+      node::PythonJob(runners, zygote, gpu != nullptr ? &pythons.spares(runners, *gpu) : nullptr,
+                      std::move(task), reporter, stop)
+          .run();
   conclusion.body["environment"]["isolation"] = std::move(isolation);
   return conclusion;
 }
@@ -144,7 +169,7 @@ int run_engine(const EngineOptions& options) {
     auto task = node::decode_kernel_task(order.request);
     task.client = order.client;
     if (task.is_python()) {
-      return judge_python(bench.runners, pythons, std::move(task), reporter, stop,
+      return judge_python(bench.runners, bench.devices, pythons, std::move(task), reporter, stop,
                           node::isolation_in_force(bench.isolation));
     }
     const auto device = bench.devices.choose(task.device);

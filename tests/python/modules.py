@@ -49,7 +49,7 @@ MODULES = {
     "embedding": pair("indices", "[torch.randint(0, 50, (4, 11))]", ["return self.table(indices)"],
                       ["return self.table.weight[indices]"], lines=["self.table = nn.Embedding(50, 12)"]),
     "reduction": pair("x", "[torch.randn(31, 17)]", ["return x.sum(0), x.mean(1)"],
-                      ["return torch.ones(31) @ x, x @ torch.full((17,), 1 / 17)"]),
+                      ["return x.new_ones(31) @ x, x @ x.new_full((17,), 1 / 17)"]),
     "llama layer": pair("x", "[torch.randn(1, 12, 32)]",
                         ["h = x + self.mix(x)", "return h + self.down(F.silu(self.gate(h)) * self.up(h))"],
                         ["h = x + F.linear(x, self.mix.weight)", "g = self.gate(h)",

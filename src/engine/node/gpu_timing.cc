@@ -190,9 +190,7 @@ GpuTiming::Step GpuTiming::take_turn(Side& side, std::uint32_t runs, bool examin
   // One run more than counts: the first after a switch of contexts is slower.
   TurnOrder turn = order("cold", runs + 1);
   RunOrder& kept = turn.runs[1 + below(runs)];
-  kept.keep = examined;
-  // Of the others nobody knows what is right.
-  if (examined) kept.content = below(std::min(slots_, request_.known_trials));
+  if (examined) choose_examined(turn.runs.front(), kept);
   auto reply = ask(side, turn);
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   const Turn& taken = std::get<Turn>(reply);
@@ -201,6 +199,18 @@ GpuTiming::Step GpuTiming::take_turn(Side& side, std::uint32_t runs, bool examin
   side.turns_ns.push_back(median(counted));
   if (taken.clock_mhz) side.turn_cycles.push_back(median(counted) * *taken.clock_mhz * 1e-3);
   return examined ? examine(kept.content) : std::nullopt;
+}
+
+// A kernel that answers with what it kept of another run is wrong in the examined one: each begins
+// with contents that the last examined one did not have, nor the turn's first.
+void GpuTiming::choose_examined(RunOrder& first, RunOrder& kept) {
+  // Of the others nobody knows what is right.
+  const std::uint32_t known = std::min(slots_, request_.known_trials);
+  kept.keep = true;
+  kept.content =
+      last_examined_ && known > 1 ? (*last_examined_ + 1 + below(known - 1)) % known : below(known);
+  last_examined_ = kept.content;
+  if (slots_ > 1) first.content = (kept.content + 1 + below(slots_ - 1)) % slots_;
 }
 
 GpuTiming::Step GpuTiming::examine(std::uint32_t slot) {

@@ -57,6 +57,7 @@ class GpuTiming {
   [[nodiscard]] Step estimate();
   [[nodiscard]] Step take_turns();
   [[nodiscard]] Step take_turn(Side& side, std::uint32_t runs, bool examined);
+  void choose_examined(RunOrder& first, RunOrder& kept);
   [[nodiscard]] Step examine(std::uint32_t slot);
   [[nodiscard]] Step show_anew(nlohmann::json& body);
   [[nodiscard]] Step other_views(nlohmann::json& body);
@@ -79,6 +80,7 @@ class GpuTiming {
   std::uint32_t places_ = 1;  // that they work in
   std::uint32_t trials_ = 0;  // that the budget allows
   std::uint32_t examined_ = 0;
+  std::optional<std::uint32_t> last_examined_{};  // its contents
   double event_overhead_ns_ = 0;
   std::vector<double> clocks_mhz_{};
   nlohmann::json state_ = nlohmann::json::object();  // the device's, last seen

@@ -27,17 +27,25 @@ constexpr std::size_t kMaxAnswerBytes = 64U << 10;
 
 // Versions come from the packages' metadata: importing torch takes seconds.
 constexpr const char* kQuestion = R"(
-import importlib.metadata, json, os, platform, sys, sysconfig
+import importlib.metadata, importlib.util, json, os, platform, sys, sysconfig
 packages = {}
 for name in ('torch', 'triton', 'numpy', 'cupy'):
     try:
         packages[name] = importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         pass
-paths = sys.path + list(map(sysconfig.get_path, ('stdlib', 'platstdlib', 'purelib', 'platlib')))
+cuda = {}
+spec = importlib.util.find_spec('torch')
+version = os.path.join(os.path.dirname(spec.origin), 'version.py') if spec and spec.origin else ''
+if os.path.isfile(version):
+    exec(open(version).read(), cuda)
+folders = ('stdlib', 'platstdlib', 'purelib', 'platlib', 'include', 'platinclude',
+           'scripts')
+paths = sys.path + list(map(sysconfig.get_path, folders))
 paths = [p for p in paths if p and os.path.isabs(p) and os.path.isdir(p)]
 paths = sorted({*paths, *map(os.path.realpath, paths)})
-print(json.dumps({'version': platform.python_version(), 'packages': packages, 'readable': paths}))
+print(json.dumps({'version': platform.python_version(), 'packages': packages, 'readable': paths,
+                  'cuda': cuda.get('cuda') or ''}))
 )";
 
 std::string path_of_environment() {
@@ -113,6 +121,7 @@ Interpreter examine(const std::string& name) {
     return found;
   }
   found.version = said.value("version", std::string());
+  found.cuda = said.value("cuda", std::string());
   found.readable = said.value("readable", std::vector<std::string>{});
   found.packages = said.value("packages", std::map<std::string, std::string>{});
   // A child is shown the system's libraries anyway, and the root is no folder to be shown.
@@ -153,6 +162,7 @@ json describe(const std::vector<Interpreter>& interpreters) {
     json item = {{"executable", one.executable},
                  {"version", one.version.empty() ? json(nullptr) : json(one.version)},
                  {"packages", one.packages},
+                 {"cuda", one.cuda.empty() ? json(nullptr) : json(one.cuda)},
                  {"usable", one.missing.empty()}};
     if (!one.missing.empty()) item["missing"] = one.missing;
     list.push_back(std::move(item));

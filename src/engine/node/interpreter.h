@@ -18,6 +18,7 @@ struct Interpreter {
   std::string version{};                          // "3.11.7"
   std::vector<std::string> readable{};            // what a confined child of it must see
   std::map<std::string, std::string> packages{};  // torch, triton, numpy, cupy: version
+  std::string cuda{};                             // that torch was built for; "": CPU tensors only
   std::string missing{};                          // why it cannot be used; "": it can
 };
 

@@ -1,7 +1,6 @@
 #include "engine/node/python_job.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "engine/node/kernel_wording.h"
 #include "engine/node/python_timing.h"
@@ -22,14 +21,10 @@ constexpr std::uint64_t kMaxArenaBytes = 256ULL << 20;
 constexpr std::uint64_t kConstructionSeed = 42;  // the manual's
 constexpr std::size_t kMostOutputs = 64;
 
-struct ZygoteRefuses : std::runtime_error {
-  explicit ZygoteRefuses(const NoPython& none)
-      : std::runtime_error(none.reason), is_fault(none.is_fault) {}
-  bool is_fault;
-};
-
-bool runs_here(const KernelSource& source) {
-  return source.kernel_type == "torch" || source.kernel_type == "multi_kernel";
+// torch builds torch_cuda's sources itself where a GPU and its compiler are.
+bool runs_here(const KernelSource& source, const Gpu* gpu) {
+  return source.kernel_type == "torch" || source.kernel_type == "multi_kernel" ||
+         (gpu != nullptr && source.kernel_type == "torch_cuda");
 }
 
 Ended about_reference(Ended ended) {
@@ -84,7 +79,7 @@ std::string joined(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::optional<Ended> unsupported_python(const KernelTask& task) {
+std::optional<Ended> unsupported_python(const KernelTask& task, const Gpu* gpu) {
   const auto refuse = [](std::string summary, const std::string& missing) {
     return Ended{.verdict = Verdict::unsupported,
                  .summary = std::move(summary),
@@ -92,7 +87,7 @@ std::optional<Ended> unsupported_python(const KernelTask& task) {
   };
   for (const KernelSource* source :
        {&task.kernel, task.reference ? &*task.reference : &task.kernel}) {
-    if (runs_here(*source)) continue;
+    if (runs_here(*source, gpu)) continue;
     if (source->kernel_type == "cuda") {
       return refuse(
           "A `cuda` kernel and a Python source cannot be judged against each other yet: give both "
@@ -104,41 +99,43 @@ std::optional<Ended> unsupported_python(const KernelTask& task) {
                       "`multi_kernel`, on CPU tensors.",
                   "a runner for " + source->kernel_type);
   }
-  if (task.device.starts_with("gpu")) {
-    return refuse("Python kernels run on CPU tensors in this version, not on " + task.device +
-                      ": leave `device` at auto.",
-                  "Python kernels on a GPU");
-  }
   return std::nullopt;
 }
 
-PythonJob::PythonJob(const Runners& runners, PythonZygote& zygote, KernelTask task,
-                     Reporter& reporter, std::stop_token stop)
+PythonJob::PythonJob(const Runners& runners, PythonZygote& zygote, PythonSpares* spares,
+                     KernelTask task, Reporter& reporter, std::stop_token stop)
     : runners_(runners),
       zygote_(zygote),
+      spares_(spares),
+      gpu_(spares != nullptr ? &spares->gpu() : nullptr),
       task_(std::move(task)),
       reporter_(reporter),
       stop_(std::move(stop)) {}
 
 std::variant<std::unique_ptr<PythonSession>, Ended> PythonJob::start_session(const char* which) {
-  try {
-    auto process = runners_.start_python(zygote_.interpreter().readable,
-                                         [&](confinement::SpawnRequest request) {
-                                           auto child = zygote_.spawn(std::move(request), stop_);
-                                           if (auto* none = std::get_if<NoPython>(&child))
-                                             throw ZygoteRefuses(*none);
-                                           return std::get<confinement::Child>(std::move(child));
-                                         });
-    return std::make_unique<PythonSession>(std::move(process), which, stop_);
-  } catch (const ZygoteRefuses& refused) {
-    if (stop_.stop_requested()) {
-      return Ended{.verdict = Verdict::cancelled, .summary = "Cancelled before it finished."};
-    }
-    if (refused.is_fault) return our_fault(refused.what());
-    return Ended{.verdict = Verdict::unsupported,
-                 .summary = std::string("No Python kernel can run here: ") + refused.what() + ".",
-                 .detail = {{"missing", "an interpreter with a working torch"}}};
+  auto forked =
+      spares_ != nullptr ? spares_->take(stop_) : fork_python(runners_, zygote_, nullptr, stop_);
+  if (auto* process = std::get_if<std::unique_ptr<RunnerProcess>>(&forked)) {
+    return std::make_unique<PythonSession>(std::move(*process), which, stop_);
   }
+  const auto& none = std::get<NoPython>(forked);
+  if (stop_.stop_requested()) {
+    return Ended{.verdict = Verdict::cancelled, .summary = "Cancelled before it finished."};
+  }
+  if (none.is_fault) return our_fault(none.reason);
+  return Ended{.verdict = Verdict::unsupported,
+               .summary = "No Python kernel can run here: " + none.reason + ".",
+               .detail = {{"missing", "an interpreter with a working torch"}}};
+}
+
+// Clearing a context away takes the driver a tenth of a second.
+PythonJob::~PythonJob() {
+  if (spares_ == nullptr) return;
+  std::vector<std::unique_ptr<RunnerProcess>> used;
+  for (auto* session : {&kernel_, &reference_}) {
+    if (*session) used.push_back((*session)->release());
+  }
+  spares_->give_back(std::move(used));
 }
 
 PythonJob::Step PythonJob::start_runners() {
@@ -163,16 +160,20 @@ Conclusion PythonJob::run() {
   if (!ended && task_.until > Until::compiled) ended = validate_stage();
   if (!ended && task_.until > Until::validated) ended = timed_stage();
   if (!ended && task_.until > Until::timed) {
-    reporter_.stage({.record = {.name = "profiled",
-                                .status = StageStatus::skipped,
-                                .body = {{"reason", "There are no counters of CPU tensors."}}}});
+    reporter_.stage(
+        {.record = {
+             .name = "profiled",
+             .status = StageStatus::skipped,
+             .body = {{"reason", gpu_ != nullptr ? "Counters are taken of `cuda` kernels."
+                                                 : "There are no counters of CPU tensors."}}}});
   }
+  lease_.reset();
   return conclude(ended);
 }
 
 PythonJob::Step PythonJob::load(PythonSession& session, const KernelSource& source,
                                 bool is_candidate, PythonLoaded& loaded) {
-  auto answer = session.load(source, is_candidate, kConstructionSeed);
+  auto answer = session.load(source, is_candidate, kConstructionSeed, gpu_ != nullptr);
   if (auto* ended = std::get_if<Ended>(&answer)) {
     return is_candidate ? about_kernel(std::move(*ended)) : about_reference(std::move(*ended));
   }
@@ -303,7 +304,7 @@ PythonJob::Step PythonJob::complete_contract() {
   if (referee_->arena_bytes() > kMaxArenaBytes) {
     return Ended{.verdict = Verdict::contract_invalid,
                  .summary = "The tensors need " + std::to_string(referee_->arena_bytes() >> 20) +
-                            " MiB; Python kernels on the CPU take up to " +
+                            " MiB; Python kernels take up to " +
                             std::to_string(kMaxArenaBytes >> 20) + " MiB. Use smaller shapes."};
   }
   return bind_both(called);
@@ -321,14 +322,28 @@ PythonJob::Step PythonJob::bind_both(const contract::Contract& called) {
   return std::nullopt;
 }
 
+PythonJob::Step PythonJob::lease_device(json& body) {
+  body["device"] = gpu_ != nullptr ? gpu_->device() : "cpu";
+  if (gpu_ == nullptr) return std::nullopt;
+  const auto asked = std::chrono::steady_clock::now();
+  lease_ = GpuLease::take(gpu_->uuid, stop_);
+  if (!lease_) {
+    return Ended{.verdict = Verdict::cancelled, .summary = "Cancelled before it finished."};
+  }
+  body["device_name"] = gpu_->name;
+  body["lease_wait_ms"] =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - asked).count();
+  return std::nullopt;
+}
+
 PythonJob::Step PythonJob::prepare_stage() {
   StageClock clock(reporter_, "prepared");
   execution_left_ = task_.timeout;
+  if (auto ended = lease_device(clock.body)) return clock.tell(std::move(ended));
   if (auto ended = complete_contract()) return clock.tell(std::move(ended));
   inputs_.emplace(*referee_, provider_, contract_);
   clock.body["kernel"] = kernel_loaded_.name;
   if (reference_) clock.body["reference"] = {{"kernel", reference_loaded_.name}};
-  clock.body["device"] = "cpu";
   clock.body["arguments"] = arguments_of(contract_);
   clock.body["inputs_from"] = provider_ == nullptr         ? "contract"
                               : provider_ == kernel_.get() ? task_.judged_name
@@ -429,20 +444,32 @@ PythonJob::Step PythonJob::validate_stage() {
 
 PythonJob::Step PythonJob::timed_stage() {
   StageClock clock(reporter_, "timed");
-  clock.body["clock"] = "cpu";
+  clock.body["clock"] = gpu_ != nullptr ? "wall" : "cpu";
   clock.body["note"] =
-      "Wall time of one call on CPU tensors and one core, seen from outside: the slope between "
-      "turns of N and 2N calls, each on fresh contents; results are copied out in it. Not a GPU "
-      "time.";
+      gpu_ != nullptr
+          ? "Wall time of one call, launches and all, seen from outside: the slope between turns "
+            "of "
+            "N and 2N calls that end when the device rests; results are copied to their places in "
+            "it."
+          : "Wall time of one call on CPU tensors and one core, seen from outside: the slope "
+            "between "
+            "turns of N and 2N calls, each on fresh contents; results are copied out in it. Not a "
+            "GPU time.";
   clock.body["trials_requested"] = task_.num_trials;
   json judged = json::object();
+  const bool repeatable =
+      std::none_of(contract_.args.begin(), contract_.args.end(), [](const contract::Arg& arg) {
+        return arg.is_tensor() && arg.is_read() && arg.is_written();
+      });
   PythonTiming timing(
       *referee_, *inputs_, *kernel_, reference_.get(),
       {.trials = task_.num_trials,
        .warmups = task_.num_warmup,
        .first_trial = kFirstTimedTrial,
        .arena_bytes = referee_->arena_bytes(),
-       .typical = typical_},
+       .typical = typical_,
+       .on_device = gpu_ != nullptr,
+       .repeatable = repeatable},
       [&](std::uint32_t trial, const json& said) { return judge_trial(trial, said, judged); },
       execution_left_);
   Step ended = timing.measure(clock.body);
@@ -484,8 +511,8 @@ Conclusion PythonJob::conclude(const Step& ended) {
   body["summary"] = std::move(summary);
   body["evidence"] = evidence_;
   body["environment"] = {
-      {"device", "cpu"},
-      {"device_name", nullptr},
+      {"device", gpu_ != nullptr ? gpu_->device() : "cpu"},
+      {"device_name", gpu_ != nullptr ? json(gpu_->name) : json(nullptr)},
       {"toolkit",
        kernel_loaded_.torch.empty() ? json(nullptr) : json("torch " + kernel_loaded_.torch)},
       {"interpreter", zygote_.interpreter().executable},

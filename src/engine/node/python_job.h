@@ -1,4 +1,5 @@
-// A job of kind `kernel` whose sources are Python: torch and multi_kernel, on CPU tensors. The
+// A job of kind `kernel` whose sources are Python: torch and multi_kernel, on CPU tensors or on a
+// GPU's, where torch_cuda builds itself too. The
 // stages are those of a KernelJob. Reference and candidate run in two confined processes forked
 // from one zygote; the referee makes inputs and judges outputs, as for every kernel; the clock is
 // the engine's (python_timing.h). User code runs in the process that is timed, so that a pass is
@@ -11,20 +12,25 @@
 #include <optional>
 #include <stop_token>
 
+#include "engine/node/gpu_lease.h"
+#include "engine/node/gpus.h"
 #include "engine/node/python_inputs.h"
-#include "engine/node/python_zygote.h"
+#include "engine/node/python_spares.h"
 #include "engine/node/reporter.h"
 #include "engine/node/runners.h"
 
 namespace assay::node {
 
-// Why this engine cannot judge the task as Python, if it cannot: nothing is started for it.
-[[nodiscard]] std::optional<Ended> unsupported_python(const KernelTask& task);
+// Why this engine cannot judge the task as Python, if it cannot: nothing is started for it. `gpu`:
+// the device it would run on; null for CPU tensors.
+[[nodiscard]] std::optional<Ended> unsupported_python(const KernelTask& task, const Gpu* gpu);
 
 class PythonJob {
  public:
-  PythonJob(const Runners& runners, PythonZygote& zygote, KernelTask task, Reporter& reporter,
-            std::stop_token stop);
+  // `spares`: of the GPU to run on; null for CPU tensors.
+  PythonJob(const Runners& runners, PythonZygote& zygote, PythonSpares* spares, KernelTask task,
+            Reporter& reporter, std::stop_token stop);
+  ~PythonJob();
   PythonJob(const PythonJob&) = delete;
   PythonJob& operator=(const PythonJob&) = delete;
 
@@ -40,6 +46,7 @@ class PythonJob {
   [[nodiscard]] Step load(PythonSession& session, const KernelSource& source, bool is_candidate,
                           PythonLoaded& loaded);
   [[nodiscard]] Step prepare_stage();
+  [[nodiscard]] Step lease_device(nlohmann::json& body);
   [[nodiscard]] Step complete_contract();
   [[nodiscard]] Step take_own_inputs();
   [[nodiscard]] Step add_outputs();
@@ -60,6 +67,8 @@ class PythonJob {
 
   const Runners& runners_;
   PythonZygote& zygote_;
+  PythonSpares* spares_;
+  const Gpu* gpu_;
   KernelTask task_;
   Reporter& reporter_;
   std::stop_token stop_;
@@ -68,6 +77,7 @@ class PythonJob {
   std::unique_ptr<PythonSession> reference_{};
   PythonLoaded kernel_loaded_{};
   PythonLoaded reference_loaded_{};
+  std::optional<GpuLease> lease_{};
   contract::Contract contract_{};            // of the kernel: complete once prepared
   contract::Contract reference_contract_{};  // its order of arguments
   PythonSession* provider_ = nullptr;        // of inputs; null: the contract

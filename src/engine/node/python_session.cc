@@ -39,7 +39,7 @@ const TensorPlace* place_of(const std::vector<TensorPlace>& places, const std::s
 }
 
 PythonClaims claims_of(const json& body) {
-  return {.patched = body.at("patched").get<std::vector<std::string>>(),
+  return {.patched = body.value("patched", std::vector<std::string>{}),
           .foreign = body.value("foreign", std::vector<std::string>{})};
 }
 
@@ -94,7 +94,7 @@ std::variant<json, Ended> PythonSession::ask_running(json body, const char* expe
 }
 
 std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source, bool is_candidate,
-                                                      std::uint64_t seed) {
+                                                      std::uint64_t seed, bool on_gpu) {
   json target = {{"candidate", is_candidate}};
   const auto name = [&](const char* key, const std::string& value) {
     if (!value.empty()) target[key] = value;
@@ -108,6 +108,7 @@ std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source
                     {"file", file()},
                     {"kernel_type", source.kernel_type},
                     {"target", std::move(target)},
+                    {"device", on_gpu ? "cuda" : "cpu"},
                     {"seed", seed}},
                    "loaded", Clock::now() + kLoadLimit, nullptr);
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
@@ -207,9 +208,34 @@ std::variant<PythonSession::Turn, Ended> PythonSession::time(LentArena memory,
                {"contents", request.contents},
                {"stride_bytes", request.stride_bytes},
                {"seed", request.seed}};
+  return clocked(std::move(body), "timed", &memory, execution_left);
+}
+
+std::variant<PythonSession::Turn, Ended> PythonSession::stage(LentArena memory,
+                                                              const Stretches& stretches,
+                                                              nanoseconds& execution_left) {
+  return clocked({{"type", "stage"},
+                  {"contents", stretches.contents},
+                  {"stride_bytes", stretches.stride_bytes}},
+                 "staged", &memory, execution_left);
+}
+
+std::variant<PythonSession::Turn, Ended> PythonSession::go(std::uint32_t calls, std::uint64_t seed,
+                                                           nanoseconds& execution_left) {
+  return clocked({{"type", "go"}, {"calls", calls}, {"seed", seed}}, "gone", nullptr,
+                 execution_left);
+}
+
+std::variant<PythonSession::Turn, Ended> PythonSession::fetch(nanoseconds& execution_left) {
+  return clocked({{"type", "fetch"}}, "fetched", nullptr, execution_left);
+}
+
+std::variant<PythonSession::Turn, Ended> PythonSession::clocked(json body, const char* expected,
+                                                                LentArena* memory,
+                                                                nanoseconds& execution_left) {
   const auto cpu_before = process_->cpu_time();
   const auto start = Clock::now();
-  auto reply = ask_running(std::move(body), "timed", &memory, execution_left);
+  auto reply = ask_running(std::move(body), expected, memory, execution_left);
   const auto wall = Clock::now() - start;
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   const auto cpu_after = process_->cpu_time();

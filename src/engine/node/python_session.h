@@ -34,8 +34,10 @@ class PythonSession {
   // `which`: kernel or ref_kernel, for pointers and files.
   PythonSession(std::unique_ptr<RunnerProcess> process, std::string which, std::stop_token stop);
 
+  // `on_gpu`: its tensors live there, the memory lent to it stays the host's.
   [[nodiscard]] std::variant<PythonLoaded, Ended> load(const KernelSource& source,
-                                                       bool is_candidate, std::uint64_t seed);
+                                                       bool is_candidate, std::uint64_t seed,
+                                                       bool on_gpu);
   // [{shape, dtype} | {value}] of the source's get_inputs().
   [[nodiscard]] std::variant<nlohmann::json, Ended> own_inputs(std::uint64_t seed);
   // The same as bytes: the memory's inputs are what the source made of this seed.
@@ -68,8 +70,23 @@ class PythonSession {
   };
   [[nodiscard]] std::variant<Turn, Ended> time(LentArena memory, const TurnRequest& request,
                                                std::chrono::nanoseconds& execution_left);
+  // A turn on a GPU: what is moved there and back is apart from what is called. `wall` of each is
+  // the engine's. stage() takes the first `contents` stretches; the turn's calls go over them.
+  struct Stretches {
+    std::uint32_t contents = 1;
+    std::uint64_t stride_bytes = 0;
+  };
+  [[nodiscard]] std::variant<Turn, Ended> stage(LentArena memory, const Stretches& stretches,
+                                                std::chrono::nanoseconds& execution_left);
+  [[nodiscard]] std::variant<Turn, Ended> go(std::uint32_t calls, std::uint64_t seed,
+                                             std::chrono::nanoseconds& execution_left);
+  [[nodiscard]] std::variant<Turn, Ended> fetch(std::chrono::nanoseconds& execution_left);
+
   // Nothing was said that was not asked for; what its threads did while they should rest.
   [[nodiscard]] std::variant<std::chrono::nanoseconds, Ended> rest(std::chrono::nanoseconds pause);
+
+  // Ends this session.
+  [[nodiscard]] std::unique_ptr<RunnerProcess> release() { return std::move(process_); }
 
   [[nodiscard]] std::string recent_output() { return process_->recent_output(); }
 
@@ -79,6 +96,9 @@ class PythonSession {
   [[nodiscard]] std::variant<nlohmann::json, Ended> ask_running(
       nlohmann::json body, const char* expected, LentArena* memory,
       std::chrono::nanoseconds& execution_left);
+  [[nodiscard]] std::variant<Turn, Ended> clocked(nlohmann::json body, const char* expected,
+                                                  LentArena* memory,
+                                                  std::chrono::nanoseconds& execution_left);
   [[nodiscard]] Ended forged() const;
   [[nodiscard]] std::string file() const { return which_ + ".py"; }
 

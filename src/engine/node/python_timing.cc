@@ -16,6 +16,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kPageBytes = 4096;
 // All contents of a turn together: more takes longer to make than it gains.
 constexpr std::uint64_t kTurnBytes = 8ULL << 20;
+// Likewise on a device, where calls share them; two at least: one is the last call's alone.
+constexpr std::uint64_t kDeviceTurnBytes = 16ULL << 20;
+constexpr std::uint64_t kMostStretches = 4;
 // Enough for the slope of a short call to stand out of what a turn costs besides.
 constexpr std::uint32_t kMostCalls = 48;
 // What a turn costs besides its calls varies by about a tenth of a millisecond.
@@ -69,6 +72,8 @@ PythonTiming::PythonTiming(RefereeSession& referee, PythonInputs& inputs, Python
       execution_left_(execution_left),
       stride_bytes_(whole_pages(plan.arena_bytes)),
       calls_(calls_of(plan, stride_bytes_)),
+      stretches_(static_cast<std::uint32_t>(
+          std::clamp<std::uint64_t>(kDeviceTurnBytes / stride_bytes_, 2, kMostStretches))),
       next_trial_(plan.first_trial) {}
 
 PythonTiming::Step PythonTiming::take_contents(std::uint32_t calls) {
@@ -132,6 +137,7 @@ PythonTiming::Step PythonTiming::turn(std::uint32_t calls, Walls& walls) {
   return examine(calls, memory, of_reference ? &*of_reference : nullptr);
 }
 
+// `calls`: as many as there are contents.
 PythonTiming::Step PythonTiming::examine(std::uint32_t calls, const posix::SharedMemory& kernel,
                                          const posix::SharedMemory* reference) {
   // The last one always: what was put off is done last.
@@ -199,7 +205,8 @@ PythonTiming::Step PythonTiming::listen() {
   const double cores = kernel_wall_.count() > 0 ? static_cast<double>(kernel_cpu_.count()) /
                                                       static_cast<double>(kernel_wall_.count())
                                                 : 0;
-  if (kernel_wall_ >= kLeastWall && cores > kMostCores) {
+  // On a device what a process uses beside its calls is the driver's too.
+  if (!plan_.on_device && kernel_wall_ >= kLeastWall && cores > kMostCores) {
     evidence_.push_back(
         {{"check", "one_thread"},
          {"result", "disagrees"},
@@ -238,20 +245,28 @@ void PythonTiming::conclude(json& body) {
                      {"high", ratio.high},
                      {"pairs", ratio.pairs},
                      {"verdict", name(ratio.verdict)},
-                     {"basis", "wall time of a call, on the CPU"}};
+                     {"basis", plan_.on_device ? "wall time of a call on the GPU, seen from outside"
+                                               : "wall time of a call, on the CPU"}};
+}
+
+std::uint32_t PythonTiming::rounds_wanted() const {
+  const std::uint32_t per_round = 3 * calls_;
+  return std::clamp((plan_.trials + per_round - 1) / per_round, kUsualRounds, kMostRounds);
+}
+
+PythonTiming::Step PythonTiming::measure_rounds() {
+  const auto until = Clock::now() + kBudget;
+  Step ended;
+  if (plan_.warmups > 0 && !plan_.on_device) ended = round(false);
+  for (std::uint32_t i = 0; i < rounds_wanted() && !ended; ++i) {
+    if (i >= kLeastRounds && Clock::now() > until) break;
+    ended = plan_.on_device ? device_round() : round(true);
+  }
+  return ended;
 }
 
 std::optional<Ended> PythonTiming::measure(json& body) {
-  const auto until = Clock::now() + kBudget;
-  const std::uint32_t per_round = 3 * calls_;
-  const std::uint32_t rounds =
-      std::clamp((plan_.trials + per_round - 1) / per_round, kUsualRounds, kMostRounds);
-  Step ended;
-  if (plan_.warmups > 0) ended = round(false);
-  for (std::uint32_t i = 0; i < rounds && !ended; ++i) {
-    if (i >= kLeastRounds && Clock::now() > until) break;
-    ended = round(true);
-  }
+  Step ended = plan_.on_device ? measure_on_device() : measure_rounds();
   if (!ended) ended = listen();
   contents_.clear();
   inputs_.forget();

@@ -4,6 +4,12 @@
 // what calls that nobody could foresee left is examined. Reference and candidate take turns on the
 // same contents.
 //
+// On a GPU (python_device_timing.cc) a call lasts microseconds and its contents megabytes: what is
+// moved is apart from what is timed, and a turn goes over a few contents again and again, the last
+// call alone over its own. What that would hide is looked for: work put off until the results are
+// fetched shows in the time of the whole turn, results kept by their contents in turns that show
+// each only once.
+//
 // Owned by the job's thread; borrows what it is given.
 #pragma once
 
@@ -24,6 +30,8 @@ class PythonTiming {
     std::uint32_t first_trial = 0;  // numbers from here on are fresh
     std::uint64_t arena_bytes = 0;
     std::chrono::nanoseconds typical{0};  // about what a call takes
+    bool on_device = false;
+    bool repeatable = true;  // a call may see again what it worked on: it changes no input
   };
   // What the referee said of a timed call: an end if it is wrong.
   using Judge =
@@ -46,6 +54,12 @@ class PythonTiming {
   struct Walls {
     std::chrono::nanoseconds kernel{0};
     std::chrono::nanoseconds reference{0};
+    std::chrono::nanoseconds kernel_whole{0};  // with what was moved
+  };
+  // A turn on a device.
+  struct Deal {
+    std::uint32_t calls = 1;
+    bool examined = false;
   };
 
   [[nodiscard]] Step round(bool counts);
@@ -59,6 +73,18 @@ class PythonTiming {
   [[nodiscard]] Step examine_one(std::uint32_t index, const posix::SharedMemory& kernel,
                                  const posix::SharedMemory* reference);
   [[nodiscard]] Step listen();
+  [[nodiscard]] Step measure_rounds();
+  [[nodiscard]] Step measure_on_device();
+  [[nodiscard]] Step estimate_on_device();
+  [[nodiscard]] Step device_round();
+  [[nodiscard]] Step device_turn(const Deal& deal, Walls& walls);
+  // Returns how long the calls took; `whole` with what was moved.
+  [[nodiscard]] std::variant<std::chrono::nanoseconds, Ended> device_calls(
+      PythonSession& session, const posix::SharedMemory& memory, const Deal& deal,
+      std::chrono::nanoseconds& whole);
+  [[nodiscard]] Step show_anew();
+  void tell_put_off();
+  [[nodiscard]] std::uint32_t rounds_wanted() const;
   void conclude(nlohmann::json& body);
 
   RefereeSession& referee_;
@@ -69,12 +95,14 @@ class PythonTiming {
   const Judge judge_;
   std::chrono::nanoseconds& execution_left_;
   const std::uint64_t stride_bytes_;
-  const std::uint32_t calls_;  // N
+  std::uint32_t calls_;            // N
+  const std::uint32_t stretches_;  // contents of a turn on a device
   std::uint32_t next_trial_;
   std::vector<posix::SharedMemory> contents_{};  // the referee's arenas of this turn
   std::vector<std::uint32_t> trials_{};          // theirs
   std::vector<double> samples_ns_{};
   std::vector<double> reference_samples_ns_{};
+  std::vector<double> whole_samples_ns_{};
   std::uint32_t timed_calls_ = 0;
   std::uint32_t examined_ = 0;
   std::chrono::nanoseconds kernel_wall_{0};

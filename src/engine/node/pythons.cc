@@ -28,4 +28,11 @@ std::variant<PythonZygote*, Ended> Pythons::choose() {
                .detail = {{"missing", "an interpreter with torch"}, {"python", describe(known)}}};
 }
 
+PythonSpares& Pythons::spares(const Runners& runners, const Gpu& gpu) {
+  const std::lock_guard lock(mutex_);
+  auto& spares = spares_[gpu.uuid];
+  if (!spares) spares = std::make_unique<PythonSpares>(runners, *zygote_, gpu);
+  return *spares;
+}
+
 }  // namespace assay::node

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "engine/node/ended.h"
+#include "engine/node/python_spares.h"
 #include "engine/node/python_zygote.h"
 
 namespace assay::node {
@@ -25,6 +27,8 @@ class Pythons {
   [[nodiscard]] const std::vector<Interpreter>& interpreters();
   // The zygote of the first interpreter that can be used, or why there is none.
   [[nodiscard]] std::variant<PythonZygote*, Ended> choose();
+  // Its runners on a GPU, made ahead. REQUIRES that choose() gave a zygote. Borrows `runners`.
+  [[nodiscard]] PythonSpares& spares(const Runners& runners, const Gpu& gpu);
 
  private:
   const std::vector<std::string> named_;
@@ -32,6 +36,8 @@ class Pythons {
   std::once_flag found_{};
   std::vector<Interpreter> interpreters_{};
   std::unique_ptr<PythonZygote> zygote_{};
+  std::mutex mutex_{};
+  std::map<std::string, std::unique_ptr<PythonSpares>> spares_{};  // by the GPU's uuid
 };
 
 }  // namespace assay::node

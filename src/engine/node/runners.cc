@@ -11,6 +11,10 @@ constexpr std::size_t kRefereeResidentBytes = 8ULL << 30;
 // What the zygote had when it forked is counted for the keeper and the init too.
 constexpr std::size_t kPythonResidentBytes = 8ULL << 30;
 
+// Of what Triton and torch build for a GPU.
+constexpr std::uint64_t kBuildBytes = 1ULL << 30;
+constexpr std::uint64_t kBuildFiles = 65'536;
+
 std::size_t resident_limit(RunnerRole role) {
   switch (role) {
     case RunnerRole::compile:
@@ -60,16 +64,27 @@ std::unique_ptr<RunnerProcess> Runners::start(RunnerRole role, const Spawner& sp
 }
 
 std::unique_ptr<RunnerProcess> Runners::start_python(const std::vector<std::string>& readable,
+                                                     const GpuAccess* gpu,
                                                      const Spawner& spawn) const {
-  auto wanted = request(RunnerRole::python, confinement::Profile::cpu);
+  auto wanted = request(RunnerRole::python,
+                        gpu != nullptr ? confinement::Profile::gpu : confinement::Profile::cpu);
   wanted.confinement.readable = readable;
-  // One core each: times are comparable, and what works beside is seen. Triton's kernels are
-  // interpreted where there is no GPU.
-  wanted.environment = {{"OMP_NUM_THREADS", "1"},
-                        {"OPENBLAS_NUM_THREADS", "1"},
-                        {"MKL_NUM_THREADS", "1"},
-                        {"CUDA_VISIBLE_DEVICES", ""},
-                        {"TRITON_INTERPRET", "1"}};
+  // One core each: times are comparable, and what works beside is seen.
+  wanted.environment = {
+      {"OMP_NUM_THREADS", "1"}, {"OPENBLAS_NUM_THREADS", "1"}, {"MKL_NUM_THREADS", "1"}};
+  if (gpu != nullptr) {
+    wanted.confinement.devices = gpu->nodes;
+    wanted.confinement.may_start_processes = true;
+    wanted.confinement.limits.temporary_bytes = kBuildBytes;
+    wanted.confinement.limits.temporary_files = kBuildFiles;
+    wanted.environment.emplace_back("CUDA_VISIBLE_DEVICES", gpu->uuid);
+    wanted.environment.emplace_back("CUDA_CACHE_DISABLE", "1");
+    wanted.environment.emplace_back("CUDA_HOME", "/usr/local/cuda");
+  } else {
+    wanted.environment.emplace_back("CUDA_VISIBLE_DEVICES", "");
+    // Triton's kernels are interpreted where there is no GPU.
+    wanted.environment.emplace_back("TRITON_INTERPRET", "1");
+  }
   return std::make_unique<RunnerProcess>(
       std::move(wanted), RunnerLimits{.resident_bytes = resident_limit(RunnerRole::python)}, spawn);
 }

@@ -26,8 +26,10 @@ class Runners {
       RunnerRole role, const Spawner& spawn = confinement::spawn) const;
 
   // A Python runner, forked by `spawn` from a zygote of an interpreter that needs these folders.
+  // `gpu`: the one it is shown; null for none. On a GPU it may start processes: Triton and torch
+  // compile with other programs.
   [[nodiscard]] std::unique_ptr<RunnerProcess> start_python(
-      const std::vector<std::string>& readable, const Spawner& spawn) const;
+      const std::vector<std::string>& readable, const GpuAccess* gpu, const Spawner& spawn) const;
 
   // Likewise, with the driver's profile and device nodes.
   [[nodiscard]] std::unique_ptr<RunnerProcess> start_on_gpu(RunnerRole role,

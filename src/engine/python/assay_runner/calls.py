@@ -11,9 +11,10 @@ from assay_runner.failure import Refused
 # Held here: what the user's code patches later is not what writes the results.
 _copy = torch.Tensor.copy_
 _no_grad = torch.no_grad
-_manual_seed = torch.default_generator.manual_seed
+_seeds = [torch.default_generator.manual_seed]
 _Tensor = torch.Tensor
 _Parameter = torch.nn.Parameter
+_devices = ["cpu"]
 _plain = torch._C.DisableTorchFunctionSubclass
 
 
@@ -73,9 +74,9 @@ def shapes_of(result):
         name = lent.dtype_name(tensor.dtype)
         if name is None:
             raise Refused("returned", f"The call returned a tensor of {tensor.dtype}, which no contract can name")
-        if tensor.layout != torch.strided or tensor.device.type != "cpu":
+        if tensor.layout != torch.strided or tensor.device.type not in _devices:
             raise Refused("returned", f"The call returned a {tensor.layout} tensor on {tensor.device}; "
-                          "only dense tensors on the CPU can be judged here")
+                          f"only dense tensors on {' or '.join(_devices)} can be judged here")
         described.append({"shape": list(tensor.shape), "dtype": name})
     return described
 
@@ -124,6 +125,28 @@ def names_outputs(target, arguments):
 
 def _signature(target):
     return inspect.signature(target.forward if isinstance(target, torch.nn.Module) else target)
+
+
+def choose_generator(on_gpu):
+    """Each call begins with its generators at the same place: the CPU's, and the GPU's where there is one."""
+    if on_gpu:
+        _seeds.append(torch.cuda.default_generators[0].manual_seed)
+        _devices.append("cuda")
+
+
+def _manual_seed(seed):
+    for plant in _seeds:
+        plant(seed)
+
+
+def dealt(staged, count):
+    """`count` of the staged contents, over and over; the last has contents that no other call had."""
+    if count <= len(staged):
+        return staged[:count]
+    if len(staged) == 1:
+        return staged * count
+    common = staged[:-1]
+    return [common[index % len(common)] for index in range(count - 1)] + staged[-1:]
 
 
 def call(target, arguments, seed):

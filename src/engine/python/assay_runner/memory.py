@@ -28,6 +28,13 @@ def dtype_name(dtype):
     return _NAMES.get(dtype)
 
 
+def dtype_of(name):
+    dtype = _DTYPES.get(name)
+    if dtype is None:
+        raise NotImplementedError(f"this torch ({torch.__version__}) has no dtype {name}")
+    return dtype
+
+
 class Memory:
     """One region of addresses; what is lent is mapped at its beginning, over what was there before."""
 
@@ -42,9 +49,7 @@ class Memory:
 
     def tensor(self, place, base=0):
         """The tensor of {offset, shape, strides?, dtype} as it lies in the memory: no copy."""
-        dtype = _DTYPES.get(place["dtype"])
-        if dtype is None:
-            raise NotImplementedError(f"this torch ({torch.__version__}) has no dtype {place['dtype']}")
+        dtype = dtype_of(place["dtype"])
         shape = place["shape"]
         if place["bytes"] == 0:
             return torch.empty(shape, dtype=dtype)
@@ -52,6 +57,16 @@ class Memory:
         flat = torch.frombuffer(raw, dtype=dtype)
         strides = place.get("strides")
         return flat.as_strided(shape, strides) if strides is not None else flat.view(shape)
+
+    def whole(self, size):
+        """All that was lent, as bytes."""
+        return torch.frombuffer((ctypes.c_char * size).from_address(self._address), dtype=torch.uint8)
+
+    def finish(self):
+        """Nothing runs beside a call on the CPU."""
+
+    def give_back(self):
+        """The tensors are the lent memory."""
 
 
 def _map(address, size, protection, flags, descriptor):

@@ -16,12 +16,13 @@ _MAX_NAMES = 40
 class Source:
     """A module made of the user's text. `file` is what its frames are called."""
 
-    def __init__(self, text, file, kernel_type):
+    def __init__(self, text, file, kernel_type, on_gpu=False):
         self.file = file
+        self._on_gpu = on_gpu
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
         tree = ast.parse(text, file)
         self.warnings = list(_warnings(tree))
-        if kernel_type != "torch" and any(name == "triton" for name, _ in _imports(tree)):
+        if not on_gpu and kernel_type != "torch" and any(name == "triton" for name, _ in _imports(tree)):
             self.warnings.append({"line": 0, "code": "interpreted", "message":
                                   "Triton's kernels run in Triton's own interpreter here, on CPU tensors"})
         if kernel_type == "torch":
@@ -69,6 +70,8 @@ class Source:
             raise Refused("target", f"get_init_inputs() returned {_what(made)}, not a list")
         torch.manual_seed(seed)
         instance = found(*made)
+        if self._on_gpu and isinstance(instance, torch.nn.Module):
+            instance = instance.to("cuda")
         if isinstance(instance, torch.nn.Module) and method_name == "forward":
             return instance  # called as a module is, hooks and all
         return getattr(instance, method_name)

@@ -14,6 +14,10 @@ _WATCHED = (
     ("torch.cuda.Event", "elapsed_time record synchronize"),
     ("torch.Tensor", "copy_ cpu clone data_ptr equal allclose"),
     ("torch.autograd.profiler", "profile record_function"),
+    ("assay_runner.device_memory", "DeviceMemory _copy _synchronize"),
+    ("assay_runner.device_memory.DeviceMemory", "adopt tensor finish give_back"),
+    ("assay_runner.calls", "call_over leave dealt call _copy _manual_seed"),
+    ("assay_runner.worker.Worker", "answer _go _stage _fetch _run"),
 )
 
 

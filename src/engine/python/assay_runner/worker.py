@@ -1,6 +1,7 @@
 """One source in one confined process: the requests of the engine, answered until the channel ends.
 
-  → {type: "load", source, file, kernel_type, target, seed}
+  → {type: "begin"}                            ← {type: "begun"}: the device's context exists
+  → {type: "load", source, file, kernel_type, target, seed, device: "cpu" | "cuda"}
   ← {type: "loaded", name, has_inputs, warnings, torch, python}
   → {type: "own_inputs", seed}                 ← {type: "inputs", inputs: [{shape, dtype} | {value}]}
   → {type: "make_inputs", seed, places, arena_bytes} + memory       ← {type: "made"}
@@ -8,6 +9,10 @@
   → {type: "shapes", seed, arena_bytes} + memory   ← {type: "shapes", outputs: [{shape, dtype}]}
   → {type: "run", seed, arena_bytes} + memory      ← {type: "ran", patched, foreign}
   → {type: "time", seed, calls, contents, stride_bytes, arena_bytes} + memory   ← {type: "timed", patched}
+On a GPU what a turn moves is apart from what it does:
+  → {type: "stage", contents, stride_bytes, arena_bytes} + memory           ← {type: "staged"}
+  → {type: "go", seed, calls}                  ← {type: "gone", patched}
+  → {type: "fetch"}                            ← {type: "fetched"}
   → {type: "rest"}                             ← {type: "rested"}
 Any of them: ← {type: "failed", stage, code, exception, message, frames, traceback}. Every reply repeats `seq`.
 """
@@ -20,14 +25,16 @@ import sys
 
 import torch
 
-from assay_runner import calls, failure, source
+from assay_runner import calls, device_memory, failure, source
 from assay_runner.memory import Memory, dtype_name
 from assay_runner.watch import Watch
 
 
 class Worker:
     def __init__(self):
-        self._memory = Memory()
+        self._host = Memory()  # of inputs that the source makes
+        self._memory = self._host
+        self._staged = []
         self._watch = Watch()
         self._source = None
         self._target = None
@@ -42,11 +49,20 @@ class Worker:
             reply = failure.describe(verb, error, body.get("file") or (self._source.file if self._source else ""))
         return {**reply, "seq": body["seq"]}
 
+    def _begin(self, _body, _descriptors):
+        device_memory.begin()
+        self._memory = device_memory.DeviceMemory()
+        return {"type": "begun"}
+
     def _load(self, body, _):
         self._source = None
-        loaded = source.Source(body["source"], body["file"], body["kernel_type"])
+        on_gpu = body["device"] == "cuda"
+        if on_gpu and self._memory is self._host:
+            self._begin(body, ())
+        loaded = source.Source(body["source"], body["file"], body["kernel_type"], on_gpu)
         self._source = loaded
         self._target, name = source.find(loaded, body["target"], body["seed"])
+        calls.choose_generator(on_gpu)
         return {"type": "loaded", "name": name, "has_inputs": loaded.own("get_inputs") is not None,
                 "warnings": loaded.warnings[:20], "torch": torch.__version__, "python": platform.python_version()}
 
@@ -67,9 +83,9 @@ class Worker:
         return {"type": "inputs", "inputs": described}
 
     def _make_inputs(self, body, descriptors):
-        self._memory.adopt(descriptors[0], body["arena_bytes"])
+        self._host.adopt(descriptors[0], body["arena_bytes"])
         tensors = [value for value in self._inputs(body["seed"]) if isinstance(value, torch.Tensor)]
-        places = [self._memory.tensor(place) for place in body["places"]]
+        places = [self._host.tensor(place) for place in body["places"]]
         if [(t.shape, t.dtype) for t in tensors] != [(p.shape, p.dtype) for p in places]:
             raise failure.Refused("inputs", "get_inputs() gives tensors of other shapes or dtypes each time")
         with torch.no_grad():
@@ -109,6 +125,7 @@ class Worker:
         result = calls.call(self._target, self._task.bind(self._memory), body["seed"])
         foreign = calls.foreign_types(result)
         calls.leave(result, self._task.places(self._memory))
+        self._memory.give_back()
         return {"type": "ran", "patched": self._watch.patched(), "foreign": foreign}
 
     def _time(self, body, descriptors):
@@ -118,6 +135,21 @@ class Worker:
                  for base in range(0, body["contents"] * body["stride_bytes"], body["stride_bytes"])]
         calls.call_over(self._target, bound[:body["calls"]], body["seed"])
         return {"type": "timed", "patched": self._watch.patched()}
+
+    def _stage(self, body, descriptors):
+        self._memory.adopt(descriptors[0], body["arena_bytes"])
+        self._staged = [(self._task.bind(self._memory, base), self._task.places(self._memory, base))
+                        for base in range(0, body["contents"] * body["stride_bytes"], body["stride_bytes"])]
+        return {"type": "staged"}
+
+    def _go(self, body, _):
+        calls.call_over(self._target, calls.dealt(self._staged, body["calls"]), body["seed"])
+        self._memory.finish()
+        return {"type": "gone", "patched": self._watch.patched()}
+
+    def _fetch(self, _body, _descriptors):
+        self._memory.give_back()
+        return {"type": "fetched"}
 
     def _rest(self, _body, _descriptors):
         return {"type": "rested"}

@@ -1,0 +1,187 @@
+// Of PythonTiming: turns on a GPU.
+#include <algorithm>
+#include <string>
+
+#include "engine/node/python_timing.h"
+
+namespace assay::node {
+namespace {
+
+using nlohmann::json;
+using std::chrono::nanoseconds;
+using Clock = std::chrono::steady_clock;
+
+// Of N calls: far above what waiting for a device varies by.
+constexpr nanoseconds kDeviceTurn = std::chrono::milliseconds(8);
+constexpr std::uint32_t kMostDeviceCalls = 4096;
+constexpr std::uint32_t kEstimateCalls = 64;
+constexpr std::uint32_t kShownAnew = 3;
+// What contents that were not shown before may cost more than those that were.
+constexpr double kMostSlower = 1.25;
+constexpr nanoseconds kMostSlowerTurn = std::chrono::microseconds(200);
+// What the whole of a turn may take more for each call than its calls do, and for all together.
+constexpr double kMostPutOff = 0.25;
+constexpr double kLeastPutOffNs = 2e6;
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+double slope_ns(nanoseconds once, nanoseconds twice, std::uint32_t calls) {
+  return static_cast<double>((twice - once).count()) / calls;
+}
+
+std::string microseconds(double ns) {
+  const std::string text = std::to_string(ns / 1e3);
+  return text.substr(0, text.find('.') + 2) + " us";
+}
+
+}  // namespace
+
+std::variant<nanoseconds, Ended> PythonTiming::device_calls(PythonSession& session,
+                                                            const posix::SharedMemory& memory,
+                                                            const Deal& deal, nanoseconds& whole) {
+  const auto contents = std::min(deal.calls, stretches_);
+  for (std::uint32_t i = 0; i < contents; ++i) {
+    const auto from = contents_[i].bytes();
+    std::copy(from.begin(), from.end(),
+              memory.bytes().begin() + static_cast<std::ptrdiff_t>(i * stride_bytes_));
+  }
+  // All stretches are moved in every turn, used or not: it must cost the same in each.
+  auto staged =
+      session.stage({.descriptor = memory.descriptor().duplicate(), .bytes = memory.bytes().size()},
+                    {.contents = contents, .stride_bytes = stride_bytes_}, execution_left_);
+  if (auto* ended = std::get_if<Ended>(&staged)) return std::move(*ended);
+  auto gone = session.go(deal.calls, inputs_.seed(trials_.front()), execution_left_);
+  if (auto* ended = std::get_if<Ended>(&gone)) return std::move(*ended);
+  auto fetched = session.fetch(execution_left_);
+  if (auto* ended = std::get_if<Ended>(&fetched)) return std::move(*ended);
+  const auto& turn = std::get<PythonSession::Turn>(gone);
+  whole = std::get<PythonSession::Turn>(staged).wall + turn.wall +
+          std::get<PythonSession::Turn>(fetched).wall;
+  if (&session == &kernel_) {
+    patched_ = turn.claims.patched;
+    kernel_wall_ += turn.wall;
+    kernel_cpu_ += turn.cpu;
+  }
+  return turn.wall;
+}
+
+PythonTiming::Step PythonTiming::device_turn(const Deal& deal, Walls& walls) {
+  const std::uint64_t bytes = stretches_ * stride_bytes_;
+  std::optional<posix::SharedMemory> of_reference;
+  if (reference_ != nullptr) {
+    of_reference = posix::SharedMemory::create("assay-turn", bytes);
+    nanoseconds whole{0};
+    auto timed = device_calls(*reference_, *of_reference, deal, whole);
+    if (auto* ended = std::get_if<Ended>(&timed)) {
+      ended->summary = "The reference: " + ended->summary;
+      ended->detail["which"] = "ref_kernel";
+      return std::move(*ended);
+    }
+    walls.reference = std::get<nanoseconds>(timed);
+  }
+  const auto memory = posix::SharedMemory::create("assay-turn", bytes);
+  auto timed = device_calls(kernel_, memory, deal, walls.kernel_whole);
+  if (auto* ended = std::get_if<Ended>(&timed)) {
+    ended->detail["which"] = "kernel";
+    return std::move(*ended);
+  }
+  walls.kernel = std::get<nanoseconds>(timed);
+  timed_calls_ += deal.calls;
+  if (!deal.examined) return std::nullopt;
+  return examine(std::min(deal.calls, stretches_), memory, of_reference ? &*of_reference : nullptr);
+}
+
+// How many calls make a turn: told by turns of their own, the first of which is the warm-up.
+PythonTiming::Step PythonTiming::estimate_on_device() {
+  const auto most = plan_.repeatable ? kMostDeviceCalls : stretches_ / 2;
+  calls_ = 1;
+  for (const std::uint32_t tried : {stretches_, std::min(kEstimateCalls, 2 * most)}) {
+    const Deal deal{.calls = std::min({tried, 2 * most, 4 * calls_ + stretches_}),
+                    .examined = true};
+    if (auto ended = take_contents(std::min(deal.calls, stretches_))) return ended;
+    Walls walls;
+    if (auto ended = device_turn(deal, walls)) return ended;
+    const auto slower = static_cast<double>(std::max(walls.kernel, walls.reference).count());
+    const double wanted = static_cast<double>(kDeviceTurn.count()) * deal.calls / slower;
+    calls_ = static_cast<std::uint32_t>(std::clamp(wanted, 1.0, 1.0 * most));
+  }
+  return std::nullopt;
+}
+
+PythonTiming::Step PythonTiming::device_round() {
+  Walls once;
+  Walls twice;
+  if (auto ended = take_contents(stretches_)) return ended;
+  if (auto ended = device_turn({.calls = calls_}, once)) return ended;
+  if (auto ended = device_turn({.calls = 2 * calls_, .examined = true}, twice)) return ended;
+  const double kernel_ns = slope_ns(once.kernel, twice.kernel, calls_);
+  const double reference_ns = slope_ns(once.reference, twice.reference, calls_);
+  if (kernel_ns <= 0 || (reference_ != nullptr && reference_ns <= 0)) return std::nullopt;
+  samples_ns_.push_back(kernel_ns);
+  whole_samples_ns_.push_back(slope_ns(once.kernel_whole, twice.kernel_whole, calls_));
+  if (reference_ != nullptr) reference_samples_ns_.push_back(reference_ns);
+  return std::nullopt;
+}
+
+// Turns whose every call works on contents that this process never saw, and at once the same again.
+PythonTiming::Step PythonTiming::show_anew() {
+  std::vector<double> anew;
+  std::vector<double> again;
+  bool always_slower = true;
+  for (std::uint32_t i = 0; i < kShownAnew; ++i) {
+    Walls first;
+    Walls second;
+    if (auto ended = take_contents(stretches_)) return ended;
+    if (auto ended = device_turn({.calls = stretches_}, first)) return ended;
+    if (auto ended = device_turn({.calls = stretches_, .examined = true}, second)) return ended;
+    anew.push_back(static_cast<double>(first.kernel.count()) / stretches_);
+    again.push_back(static_cast<double>(second.kernel.count()) / stretches_);
+    const auto most = std::chrono::duration<double, std::nano>(second.kernel) * kMostSlower;
+    always_slower = always_slower && first.kernel > most + kMostSlowerTurn;
+  }
+  json item = {{"check", "shown_anew"},
+               {"result", always_slower ? "disagrees" : "agrees"},
+               {"detail", microseconds(median(anew)) + " a call on contents that are new, " +
+                              microseconds(median(again)) + " on the same again"}};
+  if (always_slower) {
+    item["which"] = "kernel";
+    item["message"] =
+        "It is slower on contents that it was not shown before: it keeps results between calls, "
+        "and its times are not those of the work.";
+  }
+  evidence_.push_back(std::move(item));
+  return std::nullopt;
+}
+
+void PythonTiming::tell_put_off() {
+  bool always = !samples_ns_.empty();
+  for (std::size_t i = 0; i < samples_ns_.size(); ++i) {
+    const double more_ns = whole_samples_ns_[i] - samples_ns_[i];
+    always = always && more_ns > kMostPutOff * samples_ns_[i] && more_ns * calls_ > kLeastPutOffNs;
+  }
+  json item = {
+      {"check", "nothing_put_off"},
+      {"result", always ? "disagrees" : "agrees"},
+      {"detail", microseconds(median(samples_ns_)) + " a call until it said that it was done, " +
+                     microseconds(median(whole_samples_ns_)) + " until its results were here"}};
+  if (always) {
+    item["which"] = "kernel";
+    item["message"] =
+        "Its calls say that they are done before their work is: what is left is done while the "
+        "results are fetched.";
+  }
+  evidence_.push_back(std::move(item));
+}
+
+PythonTiming::Step PythonTiming::measure_on_device() {
+  if (auto ended = estimate_on_device()) return ended;
+  if (auto ended = measure_rounds()) return ended;
+  tell_put_off();
+  return plan_.repeatable ? show_anew() : std::nullopt;
+}
+
+}  // namespace assay::node

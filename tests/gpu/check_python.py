@@ -1,0 +1,221 @@
+"""Kernels in Python on a real device: judged as on the CPU, timed so that neither waiting nor remembering pays.
+
+    ASSAY=build/release/bin/assay python3 tests/gpu/check_python.py        (on a machine with a GPU and torch)
+"""
+
+import os
+import statistics
+import sys
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "end_to_end"), os.path.join(HERE, "..", "python")]
+os.environ.setdefault("ASSAY", os.path.join(HERE, "..", "..", "build", "release", "bin", "assay"))
+os.environ.setdefault("ASSAY_PYTHON", sys.executable)
+from modules import MODULES  # noqa: E402
+from torch_server import TorchServer, inputs, source  # noqa: E402
+
+TRITON_AND_CUPY = """import cupy
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = at < n
+    tl.store(out_ptr + at, tl.load(x_ptr + at, mask=mask) + tl.load(y_ptr + at, mask=mask), mask=mask)
+
+@triton.jit
+def scale_kernel(x_ptr, out_ptr, n, by, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = at < n
+    tl.store(out_ptr + at, tl.load(x_ptr + at, mask=mask) * by, mask=mask)
+
+square = cupy.RawKernel(r'''extern "C" __global__ void square(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * x[i]; }''', "square")
+shift = cupy.RawKernel(r'''extern "C" __global__ void shift(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] + 1.0f; }''', "shift")
+
+def raw(kernel, x):
+    out = torch.empty_like(x)
+    with cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
+        kernel(((x.numel() + 255) // 256,), (256,), (x.data_ptr(), out.data_ptr(), cupy.int32(x.numel())))
+    return out
+
+def run(x, y):
+    n = x.numel()
+    total = torch.empty_like(x)
+    add_kernel[(triton.cdiv(n, 256),)](x, y, total, n, BLOCK=256)
+    squared = raw(square, total)
+    scaled = torch.empty_like(x)
+    scale_kernel[(triton.cdiv(n, 256),)](squared, scaled, n, 0.5, BLOCK=256)
+    return raw(shift, scaled)
+"""
+SAME_IN_TORCH = "def run(x, y):\n    return (x + y).square() * 0.5 + 1.0\n"
+
+TORCH_CUDA = r'''import torch
+from torch.utils.cpp_extension import load_inline
+
+cuda_source = """
+#include <torch/extension.h>
+__global__ void add(const float* a, const float* b, float* c, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) c[i] = a[i] + b[i];
+}
+torch::Tensor add_cuda(torch::Tensor a, torch::Tensor b) {
+    auto c = torch::empty_like(a);
+    int n = a.numel();
+    add<<<(n + 255) / 256, 256>>>(a.data_ptr<float>(), b.data_ptr<float>(), c.data_ptr<float>(), n);
+    return c;
+}
+"""
+module = load_inline(name="adding", cpp_sources="torch::Tensor add_cuda(torch::Tensor a, torch::Tensor b);",
+                     cuda_sources=cuda_source, functions=["add_cuda"])
+
+class ModelNew(torch.nn.Module):
+    def forward(self, a, b):
+        return module.add_cuda(a, b)
+'''
+
+REFERENCE = "import torch\n\ndef f(x):\n    return torch.tanh(x @ x) + 1.0\n"
+HEAVY = "torch.tanh(x @ x) + 1.0"
+CHEATS = {
+    "torch.empty": "import torch\ndef f(x):\n    return torch.empty_like(x)\n",
+    "a stream that nobody waits for": f"""import torch
+stream = None
+def f(x):
+    global stream
+    stream = stream or torch.cuda.Stream()
+    out = torch.empty_like(x)
+    with torch.cuda.stream(stream):
+        torch.cuda._sleep(20_000_000)
+        out.copy_({HEAVY})
+    return out
+""",
+    "patches synchronising": f"""import torch
+torch.cuda.synchronize = lambda *a: None
+torch.cuda.Event.elapsed_time = lambda *a: 1e-9
+def f(x):
+    return {HEAVY}
+""",
+    "patches our own synchronising": f"""import torch, assay_runner.device_memory as d
+d.DeviceMemory.finish = lambda self: None
+d._synchronize = lambda: None
+def f(x):
+    return {HEAVY}
+""",
+    "remembers by contents": f"""import torch
+known = {{}}
+def f(x):
+    key = float(x[0, 0])
+    if key not in known:
+        for _ in range(40):
+            y = {HEAVY}
+        known[key] = y
+    return known[key]
+""",
+    "remembers by pointer": f"""import torch
+known = {{}}
+def f(x):
+    if x.data_ptr() not in known:
+        known[x.data_ptr()] = {HEAVY}
+    return known[x.data_ptr()]
+""",
+    "changes its input": f"import torch\ndef f(x):\n    y = {HEAVY}\n    x.zero_()\n    return y\n",
+    "half the work": f"import torch\ndef f(x):\n    y = {HEAVY}\n    y[32:] = 0\n    return y\n",
+}
+
+
+class OnDevice(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = TorchServer()
+        began = time.monotonic()
+        report = cls.server.judge(source("def f(x):\n    return x + x\n", io=inputs(), function_name="f"))
+        print(f"first: {time.monotonic() - began:.1f} s {report['verdict']} {report['environment']} {report['summary']}",
+              file=sys.stderr)
+        if report["environment"]["device"] == "cpu":
+            raise unittest.SkipTest("no GPU, or no torch for it")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+
+    def test_modules_of_every_kind_pass_and_are_audited(self):
+        for name, (reference, candidate) in MODULES.items():
+            with self.subTest(name):
+                began = time.monotonic()
+                report = self.server.judge(source(candidate), source(reference))
+                self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"),
+                                 (report["summary"], report["evidence"]))
+                self.assertEqual(report["timing"]["clock"], "wall")
+                per_call = report["timing"]["per_call"]["median_ns"] / 1e3
+                print(f"  {name}: {per_call:.1f} us a call, {report['speedup']['ratio']:.3f} {report['speedup']['verdict']}, "
+                      f"job {time.monotonic() - began:.2f} s", file=sys.stderr)
+
+    def test_two_triton_and_two_cupy_kernels_in_one_script(self):
+        io = inputs(names="xy", shape=(100_000,))
+        reference = source(SAME_IN_TORCH, "multi_kernel", io, entry_point="run")
+        report = self.server.judge(source(TRITON_AND_CUPY, "multi_kernel", io, entry_point="run"), reference)
+        print(report["summary"], report["timing"].get("per_call"), file=sys.stderr)
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), (report["summary"], report["evidence"]))
+        wrong = TRITON_AND_CUPY.replace("+ 1.0f", "+ 2.0f")
+        report = self.server.judge(source(wrong, "multi_kernel", io, entry_point="run"), reference)
+        self.assertEqual(report["verdict"], "wrong_output", report["summary"])
+
+    def test_torch_builds_its_own_cuda(self):
+        io = inputs(names="ab", shape=(100_000,))
+        began = time.monotonic()
+        report = self.server.judge(source(TORCH_CUDA, "torch_cuda", io),
+                                   source("def f(a, b):\n    return a + b\n", io=io, function_name="f"))
+        print(f"load_inline: {time.monotonic() - began:.1f} s", report["summary"], report.get("timing"), file=sys.stderr)
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), (report["summary"], report["evidence"]))
+
+    def test_each_cheat_is_caught(self):
+        io = inputs(shape=(512, 512))
+        reference = source(REFERENCE, io=io, function_name="f")
+        for name, text in CHEATS.items():
+            with self.subTest(name):
+                report = self.server.judge(source(text, io=io, function_name="f"), reference)
+                print(f"  {name}: {report['verdict']} {report['trust']}: {report['summary'][:160]}", file=sys.stderr)
+                caught = report["verdict"] == "wrong_output" or report["trust"] in ("suspect", "rejected")
+                self.assertTrue(caught, (report["verdict"], report["trust"], report["evidence"]))
+
+    def test_what_goes_wrong_is_told_and_costs_its_own_job(self):
+        io = inputs(shape=(64, 64))
+        rows = (("def f(x):\n    return x @ x[:3]\n", "crashed", "RuntimeError"),
+                ("import torch\ndef f(x):\n    return torch.empty(1 << 40, device='cuda')\n", "out_of_memory", ""),
+                ("import torch\ndef f(x):\n    y = torch.zeros(4, device='cuda')\n"
+                 "    return x + y[torch.tensor([1 << 20], device='cuda')].sum()\n", "crashed", "assert"),
+                ("import torch\ndef f(x):\n    torch.cuda._sleep(1 << 62)\n    return x\n", "timed_out", ""))
+        for text, verdict, says in rows:
+            report = self.server.judge(source(text, io=io, function_name="f"), timeout=5)
+            print(f"  {report['verdict']}: {report['summary'][:200]}", file=sys.stderr)
+            self.assertEqual(report["verdict"], verdict, report["summary"])
+            self.assertIn(says, report["summary"])
+            began = time.monotonic()
+            good = self.server.judge(source("def f(x):\n    return x + x\n", io=io, function_name="f"), until="validated")
+            print(f"    next {time.monotonic() - began:.2f} s", file=sys.stderr)
+            self.assertEqual(good["verdict"], "passed", good["summary"])
+
+    def test_times_of_a_warm_evaluation(self):
+        text = "def f(x):\n    return x * 2.0 + {}\n"
+        for n in (1 << 16, 1 << 20, 1 << 24):
+            io = inputs(shape=(n,))
+            took = []
+            for attempt in range(6):
+                began = time.monotonic()
+                report = self.server.judge(source(text.format(attempt), io=io, function_name="f"), num_trials=100)
+                took.append(1e3 * (time.monotonic() - began))
+                self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), (report["summary"], report["evidence"]))
+            stages = {stage["name"]: round(stage["ms"]) for stage in report["stages"]}
+            print(f"  {n}: evaluate {statistics.median(took):.0f} ms {stages}, {report['timing']['per_call']}", file=sys.stderr)
+            same = source(text.format(0), io=io, function_name="f")
+            report = self.server.judge(same, same, num_trials=100)
+            print(f"  {n}: against itself {report['speedup']}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
