@@ -98,14 +98,13 @@ Isolation test_isolation(const EngineOptions& options, const std::string& runner
 }
 
 // The GPU that a Python source runs on; null for CPU tensors.
-std::variant<const node::Gpu*, node::Ended> gpu_for(const node::Devices& devices,
-                                                    const node::Interpreter& interpreter,
-                                                    const std::string& wanted) {
+std::variant<node::GpuPool*, node::Ended> gpu_for(const node::Devices& devices,
+                                                  const node::Interpreter& interpreter,
+                                                  const std::string& wanted) {
   const auto device = devices.choose(wanted);
   if (const auto* none = std::get_if<node::Ended>(&device)) return *none;
-  const node::GpuPool* pool = std::get<node::GpuPool*>(device);
-  if (pool == nullptr) return nullptr;
-  if (!interpreter.cuda.empty()) return &pool->gpu();
+  node::GpuPool* pool = std::get<node::GpuPool*>(device);
+  if (pool == nullptr || !interpreter.cuda.empty()) return pool;
   if (!wanted.starts_with("gpu")) return nullptr;
   return node::Ended{.verdict = job::Verdict::unsupported,
                      .summary = "The torch of " + interpreter.executable +
@@ -129,12 +128,12 @@ node::Conclusion judge_python(const node::Runners& runners, const node::Devices&
   node::PythonZygote& zygote = *std::get<node::PythonZygote*>(chosen);
   const auto place = gpu_for(devices, zygote.interpreter(), task.device);
   if (const auto* none = std::get_if<node::Ended>(&place)) return told(*none);
-  const node::Gpu* gpu = std::get<const node::Gpu*>(place);
+  node::GpuPool* pool = std::get<node::GpuPool*>(place);
+  const node::Gpu* gpu = pool != nullptr ? &pool->gpu() : nullptr;
   if (const auto unsupported = node::unsupported_python(task, gpu)) return told(*unsupported);
+  node::PythonSpares* spares = gpu != nullptr ? &pythons.spares(runners, *gpu) : nullptr;
   auto conclusion =
-      node::PythonJob(runners, zygote, gpu != nullptr ? &pythons.spares(runners, *gpu) : nullptr,
-                      std::move(task), reporter, stop)
-          .run();
+      node::PythonJob(runners, zygote, pool, spares, std::move(task), reporter, stop).run();
   conclusion.body["environment"]["isolation"] = std::move(isolation);
   return conclusion;
 }

@@ -299,6 +299,38 @@ TEST_CASE("an inout tensor begins as the contract says and is compared") {
   }
 }
 
+TEST_CASE("inputs that were made elsewhere are taken and watched on a device as on the host") {
+  constexpr std::size_t kN = 300;
+  Pair pair(in_and_out("float32", kN));
+  const auto given = posix::SharedMemory::create("given", pair.bytes());
+  for (std::size_t i = 0; i < kN; ++i)
+    put(given.bytes(), pair.offset(0), i, 0.5F + static_cast<float>(i));
+  const auto turn = [&](float changed, float scale) {
+    const auto host_arena = posix::SharedMemory::adopt(pair.host.fill(3, 0), pair.bytes());
+    const auto lent = pair.device.fill(3, 0);
+    pair.host.take_inputs(given.descriptor().duplicate());
+    pair.device.take_inputs(given.descriptor().duplicate());
+    const auto device_arena = pair.space.lent(lent);
+    REQUIRE(std::equal(host_arena.bytes().begin(), host_arena.bytes().end(), device_arena.begin()));
+    for (const auto arena : {host_arena.bytes(), device_arena}) {
+      put(arena, pair.offset(0), 7, changed);
+      writes_floats(pair, kN, scale)(arena);
+    }
+  };
+  turn(7.5F, 2);
+  CHECK(pair.agreed_expect().at("findings").empty());
+  turn(7.5F, 2);
+  CHECK(pair.agreed_check().at("ok") == true);
+  turn(7.5F, 3);
+  CHECK(pair.agreed_check().at("ok") == false);
+  turn(1.0F, 2);
+  CHECK(pair.agreed_check().at("findings").at(0).at("check") == "input_mutated");
+  // The next run of the slot begins with its own again.
+  (void)pair.host.fill(4, 0);
+  (void)pair.device.fill(4, 0);
+  CHECK(pair.device.check() == pair.host.check());
+}
+
 TEST_CASE("a weak task is told from the device as from the host") {
   Pair pair(in_and_out("float32", 64));
   pair.turn(0, [&](std::span<std::byte> arena) {

@@ -80,8 +80,9 @@ GpuPool::Referee GpuPool::take_referee() {
 
 void GpuPool::give_back(Used used) {
   const std::lock_guard lock(mutex_);
+  // Who used no runner here needs none ahead.
+  if (used.clean || !used.ended.empty()) wanted_ = kSpares;
   returned_.push_back(std::move(used));
-  wanted_ = kSpares;
   last_use_ = Clock::now();
   changed_.notify_all();
 }

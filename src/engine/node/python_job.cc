@@ -18,6 +18,7 @@ constexpr std::uint32_t kReferenceSlot = 1000;
 // Timed trials are numbered from here, so that none repeats a validated one.
 constexpr std::uint32_t kFirstTimedTrial = 10'000;
 constexpr std::uint64_t kMaxArenaBytes = 256ULL << 20;
+constexpr std::uint64_t kMaxGpuArenaBytes = 2ULL << 30;
 constexpr std::uint64_t kConstructionSeed = 42;  // the manual's
 constexpr std::size_t kMostOutputs = 64;
 
@@ -102,12 +103,14 @@ std::optional<Ended> unsupported_python(const KernelTask& task, const Gpu* gpu) 
   return std::nullopt;
 }
 
-PythonJob::PythonJob(const Runners& runners, PythonZygote& zygote, PythonSpares* spares,
-                     KernelTask task, Reporter& reporter, std::stop_token stop)
+PythonJob::PythonJob(const Runners& runners, PythonZygote& zygote, GpuPool* gpu,
+                     PythonSpares* spares, KernelTask task, Reporter& reporter,
+                     std::stop_token stop)
     : runners_(runners),
       zygote_(zygote),
+      pool_(gpu),
       spares_(spares),
-      gpu_(spares != nullptr ? &spares->gpu() : nullptr),
+      gpu_(gpu != nullptr ? &gpu->gpu() : nullptr),
       task_(std::move(task)),
       reporter_(reporter),
       stop_(std::move(stop)) {}
@@ -130,16 +133,20 @@ std::variant<std::unique_ptr<PythonSession>, Ended> PythonJob::start_session(con
 
 // Clearing a context away takes the driver a tenth of a second.
 PythonJob::~PythonJob() {
-  if (spares_ == nullptr) return;
+  if (gpu_ == nullptr) return;
   std::vector<std::unique_ptr<RunnerProcess>> used;
   for (auto* session : {&kernel_, &reference_}) {
     if (*session) used.push_back((*session)->release());
   }
   spares_->give_back(std::move(used));
+  if (referee_) pool_->give_back({.referee = referee_->release()});
 }
 
 PythonJob::Step PythonJob::start_runners() {
-  if (task_.until > Until::compiled) {
+  if (task_.until > Until::compiled && gpu_ != nullptr) {
+    auto taken = pool_->take_referee();
+    referee_ = std::make_unique<RefereeSession>(std::move(taken.process), taken.nvrtc, stop_);
+  } else if (task_.until > Until::compiled) {
     referee_ =
         std::make_unique<RefereeSession>(runners_.start(RunnerRole::referee), std::string(), stop_);
   }
@@ -301,11 +308,12 @@ PythonJob::Step PythonJob::complete_contract() {
           referee_->open(contract_, {.atol = task_.atol, .rtol = task_.rtol}, task_.expected)) {
     return ended;
   }
-  if (referee_->arena_bytes() > kMaxArenaBytes) {
+  const std::uint64_t most = referee_->is_on_device() ? kMaxGpuArenaBytes : kMaxArenaBytes;
+  if (referee_->arena_bytes() > most) {
     return Ended{.verdict = Verdict::contract_invalid,
                  .summary = "The tensors need " + std::to_string(referee_->arena_bytes() >> 20) +
-                            " MiB; Python kernels take up to " +
-                            std::to_string(kMaxArenaBytes >> 20) + " MiB. Use smaller shapes."};
+                            " MiB; Python kernels take up to " + std::to_string(most >> 20) +
+                            " MiB. Use smaller shapes."};
   }
   return bind_both(called);
 }
@@ -469,6 +477,7 @@ PythonJob::Step PythonJob::timed_stage() {
        .arena_bytes = referee_->arena_bytes(),
        .typical = typical_,
        .on_device = gpu_ != nullptr,
+       .lent_on_device = referee_->is_on_device(),
        .repeatable = repeatable},
       [&](std::uint32_t trial, const json& said) { return judge_trial(trial, said, judged); },
       execution_left_);

@@ -13,7 +13,7 @@
 #include <stop_token>
 
 #include "engine/node/gpu_lease.h"
-#include "engine/node/gpus.h"
+#include "engine/node/gpu_pool.h"
 #include "engine/node/python_inputs.h"
 #include "engine/node/python_spares.h"
 #include "engine/node/reporter.h"
@@ -27,9 +27,9 @@ namespace assay::node {
 
 class PythonJob {
  public:
-  // `spares`: of the GPU to run on; null for CPU tensors.
-  PythonJob(const Runners& runners, PythonZygote& zygote, PythonSpares* spares, KernelTask task,
-            Reporter& reporter, std::stop_token stop);
+  // `gpu` and `spares`: of the GPU to run on; null for CPU tensors.
+  PythonJob(const Runners& runners, PythonZygote& zygote, GpuPool* gpu, PythonSpares* spares,
+            KernelTask task, Reporter& reporter, std::stop_token stop);
   ~PythonJob();
   PythonJob(const PythonJob&) = delete;
   PythonJob& operator=(const PythonJob&) = delete;
@@ -67,6 +67,7 @@ class PythonJob {
 
   const Runners& runners_;
   PythonZygote& zygote_;
+  GpuPool* pool_;
   PythonSpares* spares_;
   const Gpu* gpu_;
   KernelTask task_;

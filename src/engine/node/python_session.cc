@@ -38,6 +38,12 @@ const TensorPlace* place_of(const std::vector<TensorPlace>& places, const std::s
   return found == places.end() ? nullptr : &*found;
 }
 
+std::vector<LentArena> only(LentArena arena) {
+  std::vector<LentArena> one;
+  one.push_back(std::move(arena));
+  return one;
+}
+
 PythonClaims claims_of(const json& body) {
   return {.patched = body.value("patched", std::vector<std::string>{}),
           .foreign = body.value("foreign", std::vector<std::string>{})};
@@ -60,13 +66,14 @@ Ended PythonSession::forged() const {
 }
 
 std::variant<json, Ended> PythonSession::ask(json body, const char* expected, Deadline deadline,
-                                             LentArena* memory) {
+                                             std::vector<LentArena> memory) {
   frames::Frame request;
   request.body = std::move(body);
   request.body["seq"] = ++seq_;
-  if (memory != nullptr) {
-    request.body["arena_bytes"] = memory->bytes;
-    request.descriptors.push_back(std::move(memory->descriptor));
+  for (LentArena& arena : memory) {
+    request.body["arena_bytes"] = arena.bytes;
+    request.body["on_device"] = arena.on_device;
+    request.descriptors.push_back(std::move(arena.descriptor));
   }
   auto reply = process_->ask(std::move(request), deadline, stop_);
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) {
@@ -85,10 +92,11 @@ std::variant<json, Ended> PythonSession::ask(json body, const char* expected, De
 }
 
 std::variant<json, Ended> PythonSession::ask_running(json body, const char* expected,
-                                                     LentArena* memory,
+                                                     std::vector<LentArena> memory,
                                                      nanoseconds& execution_left) {
   const auto start = Clock::now();
-  auto reply = ask(std::move(body), expected, start + execution_left + kRunGrace, memory);
+  auto reply =
+      ask(std::move(body), expected, start + execution_left + kRunGrace, std::move(memory));
   execution_left -= Clock::now() - start;
   return reply;
 }
@@ -110,7 +118,7 @@ std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source
                     {"target", std::move(target)},
                     {"device", on_gpu ? "cuda" : "cpu"},
                     {"seed", seed}},
-                   "loaded", Clock::now() + kLoadLimit, nullptr);
+                   "loaded", Clock::now() + kLoadLimit, {});
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return decode_claim(RunnerRole::python, [&]() -> std::variant<PythonLoaded, Ended> {
     const json& body = std::get<json>(reply);
@@ -124,7 +132,7 @@ std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source
 
 std::variant<json, Ended> PythonSession::own_inputs(std::uint64_t seed) {
   auto reply =
-      ask({{"type", "own_inputs"}, {"seed", seed}}, "inputs", Clock::now() + kLoadLimit, nullptr);
+      ask({{"type", "own_inputs"}, {"seed", seed}}, "inputs", Clock::now() + kLoadLimit, {});
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return decode_claim(RunnerRole::python, [&]() -> std::variant<json, Ended> {
     return std::get<json>(reply).at("inputs");
@@ -140,7 +148,7 @@ std::optional<Ended> PythonSession::make_inputs(const contract::Contract& contra
     if (arg.is_read()) told.push_back(passed_tensor(arg, place));
   }
   auto reply = ask({{"type", "make_inputs"}, {"seed", seed}, {"places", std::move(told)}}, "made",
-                   Clock::now() + kLoadLimit, &memory);
+                   Clock::now() + kLoadLimit, only(std::move(memory)));
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return std::nullopt;
 }
@@ -177,14 +185,15 @@ std::optional<Ended> PythonSession::bind(const contract::Contract& own,
     if (outputs.empty() && arg.is_written()) outputs.push_back(passed_tensor(arg, place));
   }
   auto reply = ask({{"type", "bind"}, {"arguments", arguments}, {"outputs", outputs}}, "bound",
-                   Clock::now() + kAnswerLimit, nullptr);
+                   Clock::now() + kAnswerLimit, {});
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return std::nullopt;
 }
 
 std::variant<json, Ended> PythonSession::shapes(LentArena arena, std::uint64_t seed,
                                                 nanoseconds& execution_left) {
-  auto reply = ask_running({{"type", "shapes"}, {"seed", seed}}, "shapes", &arena, execution_left);
+  auto reply = ask_running({{"type", "shapes"}, {"seed", seed}}, "shapes", only(std::move(arena)),
+                           execution_left);
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return decode_claim(RunnerRole::python, [&]() -> std::variant<json, Ended> {
     return std::get<json>(reply).at("outputs");
@@ -193,7 +202,8 @@ std::variant<json, Ended> PythonSession::shapes(LentArena arena, std::uint64_t s
 
 std::variant<PythonClaims, Ended> PythonSession::run(LentArena arena, std::uint64_t seed,
                                                      nanoseconds& execution_left) {
-  auto reply = ask_running({{"type", "run"}, {"seed", seed}}, "ran", &arena, execution_left);
+  auto reply =
+      ask_running({{"type", "run"}, {"seed", seed}}, "ran", only(std::move(arena)), execution_left);
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return decode_claim(RunnerRole::python, [&]() -> std::variant<PythonClaims, Ended> {
     return claims_of(std::get<json>(reply));
@@ -208,34 +218,33 @@ std::variant<PythonSession::Turn, Ended> PythonSession::time(LentArena memory,
                {"contents", request.contents},
                {"stride_bytes", request.stride_bytes},
                {"seed", request.seed}};
-  return clocked(std::move(body), "timed", &memory, execution_left);
+  return clocked(std::move(body), "timed", only(std::move(memory)), execution_left);
 }
 
-std::variant<PythonSession::Turn, Ended> PythonSession::stage(LentArena memory,
+std::variant<PythonSession::Turn, Ended> PythonSession::stage(std::vector<LentArena> memory,
                                                               const Stretches& stretches,
                                                               nanoseconds& execution_left) {
   return clocked({{"type", "stage"},
                   {"contents", stretches.contents},
                   {"stride_bytes", stretches.stride_bytes}},
-                 "staged", &memory, execution_left);
+                 "staged", std::move(memory), execution_left);
 }
 
 std::variant<PythonSession::Turn, Ended> PythonSession::go(std::uint32_t calls, std::uint64_t seed,
                                                            nanoseconds& execution_left) {
-  return clocked({{"type", "go"}, {"calls", calls}, {"seed", seed}}, "gone", nullptr,
-                 execution_left);
+  return clocked({{"type", "go"}, {"calls", calls}, {"seed", seed}}, "gone", {}, execution_left);
 }
 
 std::variant<PythonSession::Turn, Ended> PythonSession::fetch(nanoseconds& execution_left) {
-  return clocked({{"type", "fetch"}}, "fetched", nullptr, execution_left);
+  return clocked({{"type", "fetch"}}, "fetched", {}, execution_left);
 }
 
 std::variant<PythonSession::Turn, Ended> PythonSession::clocked(json body, const char* expected,
-                                                                LentArena* memory,
+                                                                std::vector<LentArena> memory,
                                                                 nanoseconds& execution_left) {
   const auto cpu_before = process_->cpu_time();
   const auto start = Clock::now();
-  auto reply = ask_running(std::move(body), expected, memory, execution_left);
+  auto reply = ask_running(std::move(body), expected, std::move(memory), execution_left);
   const auto wall = Clock::now() - start;
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   const auto cpu_after = process_->cpu_time();
@@ -250,7 +259,7 @@ std::variant<nanoseconds, Ended> PythonSession::rest(nanoseconds pause) {
   const auto before = process_->cpu_time();
   std::this_thread::sleep_for(pause);
   const auto after = process_->cpu_time();
-  auto reply = ask({{"type", "rest"}}, "rested", Clock::now() + kAnswerLimit, nullptr);
+  auto reply = ask({{"type", "rest"}}, "rested", Clock::now() + kAnswerLimit, {});
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return before && after ? *after - *before : nanoseconds(0);
 }

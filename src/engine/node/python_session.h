@@ -76,7 +76,9 @@ class PythonSession {
     std::uint32_t contents = 1;
     std::uint64_t stride_bytes = 0;
   };
-  [[nodiscard]] std::variant<Turn, Ended> stage(LentArena memory, const Stretches& stretches,
+  // Memory of a device comes as one arena for each of the contents.
+  [[nodiscard]] std::variant<Turn, Ended> stage(std::vector<LentArena> memory,
+                                                const Stretches& stretches,
                                                 std::chrono::nanoseconds& execution_left);
   [[nodiscard]] std::variant<Turn, Ended> go(std::uint32_t calls, std::uint64_t seed,
                                              std::chrono::nanoseconds& execution_left);
@@ -92,12 +94,13 @@ class PythonSession {
 
  private:
   [[nodiscard]] std::variant<nlohmann::json, Ended> ask(nlohmann::json body, const char* expected,
-                                                        Deadline deadline, LentArena* memory);
+                                                        Deadline deadline,
+                                                        std::vector<LentArena> memory);
   [[nodiscard]] std::variant<nlohmann::json, Ended> ask_running(
-      nlohmann::json body, const char* expected, LentArena* memory,
+      nlohmann::json body, const char* expected, std::vector<LentArena> memory,
       std::chrono::nanoseconds& execution_left);
   [[nodiscard]] std::variant<Turn, Ended> clocked(nlohmann::json body, const char* expected,
-                                                  LentArena* memory,
+                                                  std::vector<LentArena> memory,
                                                   std::chrono::nanoseconds& execution_left);
   [[nodiscard]] Ended forged() const;
   [[nodiscard]] std::string file() const { return which_ + ".py"; }

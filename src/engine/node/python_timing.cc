@@ -80,6 +80,11 @@ PythonTiming::Step PythonTiming::take_contents(std::uint32_t calls) {
   contents_.clear();
   trials_.clear();
   inputs_.forget();
+  if (plan_.lent_on_device) {
+    // The referee fills its own arenas, each time anew.
+    while (trials_.size() < calls) trials_.push_back(next_trial_++);
+    return std::nullopt;
+  }
   for (std::uint32_t i = 0; i < calls; ++i) {
     auto arena = inputs_.fill(next_trial_, kFirstSlot + i);
     if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
@@ -137,16 +142,20 @@ PythonTiming::Step PythonTiming::turn(std::uint32_t calls, Walls& walls) {
   return examine(calls, memory, of_reference ? &*of_reference : nullptr);
 }
 
+// The last one always, and first: what was put off is done last.
+std::vector<std::uint32_t> PythonTiming::choose(std::uint32_t contents) const {
+  std::vector<std::uint32_t> chosen{contents - 1};
+  while (chosen.size() < std::min(kExaminedPerTurn, contents)) {
+    const std::uint32_t index = random_below(contents);
+    if (std::find(chosen.begin(), chosen.end(), index) == chosen.end()) chosen.push_back(index);
+  }
+  return chosen;
+}
+
 // `calls`: as many as there are contents.
 PythonTiming::Step PythonTiming::examine(std::uint32_t calls, const posix::SharedMemory& kernel,
                                          const posix::SharedMemory* reference) {
-  // The last one always: what was put off is done last.
-  std::vector<std::uint32_t> chosen{calls - 1};
-  while (chosen.size() < std::min(kExaminedPerTurn, calls)) {
-    const std::uint32_t index = random_below(calls);
-    if (std::find(chosen.begin(), chosen.end(), index) == chosen.end()) chosen.push_back(index);
-  }
-  for (const std::uint32_t index : chosen) {
+  for (const std::uint32_t index : choose(calls)) {
     if (auto ended = examine_one(index, kernel, reference)) return ended;
   }
   return std::nullopt;

@@ -31,7 +31,8 @@ class PythonTiming {
     std::uint64_t arena_bytes = 0;
     std::chrono::nanoseconds typical{0};  // about what a call takes
     bool on_device = false;
-    bool repeatable = true;  // a call may see again what it worked on: it changes no input
+    bool lent_on_device = false;  // the referee's arenas are the device's
+    bool repeatable = true;       // a call may see again what it worked on: it changes no input
   };
   // What the referee said of a timed call: an end if it is wrong.
   using Judge =
@@ -82,6 +83,12 @@ class PythonTiming {
   [[nodiscard]] std::variant<std::chrono::nanoseconds, Ended> device_calls(
       PythonSession& session, const posix::SharedMemory& memory, const Deal& deal,
       std::chrono::nanoseconds& whole);
+  // Likewise in memory that the referee lends on the device: its own arenas, each a stretch.
+  [[nodiscard]] Step lent_turn(const Deal& deal, Walls& walls);
+  [[nodiscard]] std::variant<std::chrono::nanoseconds, Ended> lent_calls(PythonSession& session,
+                                                                         std::uint32_t first_slot,
+                                                                         const Deal& deal);
+  [[nodiscard]] std::vector<std::uint32_t> choose(std::uint32_t contents) const;
   [[nodiscard]] Step show_anew();
   void tell_put_off();
   [[nodiscard]] std::uint32_t rounds_wanted() const;

@@ -77,8 +77,23 @@ DeviceAddress DeviceExamination::inputs(std::uint32_t trial) {
   return (inputs_[trial] = std::move(memory)).address();
 }
 
-void DeviceExamination::take_inputs(posix::Descriptor /*given*/) {
-  throw std::runtime_error("inputs that were made elsewhere are the host's to examine");
+DeviceAddress DeviceExamination::own_inputs() {
+  return current_->taken ? current_->taken.address() : inputs(current_->trial);
+}
+
+void DeviceExamination::take_inputs(posix::Descriptor given) {
+  const auto memory = posix::SharedMemory::adopt(given.duplicate(), layout_.total_bytes);
+  DeviceMemory taken(space_, layout_.total_bytes);
+  for (const auto& placement : layout_.placements) {
+    if (!arg(placement).is_read()) continue;
+    space_.copy_in(taken.address() + placement.offset,
+                   memory.bytes().subspan(placement.offset, placement.bytes));
+    space_.copy(current_->arena.address() + placement.offset, taken.address() + placement.offset,
+                placement.bytes);
+  }
+  space_.finish();
+  current_->taken = std::move(taken);
+  current_->given = std::move(given);
 }
 
 posix::Descriptor DeviceExamination::fill(std::uint32_t trial, std::uint32_t slot) {
@@ -90,6 +105,8 @@ posix::Descriptor DeviceExamination::fill(std::uint32_t trial, std::uint32_t slo
   }
   filled.trial = trial;
   filled.fill = ++fills_;
+  filled.taken = {};
+  filled.given = {};
   current_ = &filled;
   const DeviceAddress arena = filled.arena.address();
   const DeviceAddress from = inputs(trial);
@@ -124,7 +141,7 @@ void DeviceExamination::ask_behaviour() {
     (void)judge_.breached(arena, placement.offset + placement.bytes, placement.guard_end, guard);
     const DeviceAddress data = arena + placement.offset;
     if (!arg(placement).is_written()) {
-      const DeviceAddress before = inputs(current_->trial) + placement.offset;
+      const DeviceAddress before = own_inputs() + placement.offset;
       (void)judge_.differing(data, before, placement.bytes);
     } else if (is_poisoned(arg(placement))) {
       const TensorSpec& tensor = spec(placement);
@@ -215,6 +232,7 @@ json DeviceExamination::clean_outputs(const std::vector<DeviceJudge::Answer>& an
 
 void DeviceExamination::fetch() {
   const auto arena = host_.restore(current_->trial, kLookedAt, current_->fill);
+  if (current_->given) host_.take_inputs(current_->given.duplicate());
   space_.copy_out(arena, current_->arena.address());
 }
 
@@ -259,6 +277,7 @@ json DeviceExamination::weak_oracle() {
   const auto expected = expected_.find(trial);
   if (expected == expected_.end()) return json::array();
   fetch_kept(expected->second, trial);
+  if (current_->given) host_.take_inputs(current_->given.duplicate());
   if (!host_expects_.contains(trial)) {
     (void)host_.expect();
     host_expects_.insert(trial);

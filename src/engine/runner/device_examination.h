@@ -41,6 +41,9 @@ class DeviceExamination final : public Examiner {
     posix::Descriptor descriptor{};
     std::uint32_t trial = 0;
     std::uint32_t fill = 0;  // numbers the poison: no two runs see the same
+    // Inputs that were made elsewhere: on the device, laid out as an arena, and as they were given.
+    DeviceMemory taken{};
+    posix::Descriptor given{};
   };
   // What one run left in the tensors that are written.
   struct Kept {
@@ -59,6 +62,8 @@ class DeviceExamination final : public Examiner {
   [[nodiscard]] judge::ToleranceInForce tolerance_of(const contract::TensorSpec& tensor) const;
   // The inputs of a trial, laid out as in an arena.
   [[nodiscard]] DeviceAddress inputs(std::uint32_t trial);
+  // Those that the current arena began with.
+  [[nodiscard]] DeviceAddress own_inputs();
   [[nodiscard]] Kept keep();
   // Asks about guards, inputs and unwritten elements of the current arena.
   void ask_behaviour();

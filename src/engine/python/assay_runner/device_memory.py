@@ -34,15 +34,18 @@ class DeviceMemory:
         self._bytes = 0
         self._mirror = None
 
-    def adopt(self, descriptor, size):
+    def adopt(self, descriptors, size):
         """Maps what was lent and fills the mirror with it."""
-        self._host.adopt(descriptor, size)
+        self._host.adopt(descriptors, size)
         self._bytes = size
         if self._mirror is None or self._mirror.numel() < size:
             self._mirror = None
             self._mirror = torch.empty(size, dtype=torch.uint8, device="cuda")
         _copy(self._mirror[:size], self._host.whole(size))
         _synchronize()
+
+    def bases(self, contents, stride_bytes):
+        return self._host.bases(contents, stride_bytes)
 
     def tensor(self, place, base=0):
         dtype = lent.dtype_of(place["dtype"])

@@ -41,11 +41,16 @@ class Memory:
     def __init__(self):
         self._address = _map(None, _RESERVED_BYTES, _PROT_NONE, _MAP_RESERVED, -1)
 
-    def adopt(self, descriptor, size):
+    def adopt(self, descriptors, size):
         """Maps what was lent, whole and present; the descriptor stays the caller's."""
+        descriptor = descriptors[0]
         if not 0 < size <= _RESERVED_BYTES or os.fstat(descriptor).st_size != size:
             raise RuntimeError("memory of another size than was said")
         _map(self._address, size, mmap.PROT_READ | mmap.PROT_WRITE, _MAP_SHARED_FIXED_POPULATED, descriptor)
+
+    def bases(self, contents, stride_bytes):
+        """Where the stretches of a turn begin."""
+        return range(0, contents * stride_bytes, stride_bytes)
 
     def tensor(self, place, base=0):
         """The tensor of {offset, shape, strides?, dtype} as it lies in the memory: no copy."""

@@ -16,6 +16,8 @@ _WATCHED = (
     ("torch.autograd.profiler", "profile record_function"),
     ("assay_runner.device_memory", "DeviceMemory _copy _synchronize"),
     ("assay_runner.device_memory.DeviceMemory", "adopt tensor finish give_back"),
+    ("assay_runner.lent_device_memory", "LentDeviceMemory _synchronize"),
+    ("assay_runner.lent_device_memory.LentDeviceMemory", "adopt tensor finish give_back"),
     ("assay_runner.calls", "call_over leave dealt call _copy _manual_seed"),
     ("assay_runner.worker.Worker", "answer _go _stage _fetch _run"),
 )

@@ -9,6 +9,7 @@
   → {type: "shapes", seed, arena_bytes} + memory   ← {type: "shapes", outputs: [{shape, dtype}]}
   → {type: "run", seed, arena_bytes} + memory      ← {type: "ran", patched, foreign}
   → {type: "time", seed, calls, contents, stride_bytes, arena_bytes} + memory   ← {type: "timed", patched}
+Memory is the host's, or with `on_device` the GPU's: then a descriptor for each stretch, and nothing to fetch.
 On a GPU what a turn moves is apart from what it does:
   → {type: "stage", contents, stride_bytes, arena_bytes} + memory           ← {type: "staged"}
   → {type: "go", seed, calls}                  ← {type: "gone", patched}
@@ -26,6 +27,7 @@ import sys
 import torch
 
 from assay_runner import calls, device_memory, failure, source
+from assay_runner.lent_device_memory import LentDeviceMemory
 from assay_runner.memory import Memory, dtype_name
 from assay_runner.watch import Watch
 
@@ -33,6 +35,8 @@ from assay_runner.watch import Watch
 class Worker:
     def __init__(self):
         self._host = Memory()  # of inputs that the source makes
+        self._mirror = None    # of the host's memory, on a GPU
+        self._lent = None      # on a GPU
         self._memory = self._host
         self._staged = []
         self._watch = Watch()
@@ -51,13 +55,22 @@ class Worker:
 
     def _begin(self, _body, _descriptors):
         device_memory.begin()
-        self._memory = device_memory.DeviceMemory()
+        self._memory = self._mirror = device_memory.DeviceMemory()
         return {"type": "begun"}
+
+    def _adopt(self, body, descriptors):
+        """What was lent is where the next call works: the host's, the host's with a mirror, or the device's."""
+        if body.get("on_device"):
+            self._lent = self._lent or LentDeviceMemory()
+            self._memory = self._lent
+        else:
+            self._memory = self._mirror or self._host
+        self._memory.adopt(descriptors, body["arena_bytes"])
 
     def _load(self, body, _):
         self._source = None
         on_gpu = body["device"] == "cuda"
-        if on_gpu and self._memory is self._host:
+        if on_gpu and self._mirror is None:
             self._begin(body, ())
         loaded = source.Source(body["source"], body["file"], body["kernel_type"], on_gpu)
         self._source = loaded
@@ -83,7 +96,7 @@ class Worker:
         return {"type": "inputs", "inputs": described}
 
     def _make_inputs(self, body, descriptors):
-        self._host.adopt(descriptors[0], body["arena_bytes"])
+        self._host.adopt(descriptors, body["arena_bytes"])
         tensors = [value for value in self._inputs(body["seed"]) if isinstance(value, torch.Tensor)]
         places = [self._host.tensor(place) for place in body["places"]]
         if [(t.shape, t.dtype) for t in tensors] != [(p.shape, p.dtype) for p in places]:
@@ -116,12 +129,12 @@ class Worker:
         return {"type": "bound", "passes_outputs": passes_outputs}
 
     def _shapes(self, body, descriptors):
-        self._memory.adopt(descriptors[0], body["arena_bytes"])
+        self._adopt(body, descriptors)
         result = calls.call(self._target, self._task.bind(self._memory), body["seed"])
         return {"type": "shapes", "outputs": calls.shapes_of(result)}
 
     def _run(self, body, descriptors):
-        self._memory.adopt(descriptors[0], body["arena_bytes"])
+        self._adopt(body, descriptors)
         result = calls.call(self._target, self._task.bind(self._memory), body["seed"])
         foreign = calls.foreign_types(result)
         calls.leave(result, self._task.places(self._memory))
@@ -129,17 +142,17 @@ class Worker:
         return {"type": "ran", "patched": self._watch.patched(), "foreign": foreign}
 
     def _time(self, body, descriptors):
-        self._memory.adopt(descriptors[0], body["arena_bytes"])
+        self._adopt(body, descriptors)
         # For all contents each time: what that costs is the same for N and for 2N calls.
         bound = [(self._task.bind(self._memory, base), self._task.places(self._memory, base))
-                 for base in range(0, body["contents"] * body["stride_bytes"], body["stride_bytes"])]
+                 for base in self._memory.bases(body["contents"], body["stride_bytes"])]
         calls.call_over(self._target, bound[:body["calls"]], body["seed"])
         return {"type": "timed", "patched": self._watch.patched()}
 
     def _stage(self, body, descriptors):
-        self._memory.adopt(descriptors[0], body["arena_bytes"])
+        self._adopt(body, descriptors)
         self._staged = [(self._task.bind(self._memory, base), self._task.places(self._memory, base))
-                        for base in range(0, body["contents"] * body["stride_bytes"], body["stride_bytes"])]
+                        for base in self._memory.bases(body["contents"], body["stride_bytes"])]
         return {"type": "staged"}
 
     def _go(self, body, _):
