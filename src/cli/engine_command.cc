@@ -47,17 +47,19 @@ std::string why_unconfined(const Isolation& isolation) {
 // What is known once the self-test has ended: how runners are confined, and what they found.
 struct Workbench {
   Workbench(const Isolation& seen, const std::string& runner, const node::Toolkit& toolkit,
-            const std::string& device)
+            const std::string& device, node::CompileZygotes& zygotes)
       : isolation(seen),
         may_run(seen.sufficient() || seen.required == confinement::Level::L0),
         runners(runner, seen.layers, toolkit),
         devices(runners, may_run ? device : "emulator"),
+        compilers(node::compile_spares(runners, zygotes)),
         steps(runner, seen.layers, why_unconfined(seen)) {}
 
   const Isolation isolation;
   const bool may_run;
   const node::Runners runners;
   const node::Devices devices;
+  const std::unique_ptr<node::Spares> compilers;
   const plans::StepRunner steps;
 };
 
@@ -149,16 +151,16 @@ int run_engine(const EngineOptions& options) {
   const std::string runner =
       options.runner.empty() ? (executable_folder() / "assay-runner").string() : options.runner;
   const node::Toolkit toolkit = node::find_toolkit(executable_folder());
+  const std::string headers = options.cache.empty() ? "" : options.cache + "/headers";
+  node::CompileZygotes zygotes(runner, toolkit, headers);
   // The self-test runs beside the start: answering and compiling questions need not wait for it.
   const std::shared_future<std::shared_ptr<const Workbench>> workbench =
       std::async(std::launch::async, [&]() -> std::shared_ptr<const Workbench> {
         return std::make_shared<Workbench>(test_isolation(options, runner, toolkit), runner,
-                                           toolkit, options.device);
+                                           toolkit, options.device, zygotes);
       }).share();
 
   node::CompileCache cache(options.cache, kCacheBytes);
-  const std::string headers = options.cache.empty() ? "" : options.cache + "/headers";
-  node::CompileZygotes zygotes(runner, toolkit, headers);
   node::Pythons pythons(options.pythons, executable_folder() / "libassay-python.so");
   node::NodeConfig config{.slots = options.slots > 0 ? options.slots : default_slots()};
   config.kinds["kernel"] = [&](const node::Order& order, node::Reporter& reporter,
@@ -176,7 +178,7 @@ int run_engine(const EngineOptions& options) {
       return {.verdict = none->verdict,
               .body = {{"summary", none->summary}, {"detail", none->detail}}};
     }
-    const node::Compiler compiler(bench.runners, cache, zygotes);
+    const node::Compiler compiler(bench.runners, cache, zygotes, *bench.compilers);
     auto conclusion = node::KernelJob(bench.runners, compiler, std::get<node::GpuPool*>(device),
                                       std::move(task), reporter, stop)
                           .run();
@@ -187,8 +189,9 @@ int run_engine(const EngineOptions& options) {
   };
   config.capabilities = [&] {
     const Workbench& bench = *workbench.get();
-    const auto compiler = bench.may_run ? node::Compiler(bench.runners, cache, zygotes).describe()
-                                        : node::CompilerFacts{.missing = "nothing may run here"};
+    const auto compiler =
+        bench.may_run ? node::Compiler(bench.runners, cache, zygotes, *bench.compilers).describe()
+                      : node::CompilerFacts{.missing = "nothing may run here"};
     return node::capabilities(bench.isolation, toolkit, compiler, bench.devices.gpus(),
                               pythons.interpreters(), config.slots);
   };

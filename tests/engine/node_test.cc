@@ -1,6 +1,7 @@
 #include "engine/node/node.h"
 
 #include <atomic>
+#include <set>
 #include <thread>
 
 #include "engine/node/link.h"
@@ -111,6 +112,53 @@ TEST_CASE("jobs beyond the slots wait their turn and can be cancelled while wait
   }
   CHECK(cancelled == 1);
   CHECK(most == 2);
+}
+
+TEST_CASE("a client's many jobs delay another client's by one") {
+  node::JobQueue queue(2, 100);
+  const std::stop_source never;
+  std::vector<node::JobQueue::Ticket> greedy;
+  for (int i = 0; i < 5; ++i) greedy.push_back(queue.enter("greedy"));
+  const auto modest = queue.enter("modest");
+  REQUIRE(queue.wait(greedy[0], never.get_token()));
+  // Nobody of his runs: he is next, whoever came before.
+  REQUIRE(queue.wait(modest, never.get_token()));
+  queue.done(greedy[0]);
+  REQUIRE(queue.wait(greedy[1], never.get_token()));
+  std::stop_source given_up;
+  given_up.request_stop();
+  CHECK_FALSE(queue.wait(greedy[2], given_up.get_token()));
+  queue.done(modest);
+  // One that gave up does not stand in the others' way.
+  REQUIRE(queue.wait(greedy[3], never.get_token()));
+}
+
+TEST_CASE("who has too many waiting is told, others are not") {
+  std::atomic<bool> go = false;
+  auto config = one_kind([&](const Order&, Reporter&, const std::stop_token& stop) {
+    while (!go && !stop.stop_requested()) std::this_thread::sleep_for(1ms);
+    return passed();
+  });
+  config.most_waiting = 2;
+  Served served(config);
+  const auto send = [&](const std::string& id, const std::string& client) {
+    Order one = order(id);
+    one.client = client;
+    served.server().send(node::link::run(one, 1));
+  };
+  for (int i = 0; i < 4; ++i) send("greedy" + std::to_string(i), "greedy");
+  // The first may run already, two wait: one of the four is refused at least, two at most.
+  const auto refused = served.next();
+  CHECK(node::link::decode_conclusion(refused).verdict == job::Verdict::engine_fault);
+  send("modest", "modest");
+  go = true;
+  std::set<std::string> concluded;
+  while (!concluded.contains("modest")) {
+    const auto frame = served.next();
+    const auto conclusion = node::link::decode_conclusion(frame);
+    if (frame.body.at("job_id") == "modest") CHECK(conclusion.verdict == job::Verdict::passed);
+    concluded.insert(frame.body.at("job_id"));
+  }
 }
 
 TEST_CASE("an exception of ours is an engine fault of that job; the next one runs") {

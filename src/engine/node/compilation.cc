@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "engine/node/leading_headers.h"
 #include "engine/source/signature.h"
@@ -15,6 +16,12 @@ using nlohmann::json;
 
 // Compiling has a limit of its own: it needs no device and `timeout` counts execution.
 constexpr std::chrono::seconds kCompileLimit{60};
+
+// One is taken while the next is made; what comes in a burst takes forks beside them.
+constexpr unsigned kMostSpares = 4;
+constexpr unsigned kCoresPerSpare = 4;
+constexpr std::chrono::seconds kSpareIdle{60};
+constexpr std::chrono::seconds kRehearsalLimit{10};
 
 // A compile that took this long spent it on headers, if it has any.
 constexpr std::chrono::duration<double, std::milli> kWorthHeaders{150};
@@ -196,6 +203,10 @@ Reply Compiler::ask(const frames::Frame& request, const Warmth& warmth,
   frames::Frame copy;
   copy.body = request.body;
   copy.blob = request.blob;
+  const auto deadline = std::chrono::steady_clock::now() + kCompileLimit;
+  if (warmth.headers.empty()) {
+    if (const auto ready = spares_.take()) return ready->ask(std::move(copy), deadline, stop);
+  }
   const auto runner = runners_.start(RunnerRole::compile, [&](confinement::SpawnRequest wanted) {
     if (auto forked = zygotes_.spawn(warmth, wanted)) {
       if (!forked->pch.empty()) copy.body["pch"] = forked->pch;
@@ -203,7 +214,28 @@ Reply Compiler::ask(const frames::Frame& request, const Warmth& warmth,
     }
     return confinement::spawn(std::move(wanted));
   });
-  return runner->ask(std::move(copy), std::chrono::steady_clock::now() + kCompileLimit, stop);
+  return runner->ask(std::move(copy), deadline, stop);
+}
+
+std::unique_ptr<Spares> compile_spares(const Runners& runners, CompileZygotes& zygotes) {
+  const auto make = [&runners, &zygotes](const std::stop_token& stop) -> Spares::Process {
+    bool forked = false;
+    auto runner = runners.start(RunnerRole::compile, [&](confinement::SpawnRequest wanted) {
+      auto child = zygotes.spawn({}, wanted);
+      forked = child.has_value();
+      return forked ? std::move(child->child) : confinement::spawn(std::move(wanted));
+    });
+    if (!forked) return nullptr;
+    frames::Frame request;
+    request.body = {{"type", "rehearse"}, {"nvrtc", runners.toolkit().nvrtc.string()}};
+    const auto reply =
+        runner->ask(std::move(request), std::chrono::steady_clock::now() + kRehearsalLimit, stop);
+    const auto* said = std::get_if<frames::Frame>(&reply);
+    return said != nullptr && said->type() == "rehearsed" ? std::move(runner) : nullptr;
+  };
+  const std::size_t kept =
+      std::clamp(std::thread::hardware_concurrency() / kCoresPerSpare, 1U, kMostSpares);
+  return std::make_unique<Spares>(make, kept, kSpareIdle);
 }
 
 // NVRTC crashes on name expressions of sources that it otherwise reports errors for: those errors
@@ -280,6 +312,7 @@ std::variant<Program, Ended> Compiler::compile(const KernelSource& source, const
   const auto* ended = std::get_if<Ended>(&decoded);
   const bool said = ended == nullptr || ended->detail.contains("diagnostics");
   if (is_answer(frame) && said) cache_.keep(key, frame);
+  spares_.want();
   const auto* program = std::get_if<Program>(&decoded);
   if (program != nullptr && program->elapsed_ms > kWorthHeaders.count()) zygotes_.prepare(warmth);
   return decoded;

@@ -14,6 +14,7 @@
 #include "engine/node/ended.h"
 #include "engine/node/kernel_task.h"
 #include "engine/node/runners.h"
+#include "engine/node/spares.h"
 
 namespace assay::node {
 
@@ -53,11 +54,17 @@ struct CompilerFacts {
   std::string missing{};
 };
 
-// Borrows all three; immutable, any thread.
+// Compile runners made ahead for sources without heavy headers: forks of the zygote that have
+// compiled once. What a fork shares with its parent is copied when it is first written to, which
+// takes as long as compiling a small kernel does. Borrows both.
+[[nodiscard]] std::unique_ptr<Spares> compile_spares(const Runners& runners,
+                                                     CompileZygotes& zygotes);
+
+// Borrows all four; immutable, any thread.
 class Compiler {
  public:
-  Compiler(const Runners& runners, CompileCache& cache, CompileZygotes& zygotes)
-      : runners_(runners), cache_(cache), zygotes_(zygotes) {}
+  Compiler(const Runners& runners, CompileCache& cache, CompileZygotes& zygotes, Spares& spares)
+      : runners_(runners), cache_(cache), zygotes_(zygotes), spares_(spares) {}
 
   [[nodiscard]] std::variant<Program, Ended> compile(const KernelSource& source,
                                                      const CompileGoal& goal,
@@ -76,6 +83,7 @@ class Compiler {
   const Runners& runners_;
   CompileCache& cache_;
   CompileZygotes& zygotes_;
+  Spares& spares_;
 };
 
 // The first `__global__` of a source by its place in the text, "" if there is none that a scan can

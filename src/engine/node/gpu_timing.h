@@ -63,6 +63,7 @@ class GpuTiming {
   [[nodiscard]] Step other_views(nlohmann::json& body);
   [[nodiscard]] Step compare(nlohmann::json& body);
   [[nodiscard]] Step graph_turn(Side& side);
+  [[nodiscard]] Step one_more_pair(bool by_graph);
   // One turn of a side; a failure names whose it is.
   [[nodiscard]] std::variant<Turn, Ended> ask(Side& side, const TurnOrder& order);
   [[nodiscard]] TurnOrder order(const char* view, std::uint32_t runs);

@@ -17,13 +17,16 @@ using nlohmann::json;
 class Node::JobThread final : public Reporter {
  public:
   JobThread(Node& node, Order order, int attempt)
-      : node_(node), order_(std::move(order)), attempt_(attempt), ticket_(node.queue_up()) {}
+      : node_(node),
+        order_(std::move(order)),
+        attempt_(attempt),
+        ticket_(node.queue_.enter(order_.client)) {}
 
   void start() {
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
   // Of a job that could not be started.
-  void give_up_place() { node_.leave_queue(ticket_); }
+  void give_up_place() { node_.queue_.leave(ticket_); }
   void cancel() { thread_.request_stop(); }
   [[nodiscard]] bool finished() const { return finished_; }
 
@@ -52,7 +55,7 @@ class Node::JobThread final : public Reporter {
   Node& node_;
   const Order order_;
   const int attempt_;
-  const std::uint64_t ticket_;
+  const JobQueue::Ticket ticket_;
   std::stop_token stop_{};
   std::mutex mutex_{};
   std::condition_variable_any changed_{};
@@ -62,7 +65,8 @@ class Node::JobThread final : public Reporter {
   std::jthread thread_{};  // last: joined before the rest is destroyed
 };
 
-Node::Node(NodeConfig config) : config_(std::move(config)) {}
+Node::Node(NodeConfig config)
+    : config_(std::move(config)), queue_(config_.slots, config_.most_waiting) {}
 
 Node::~Node() = default;
 
@@ -146,45 +150,24 @@ void Node::answer_capabilities() {
   });
 }
 
-std::uint64_t Node::queue_up() {
-  const std::lock_guard lock(mutex_);
-  waiting_.push_back(next_ticket_);
-  return next_ticket_++;
-}
-
-void Node::leave_queue(std::uint64_t ticket) {
-  const std::lock_guard lock(mutex_);
-  std::erase(waiting_, ticket);
-  slot_freed_.notify_all();
-}
-
-bool Node::wait_for_slot(std::uint64_t ticket, const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  const bool mine = slot_freed_.wait(
-      lock, stop, [&] { return busy_ < config_.slots && waiting_.front() == ticket; });
-  std::erase(waiting_, ticket);
-  if (mine) ++busy_;
-  slot_freed_.notify_all();
-  return mine;
-}
-
-void Node::free_slot() {
-  const std::lock_guard lock(mutex_);
-  --busy_;
-  slot_freed_.notify_all();
-}
-
-Conclusion Node::conclude(const Order& order, std::uint64_t ticket, Reporter& reporter,
+Conclusion Node::conclude(const Order& order, JobQueue::Ticket ticket, Reporter& reporter,
                           const std::stop_token& stop) {
   const Conclusion cancelled{.verdict = job::Verdict::cancelled,
                              .body = {{"summary", "Cancelled before it finished."}}};
   const auto kind = config_.kinds.find(order.kind);
   if (kind == config_.kinds.end()) {
-    leave_queue(ticket);
+    queue_.leave(ticket);
     return {.verdict = job::Verdict::unsupported,
             .body = {{"summary", "This engine runs no jobs of kind '" + order.kind + "'."}}};
   }
-  if (!wait_for_slot(ticket, stop)) return cancelled;
+  if (queue_.is_too_many(ticket)) {
+    queue_.leave(ticket);
+    return {.verdict = job::Verdict::engine_fault,
+            .body = {{"summary", std::to_string(config_.most_waiting) +
+                                     " jobs of yours wait already: send this one again when some "
+                                     "have ended."}}};
+  }
+  if (!queue_.wait(ticket, stop)) return cancelled;
   Conclusion conclusion = cancelled;
   try {
     conclusion = kind->second(order, reporter, stop);
@@ -195,7 +178,7 @@ Conclusion Node::conclude(const Order& order, std::uint64_t ticket, Reporter& re
                   .body = {{"summary", std::string("The engine failed: ") + error.what() +
                                            ". This is not the kernel's fault; run it again."}}};
   }
-  free_slot();
+  queue_.done(ticket);
   return conclusion;
 }
 

@@ -17,6 +17,7 @@
 
 #include "engine/frames/channel.h"
 #include "engine/node/engine.h"
+#include "engine/node/job_queue.h"
 #include "engine/node/reporter.h"
 
 namespace assay::node {
@@ -26,8 +27,9 @@ using JobRunner =
     std::function<Conclusion(const Order& order, Reporter& reporter, const std::stop_token& stop)>;
 
 struct NodeConfig {
-  // Jobs that run side by side; the rest wait in the order of their coming.
+  // Jobs that run side by side; the rest wait (job_queue.h).
   unsigned slots = 1;
+  std::size_t most_waiting = 256;            // of one client; those beyond are refused
   std::map<std::string, JobRunner> kinds{};  // by kind name
   // May block (self-test): called on its own thread.
   std::function<nlohmann::json()> capabilities{};
@@ -52,21 +54,13 @@ class Node {
   void take_outbox(frames::Channel& channel);
   void forget_finished();
   void answer_capabilities();
-  // A place in the queue, in the order in which orders arrive.
-  [[nodiscard]] std::uint64_t queue_up();
-  void leave_queue(std::uint64_t ticket);
-  [[nodiscard]] bool wait_for_slot(std::uint64_t ticket, const std::stop_token& stop);
-  void free_slot();
-  [[nodiscard]] Conclusion conclude(const Order& order, std::uint64_t ticket, Reporter& reporter,
+  [[nodiscard]] Conclusion conclude(const Order& order, JobQueue::Ticket ticket, Reporter& reporter,
                                     const std::stop_token& stop);
 
   NodeConfig config_;
   posix::Descriptor wake_ = posix::make_event();
   std::mutex mutex_{};
-  std::condition_variable_any slot_freed_{};
-  unsigned busy_ = 0;
-  std::uint64_t next_ticket_ = 0;
-  std::vector<std::uint64_t> waiting_{};  // tickets, in order
+  JobQueue queue_;
   std::vector<frames::Frame> outbox_{};
   std::map<std::string, std::unique_ptr<JobThread>> jobs_;
   std::vector<std::jthread> askers_{};

@@ -71,4 +71,7 @@ class Nvrtc {
   Functions call_{};
 };
 
+// A small kernel of our own, for a process to have compiled one.
+[[nodiscard]] CompileRequest rehearsal();
+
 }  // namespace assay::runner
