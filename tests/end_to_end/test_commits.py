@@ -123,7 +123,10 @@ class Commits(ToolFolder):
         result = report["result"]
         self.assertEqual((report["verdict"], result["status"], result["fault"]), ("failed", "equivalence_failed", "code"))
         self.assertIn("500500 is not 499500", result["cause"])
-        self.assertIn("generator_harness.py", result["command"])
+        # From anywhere, when everything of the job is gone.
+        again = subprocess.run(["sh", "-c", result["command"]], cwd="/", capture_output=True, text=True, timeout=60)
+        self.assertNotEqual(again.returncode, 0)
+        self.assertIn("500500 is not 499500", again.stderr)
         self.assertNotIn("speedup", result)
         self.assertEqual(self.records("data.jsonl")[0]["test_failed"], "Yes")
         self.assertTrue(any(one["name"].startswith("log-") for one in report["artifacts"]), "the log of what failed is kept")
@@ -167,6 +170,8 @@ class Commits(ToolFolder):
         self.write("p.patch", "--- a/none.py\n+++ b/none.py\n@@ -1 +1 @@\n-x\n+y\n")
         result = self.benchmark(head=self.head, patch="p.patch", script="g.py", repeats=1)["result"]
         self.assertEqual((result["status"], result["fault"]), ("patch_failed", "code"))
+        again = subprocess.run(["sh", "-c", result["command"]], cwd="/", capture_output=True, text=True, timeout=60)
+        self.assertIn("none.py", again.stderr)
 
     def test_an_install_that_fails_is_the_environments_fault(self):
         report = self.benchmark(head=self.head, script="g.py", environment="worktree", setup_commands=["echo one", ["true"]],
@@ -175,7 +180,9 @@ class Commits(ToolFolder):
         self.assertEqual((result["status"], result["fault"]), ("install_failed", "environment"))
         self.assertIn("base, install: exit code 9", result["cause"])
         self.assertIn("no compiler here", result["tail"])
-        self.assertIn("exit 9", result["command"])
+        again = subprocess.run(["sh", "-c", result["command"]], cwd="/", capture_output=True, text=True, timeout=60)
+        self.assertEqual((again.returncode, again.stderr), (9, "no compiler here\n"))
+        self.assertIn('"$d"/base', result["sides"]["base"]["phases"][0]["command"])
 
     def test_a_venv_is_chosen_where_something_is_installed(self):
         report = self.benchmark(head=self.head, script="g.py", repeats=1,

@@ -44,9 +44,13 @@ std::string sentence(const Measured& measured) {
 
 class CommitsJob {
  public:
-  CommitsJob(const json& request, node::Reporter& reporter, const std::stop_token& stop,
+  CommitsJob(const node::Order& order, node::Reporter& reporter, const std::stop_token& stop,
              const plans::Workshop& workshop)
-      : request_(request), stages_(reporter), stop_(stop), workshop_(workshop) {}
+      : request_(order.request),
+        job_id_(order.job_id),
+        stages_(reporter),
+        stop_(stop),
+        workshop_(workshop) {}
 
   node::Conclusion run() {
     auto read = read_commit_plan(request_);
@@ -87,7 +91,7 @@ class CommitsJob {
       std::vector<node::Artifact> artifacts;
       if (!log.empty()) {
         const std::string name = "log-" + std::to_string(logs_++);
-        body["log"] = name;
+        body["log"] = plans::artifact_uri(job_id_, name);
         artifacts.push_back({name, "text/plain", std::move(log)});
       }
       stages_.tell(stage, ok ? StageStatus::passed : StageStatus::failed, std::move(body),
@@ -139,6 +143,7 @@ class CommitsJob {
   }
 
   const json& request_;
+  const std::string& job_id_;
   plans::Stages stages_;
   const std::stop_token& stop_;
   const plans::Workshop& workshop_;
@@ -167,7 +172,7 @@ job::Kind commits_kind() {
 
 node::Conclusion run_commits_job(const node::Order& order, node::Reporter& reporter,
                                  const std::stop_token& stop, const plans::Workshop& workshop) {
-  return CommitsJob(order.request, reporter, stop, workshop).run();
+  return CommitsJob(order, reporter, stop, workshop).run();
 }
 
 }  // namespace assay::commits
