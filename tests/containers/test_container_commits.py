@@ -59,6 +59,7 @@ class CommitsInContainers(Workshop):
         self.assertEqual([self.phase(again, side, "image")["cached"] for side in ("base", "head")], [True, True])
         self.assertEqual(again["verdict"], "passed", again["summary"])
         self.assertEqual(self.containers(), [])
+        self.assertEqual([one for one in self.images() if "<none>" in one], [], "no images of single instructions")
 
     def test_another_recipe_is_another_image(self):
         self.benchmark(repeats=2)
@@ -74,6 +75,7 @@ class CommitsInContainers(Workshop):
         report = self.benchmark()
         self.assertEqual((report["verdict"], report["result"]["status"], report["result"]["fault"]), ("failed", "install_failed", "environment"))
         self.assertIn("podman build", report["result"]["command"])
+        self.assertEqual([one for one in self.images() if "<none>" in one], [], "nothing of the failed build is left")
 
     def test_an_image_that_exists_is_used_as_it_is(self):
         report = self.call("benchmark_commits", repo="repo", head=self.head, script="g.py", image=IMAGE, engine="podman", repeats=2, wait_s=250)

@@ -246,6 +246,22 @@ class Commits(ToolFolder):
         lines = self.records("d.jsonl")
         self.assertEqual({one["head_commit"]: one.get("api") for one in lines}, {self.head: ["toy.work"], self.wrong: None})
 
+    def test_one_bad_extraction_refuses_only_itself_and_unknown_keys_are_told(self):
+        self.write(f"ex/{self.head}.json", json.dumps({"commit_hash": self.head, "parent_hash": self.base}))
+        self.write("ex/bad.json", "{")
+        self.write("ex/worse.json", '{"commit_hash": 3}')
+        self.write("config.yaml", "x: &x {a: 1}\nrepo_path: repo\nextraction_dir: ex\nextractions_dir: ex\nscript: g.py\npush_to_hf: true\n")
+        report = self.call("benchmark_commits", config="config.yaml", python=sys.executable, repeats=1, wait_s=120)
+        self.assertEqual([one["status"] for one in report["results"]], ["bad_extraction", "bad_extraction", "success"], report)
+        self.assertEqual([os.path.basename(one.get("file", "")) for one in report["results"]], ["bad.json", "worse.json", ""])
+        self.assertEqual(report["verdict"], "failed")
+        self.assertIn("bad.json", report["summary"])
+        self.assertEqual([(one["line"], one["where"]) for one in report["problems"]], [(1, "x"), (3, "extraction_dir"), (6, "push_to_hf")])
+        self.assertIn("did you mean 'extractions_dir'?", report["problems"][1]["message"])
+        os.remove(self.path(f"ex/{self.head}.json"))
+        report = self.call("benchmark_commits", config="config.yaml", python=sys.executable)
+        self.assertEqual((report["verdict"], "not one extraction" in report["summary"]), ("contract_invalid", True))
+
     def test_what_is_not_there_is_said(self):
         for arguments, status in (({"head": "no_such_commit"}, "no_commit"), ({"head": self.base}, "no_commit"), ({"head": "--all"}, "no_commit")):
             result = self.benchmark(script="g.py", **arguments)["result"]

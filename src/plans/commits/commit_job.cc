@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "plans/commits/measurement.h"
+#include "plans/optest/plan_job.h"
 #include "plans/requirements.h"
 
 namespace assay::commits {
@@ -75,7 +76,11 @@ class CommitsJob {
     json heads = json::array();
     for (const auto& commit : plan.commits) heads.push_back(commit.head);
     stages_.tell("resolved", StageStatus::passed,
-                 {{"commits", heads}, {"total", plan.commits.size()}});
+                 {{"commits", heads},
+                  {"total", plan.commits.size()},
+                  {"refused", plan.refused.size()},
+                  {"problems", optest::problems_json(plan.warnings)}});
+    for (const auto& refused : plan.refused) refuse(refused);
     for (const auto& commit : plan.commits) {
       if (stop_.stop_requested()) break;
       measure(plan, commit, runner);
@@ -84,6 +89,17 @@ class CommitsJob {
   }
 
  private:
+  // A record that cannot be read is a result of its own, and no pass.
+  void refuse(const RefusedExtraction& refused) {
+    verdict_ = Verdict::failed;
+    summary_ +=
+        (summary_.empty() ? "" : "\n") + refused.file + ": bad_extraction: " + refused.reason;
+    results_.push_back({{"status", "bad_extraction"},
+                        {"fault", "test"},
+                        {"file", refused.file},
+                        {"cause", refused.reason}});
+  }
+
   void measure(const CommitPlan& plan, const CommitToMeasure& commit,
                const plans::StepRunner& runner) {
     const plans::ScratchFolder scratch;
@@ -130,7 +146,8 @@ class CommitsJob {
   node::Conclusion conclude(const CommitPlan& plan) {
     const bool cut = stop_.stop_requested();
     json body = {{"summary", cut ? "Cancelled. " + summary_ : summary_}, {"record", record_}};
-    if (plan.commits.size() == 1)
+    if (!plan.warnings.empty()) body["problems"] = optest::problems_json(plan.warnings);
+    if (plan.commits.size() == 1 && plan.refused.empty())
       body["result"] = results_.empty() ? json::object() : results_[0];
     else
       body["results"] = results_;

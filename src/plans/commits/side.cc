@@ -193,10 +193,12 @@ Side::Fault Side::make_image(const Context& context) {
     phases_.push_back({{"phase", "image"}, {"image", image_}, {"cached", true}, {"ok", true}});
     return std::nullopt;
   }
-  auto fault = step(context, "image",
-                    {engine_, "build", "--tag", image_, "--file", context.plan.dockerfile,
-                     "--build-arg", "COMMIT=" + commit_, checkout_.string()},
-                    checkout_, false);
+  std::vector<std::string> argv{engine_, "build"};
+  // podman would keep an image of every instruction, and of a build that failed.
+  if (engine_ == "podman") argv.insert(argv.end(), {"--layers=false", "--force-rm"});
+  argv.insert(argv.end(), {"--tag", image_, "--file", context.plan.dockerfile, "--build-arg",
+                           "COMMIT=" + commit_, checkout_.string()});
+  auto fault = step(context, "image", argv, checkout_, false);
   if (!fault) {
     phases_.back()["image"] = image_;
     phases_.back()["cached"] = false;
