@@ -126,6 +126,24 @@ std::vector<fs::path> extractions_in(const fs::path& folder) {
   return files;
 }
 
+// Each file for itself: one that cannot be read does not keep the others from being measured.
+std::vector<CommitToMeasure> extracted_commits(const json& request, const std::string& head,
+                                               std::vector<RefusedExtraction>& refused) {
+  std::vector<CommitToMeasure> commits;
+  for (const auto& file : extractions_in(request.at("extractions_dir").get<std::string>())) {
+    if (!head.empty() && !file.stem().string().starts_with(head)) continue;
+    try {
+      commits.push_back(from_extraction(file, request));
+    } catch (const Wrong& wrong) {
+      refused.push_back({file.string(), wrong.what()});
+    }
+  }
+  if (commits.empty() && !refused.empty())
+    throw Wrong("not one extraction can be read: " + refused.front().reason);
+  if (commits.empty() && head.empty()) throw Wrong("the folder of extractions holds none");
+  return commits;
+}
+
 std::vector<CommitToMeasure> commits_of(const json& request,
                                         std::vector<RefusedExtraction>& refused) {
   std::vector<CommitToMeasure> commits;
@@ -133,17 +151,7 @@ std::vector<CommitToMeasure> commits_of(const json& request,
   if (request.contains("extraction")) {
     commits.push_back(from_extraction(request.at("extraction").get<std::string>(), request));
   } else if (request.contains("extractions_dir")) {
-    for (const auto& file : extractions_in(request.at("extractions_dir").get<std::string>())) {
-      if (!head.empty() && file.stem() != head && !file.stem().string().starts_with(head)) continue;
-      try {
-        commits.push_back(from_extraction(file, request));
-      } catch (const Wrong& wrong) {
-        refused.push_back({file.string(), wrong.what()});
-      }
-    }
-    if (commits.empty() && !refused.empty())
-      throw Wrong("not one extraction can be read: " + refused.front().reason);
-    if (commits.empty() && head.empty()) throw Wrong("the folder of extractions holds none");
+    commits = extracted_commits(request, head, refused);
   }
   if (commits.empty()) {
     if (head.empty()) throw Wrong("no head commit is given");
