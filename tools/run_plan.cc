@@ -89,6 +89,7 @@ ToolResult run(Jobs& jobs, const Library* library, Commands commands, const Json
   if (auto refused = refuse_commands(commands)) return std::move(*refused);
   nlohmann::json request = {{"plan", plan->text},
                             {"file", plan->file},
+                            {"is_file", arguments.contains("plan_path")},
                             {"folder", plan->folder.string()},
                             {"choice", std::move(choice)}};
   copy_members(arguments, {"cache", "stop_on_first", "python", "isolation"}, request);

@@ -66,7 +66,7 @@ ToolResult audit(const json& request) {
   return answer_of({{"audit", seen}}, ok, summary);
 }
 
-ToolResult audit_log(const Json& arguments, const Library* library) {
+ToolResult audit_log(const Json& arguments, const json& request, const Library* library) {
   std::string text = arguments.value("log", "");
   if (arguments.contains("log_path")) {
     if (library == nullptr) return refuse("/log_path", "this server reads no files");
@@ -77,7 +77,7 @@ ToolResult audit_log(const Json& arguments, const Library* library) {
   }
   if (text.empty()) return refuse("", "give log or log_path");
   const auto seen = scenarios::audit_log(text, arguments.value("log_path", "log"),
-                                         scenarios::subject_from(json(arguments)));
+                                         scenarios::subject_from(request));
   std::vector<scenarios::Finding> violations;
   for (const auto& one : seen.findings) {
     if (scenarios::is_violation(one)) violations.push_back(one);
@@ -109,7 +109,7 @@ ToolResult run(Jobs& jobs, const Library* library, Commands commands, const Json
     (void)scenarios::subject_from(request);
     const std::string mode = arguments.value("mode", "run");
     if (mode == "audit") return audit(request);
-    if (mode == "audit_log") return audit_log(arguments, library);
+    if (mode == "audit_log") return audit_log(arguments, request, library);
   } catch (const std::invalid_argument& error) {
     return refuse("/compile", error.what());
   }

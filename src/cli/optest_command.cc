@@ -44,6 +44,9 @@ struct OptestOptions {
   std::string report_path{};
   std::string python{};
   std::string isolation = "auto";
+  std::string only{};
+  std::string files{};
+  std::optional<std::int64_t> seed{};
   bool list = false;
   bool no_color = false;
   bool stop_on_first = false;
@@ -54,6 +57,7 @@ json choice_of(const OptestOptions& options) {
       {"cases", options.cases}, {"tags", options.tags}, {"skip_tags", options.skip_tags}};
   if (!options.backend.empty()) choice["backend"] = options.backend;
   if (!options.chip.empty()) choice["chip"] = options.chip;
+  if (!options.only.empty()) choice["only"] = options.only;
   if (options.priority_max) choice["priority_max"] = *options.priority_max;
   return choice;
 }
@@ -150,11 +154,8 @@ void tell_logs(json& report, const job::JobRecord& record) {
   for (const auto& link : record.artifacts) stored.insert(link.name);
   for (auto& one : report.at("cases")) {
     if (!one.contains("log")) continue;
-    const std::string name = one.at("log").get<std::string>();
-    if (stored.contains(name))
-      one["log"] = "assay://jobs/" + record.id + "/" + name;
-    else
-      one.erase("log");
+    const std::string uri = one.at("log").get<std::string>();
+    if (!stored.contains(uri.substr(uri.rfind('/') + 1))) one.erase("log");
   }
   report["job_id"] = record.id;
 }
@@ -199,12 +200,15 @@ int run_job(const OptestOptions& options, const std::string& text, const fs::pat
   Assembly assembly(options.assembly);
   json request = {{"plan", text},
                   {"file", options.plan},
+                  {"is_file", true},
                   {"folder", folder.string()},
                   {"choice", choice_of(options)},
                   {"stop_on_first", options.stop_on_first},
                   {"isolation", options.isolation}};
   if (!options.cache.empty()) request["cache"] = options.cache;
   if (!options.python.empty()) request["python"] = options.python;
+  if (!options.files.empty()) request["files"] = fs::absolute(options.files).string();
+  if (options.seed) request["seed"] = *options.seed;
   const std::string principal = "local";
   const std::string id = assembly.jobs().submit(optest::plan_kind(), std::move(request), principal);
   const std::stop_callback cancel(signals.token(), [&] {
@@ -275,6 +279,10 @@ void add_run_options(CLI::App& run, OptestOptions& options) {
   run.add_option("--python", options.python, "Interpreter for custom functions; default python3");
   run.add_option("--isolation", options.isolation, "host: custom functions run unconfined too")
       ->check(CLI::IsMember({"auto", "host"}));
+  run.add_option("--only", options.only, "Only the run of this id, as --list prints it");
+  run.add_option("--files", options.files,
+                 "A folder for relative inputs and outputs instead of the workdir");
+  run.add_option("--seed", options.seed, "Of inputs to which the plan gives none");
   run.add_flag("--list", options.list, "Print what would run, and run nothing");
   run.add_flag("--stop-on-first", options.stop_on_first, "End at the first failure");
   run.add_flag("--no-color", options.no_color, "Plain text");

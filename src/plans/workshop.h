@@ -30,6 +30,11 @@ enum class IsolationWish { automatic, host };
                                                       : IsolationWish::automatic;
 }
 
+// Where an artifact of a job can be read.
+[[nodiscard]] inline std::string artifact_uri(const std::string& job_id, const std::string& name) {
+  return "assay://jobs/" + job_id + "/" + name;
+}
+
 // A stage of a job, told with the time since the last one.
 class Stages {
  public:

@@ -41,10 +41,14 @@ class CommitsInContainers(Workshop):
         return self.call("benchmark_commits", **{"repo": "repo", "head": self.head, "script": "g.py", "dockerfile": "Dockerfile", "repeats": 3,
                                                  "engine": "podman", "wait_s": 250, **more})
 
+    def every_image(self):
+        return set(podman("images", "--all", "--quiet", "--no-trunc").stdout.decode().split())
+
     def phase(self, report, side, name):
         return next(one for one in report["result"]["sides"][side]["phases"] if one["phase"] == name)
 
     def test_a_commits_image_is_built_once_and_found_again(self):
+        before = self.every_image()
         first = self.benchmark()
         self.assertEqual(first["verdict"], "passed", first["summary"])
         self.assertEqual(first["result"]["environment"]["kind"], "container")
@@ -59,6 +63,7 @@ class CommitsInContainers(Workshop):
         self.assertEqual([self.phase(again, side, "image")["cached"] for side in ("base", "head")], [True, True])
         self.assertEqual(again["verdict"], "passed", again["summary"])
         self.assertEqual(self.containers(), [])
+        self.assertEqual(len(self.every_image() - before), 2, "no images of single instructions")
 
     def test_another_recipe_is_another_image(self):
         self.benchmark(repeats=2)
@@ -71,9 +76,11 @@ class CommitsInContainers(Workshop):
 
     def test_an_image_that_does_not_build_is_the_environments_fault_with_its_command(self):
         self.write("Dockerfile", f"FROM {IMAGE}\nRUN echo no such wheel >&2 && false\n")
+        before = self.every_image()
         report = self.benchmark()
         self.assertEqual((report["verdict"], report["result"]["status"], report["result"]["fault"]), ("failed", "install_failed", "environment"))
         self.assertIn("podman build", report["result"]["command"])
+        self.assertEqual(self.every_image(), before, "nothing of the failed build is left")
 
     def test_an_image_that_exists_is_used_as_it_is(self):
         report = self.call("benchmark_commits", repo="repo", head=self.head, script="g.py", image=IMAGE, engine="podman", repeats=2, wait_s=250)

@@ -123,7 +123,10 @@ class Commits(ToolFolder):
         result = report["result"]
         self.assertEqual((report["verdict"], result["status"], result["fault"]), ("failed", "equivalence_failed", "code"))
         self.assertIn("500500 is not 499500", result["cause"])
-        self.assertIn("generator_harness.py", result["command"])
+        # From anywhere, when everything of the job is gone.
+        again = subprocess.run(["sh", "-c", result["command"]], cwd="/", capture_output=True, text=True, timeout=60)
+        self.assertNotEqual(again.returncode, 0)
+        self.assertIn("500500 is not 499500", again.stderr)
         self.assertNotIn("speedup", result)
         self.assertEqual(self.records("data.jsonl")[0]["test_failed"], "Yes")
         self.assertTrue(any(one["name"].startswith("log-") for one in report["artifacts"]), "the log of what failed is kept")
@@ -167,6 +170,8 @@ class Commits(ToolFolder):
         self.write("p.patch", "--- a/none.py\n+++ b/none.py\n@@ -1 +1 @@\n-x\n+y\n")
         result = self.benchmark(head=self.head, patch="p.patch", script="g.py", repeats=1)["result"]
         self.assertEqual((result["status"], result["fault"]), ("patch_failed", "code"))
+        again = subprocess.run(["sh", "-c", result["command"]], cwd="/", capture_output=True, text=True, timeout=60)
+        self.assertIn("none.py", again.stderr)
 
     def test_an_install_that_fails_is_the_environments_fault(self):
         report = self.benchmark(head=self.head, script="g.py", environment="worktree", setup_commands=["echo one", ["true"]],
@@ -175,7 +180,9 @@ class Commits(ToolFolder):
         self.assertEqual((result["status"], result["fault"]), ("install_failed", "environment"))
         self.assertIn("base, install: exit code 9", result["cause"])
         self.assertIn("no compiler here", result["tail"])
-        self.assertIn("exit 9", result["command"])
+        again = subprocess.run(["sh", "-c", result["command"]], cwd="/", capture_output=True, text=True, timeout=60)
+        self.assertEqual((again.returncode, again.stderr), (9, "no compiler here\n"))
+        self.assertIn('"$d"/base', result["sides"]["base"]["phases"][0]["command"])
 
     def test_a_venv_is_chosen_where_something_is_installed(self):
         report = self.benchmark(head=self.head, script="g.py", repeats=1,
@@ -238,6 +245,22 @@ class Commits(ToolFolder):
         self.assertEqual(report["verdict"], "failed")
         lines = self.records("d.jsonl")
         self.assertEqual({one["head_commit"]: one.get("api") for one in lines}, {self.head: ["toy.work"], self.wrong: None})
+
+    def test_one_bad_extraction_refuses_only_itself_and_unknown_keys_are_told(self):
+        self.write(f"ex/{self.head}.json", json.dumps({"commit_hash": self.head, "parent_hash": self.base}))
+        self.write("ex/bad.json", "{")
+        self.write("ex/worse.json", '{"commit_hash": 3}')
+        self.write("config.yaml", "x: &x {a: 1}\nrepo_path: repo\nextraction_dir: ex\nextractions_dir: ex\nscript: g.py\npush_to_hf: true\n")
+        report = self.call("benchmark_commits", config="config.yaml", python=sys.executable, repeats=1, wait_s=120)
+        self.assertEqual([one["status"] for one in report["results"]], ["bad_extraction", "bad_extraction", "success"], report)
+        self.assertEqual([os.path.basename(one.get("file", "")) for one in report["results"]], ["bad.json", "worse.json", ""])
+        self.assertEqual(report["verdict"], "failed")
+        self.assertIn("bad.json", report["summary"])
+        self.assertEqual([(one["line"], one["where"]) for one in report["problems"]], [(1, "x"), (3, "extraction_dir"), (6, "push_to_hf")])
+        self.assertIn("did you mean 'extractions_dir'?", report["problems"][1]["message"])
+        os.remove(self.path(f"ex/{self.head}.json"))
+        report = self.call("benchmark_commits", config="config.yaml", python=sys.executable)
+        self.assertEqual((report["verdict"], "not one extraction" in report["summary"]), ("contract_invalid", True))
 
     def test_what_is_not_there_is_said(self):
         for arguments, status in (({"head": "no_such_commit"}, "no_commit"), ({"head": self.base}, "no_commit"), ({"head": "--all"}, "no_commit")):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import unittest
 
 from tool_client import ToolFolder
@@ -76,6 +77,36 @@ if __name__ == "__main__":
 def ending(body):
     """A generator whose run_test does only this."""
     return COMMON + "\ndef run_test(eqcheck=False, reference=False, prefix=''):\n" + "".join(f"    {line}\n" for line in body.splitlines())
+
+
+class Repeats(ToolFolder):
+    """What a report says to paste works when everything of the job is gone."""
+
+    def pasted(self, text, **arguments):
+        self.write("g.py", text)
+        result = self.call("run_test_generator", script="g.py", **arguments)["result"]
+        done = subprocess.run(["sh", "-c", result["repro"]], cwd="/", capture_output=True, text=True, timeout=60)
+        return result, done
+
+    def test_generators_of_all_families(self):
+        for text in (FAMILY_A, FAMILY_B, FAMILY_C):
+            result, done = self.pasted(text, reference=True, eqcheck=True, prefix="it's")
+            self.assertEqual((result["status"], done.returncode), ("ok", 0), done.stderr)
+            self.assertEqual(result["repro"].count("g.py"), 2, "the reference, and the comparison with it")
+            self.assertNotIn("harness", result["repro"])
+            self.assertTrue(result["log"].startswith("assay://jobs/"), result["log"])
+
+    def test_the_older_kind_that_times_with_timeit(self):
+        result, done = self.pasted("import timeit\ndef run_test(eqcheck, reference):\n    seconds, value = timeit.timeit(lambda: 5, number=1)\n"
+                                   "    assert value == 5\n    return seconds\n")
+        self.assertEqual((result["status"], done.returncode), ("ok", 0), done.stderr)
+
+    def test_one_that_fails_fails_again(self):
+        result, done = self.pasted(ending("raise ValueError('what it says')"))
+        self.assertIn("what it says", done.stderr)
+        os.mkdir(self.path("mine"))
+        result, done = self.pasted(ending("open('here', 'a').write('x')\nreturn 1.0"), workdir="mine")
+        self.assertEqual((os.path.getsize(self.path("mine/here")), done.returncode), (2, 0))
 
 
 class Generators(ToolFolder):

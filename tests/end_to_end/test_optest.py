@@ -107,10 +107,36 @@ class Sample(PlanFolder):
         self.assertEqual(last["attempts"], 1)
 
     def test_a_repro_line_repeats_the_command(self):
-        case = self.run_plan(self.plan, "--cases", "float32_big", "--backend", "cann", code=0)["cases"][0]
+        self.write("add.yaml", self.text.replace("      - {inputs: [[1, 2056], [1, 2056]], outputs: [[1, 2056]]}\n", "").split("  - name: int32_tail")[0]
+                   .replace("  - type: cuda", "  - type: cuda\n    workdir: " + self.path("other"), 1).replace("    workdir: " + self.path("work") + "\n    command", "    command"))
+        os.mkdir(self.path("other"))
+        case = self.run_plan(self.path("add.yaml"), code=0)["cases"][0]
+        self.assertTrue(case["repro"].startswith("cd " + self.path("work") + " && "), case["repro"])
         os.remove(self.path("work/output/output0.bin"))
         subprocess.run(["sh", "-c", case["repro"]], check=True, timeout=60)
-        self.assertEqual(len(self.read("work/output/output0.bin")), 4 * 2056, "shape 1 ran last, its inputs lie there")
+        self.assertEqual(len(self.read("work/output/output0.bin")), 4 * 1024)
+
+    def test_repeating_one_shape_leaves_the_files_of_the_others_alone(self):
+        cases = self.run_plan(self.plan, code=0)["cases"]
+        before = {name: self.read("work/" + name) for name in ("data/input0.bin", "data/input1.bin", "output/output0.bin")}
+        for case in cases:
+            done = subprocess.run(["sh", "-c", case["repro"]], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn(case["id"], done.stdout)
+            self.assertEqual({name: self.read("work/" + name) for name in before}, before)
+
+    def test_what_was_drawn_is_drawn_again_and_what_is_the_users_is_taken_again(self):
+        text = self.text.replace("  seed: 123\n", "")
+        plan = self.write("plan.yaml", text)
+        with open(self.path("work/own.bin"), "wb") as file:
+            file.write(bytes(4 * 2056))
+        plan = self.write("plan.yaml", text.replace('"data/input1.bin"', '"own.bin"').replace("      - {inputs: [[1, 1024], [1, 1024]], outputs: [[1, 1024]]}\n", ""))
+        case = self.run_plan(plan, "--only", "float32_big@cann:ascend910b/shape0", code=0)["cases"][0]
+        self.assertEqual(case["cache"], ["generated", "user"])
+        made = self.read("work/data/input0.bin")
+        subprocess.run(["sh", "-c", case["repro"].replace('"$(mktemp -d)"', self.path("again"))], check=True, timeout=60, capture_output=True)
+        self.assertEqual(self.read("again/data/input0.bin"), made)
+        self.assertEqual(self.read("again/own.bin"), bytes(4 * 2056))
 
     def test_list_selects_as_written(self):
         self.assertEqual(len(self.list()), 6)
@@ -415,6 +441,45 @@ class Small(PlanFolder):
         process.kill()
         process.wait()
         self.assertEqual(wait_gone([pid for pid, _ in below]), [])
+
+    def test_an_input_that_a_killed_run_changed_is_noticed(self):
+        plan = self.write("plan.yaml", self.small("head -c 16 /dev/zero > in.bin; echo up > up; sleep 395", assertion="broadcast_to"))
+        process = subprocess.Popen([ASSAY, "optest", "run", "--plan", plan, "--state", self.path("state")],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        while not os.path.exists(self.path("up")):
+            time.sleep(0.01)
+        # The engine first: it would have taken the changed file away.
+        for pid in [pid for pid, _ in descendants(process.pid)] + [process.pid]:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        process.wait()
+        case = self.one("cp in.bin out.bin", assertion="broadcast_to")
+        self.assertEqual((case["status"], self.read("in.bin")), ("error", bytes(16)))
+        self.assertIn("changed while an earlier run was cut short", case["details"])
+        case = self.one("cp in.bin out.bin", "--cache", "regen", assertion="broadcast_to", code=0)
+        self.assertEqual(case["cache"], ["generated"])
+        self.assertEqual(self.one("cp in.bin out.bin", assertion="broadcast_to", code=0)["cache"], ["hit"])
+        # What the user changed while nothing ran is the user's.
+        self.write("in.bin", struct.pack("<4f", 1, 2, 3, 4))
+        self.assertEqual(self.one("cp in.bin out.bin", assertion="broadcast_to", code=0)["cache"], ["user"])
+
+    def test_what_did_not_come_to_its_command_still_says_what_it_was(self):
+        case = self.one("true", more="requires: {tools: [no-such-tool-394]}")
+        self.assertEqual((case["status"], case["attempts"], case["argv"][0]), ("unsupported", 0, "sh"))
+        self.assertNotIn("repro", case)
+        case = self.one("true", more="prepare: [[sh, -c, 'exit 7']]")
+        self.assertEqual((case["status"], case["attempts"]), ("error", 0))
+        self.assertEqual(subprocess.run(["sh", "-c", case["repro"]], timeout=60).returncode, 7, "of what failed")
+
+    def test_cleanup_runs_when_the_inputs_cannot_be_made(self):
+        self.write("bad.py", "def make(**_):\n    raise ValueError('no inputs')\n")
+        text = self.small("true", more="cleanup: [[touch, cleaned]]").replace("name: builtin.random, seed: 1", "name: make, source: ./bad.py")
+        case = self.run_plan(text, code=1)["cases"][0]
+        self.assertEqual(case["status"], "error")
+        self.assertIn("no inputs", case["details"])
+        self.assertTrue(os.path.exists(self.path("cleaned")))
 
     def test_requirements_that_say_nothing_are_problems_of_the_plan(self):
         plan = self.write("plan.yaml", self.small("true", more="requires: {sm: '=>89', bogus: 3, gpus: 0}"))

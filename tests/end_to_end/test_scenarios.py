@@ -72,7 +72,7 @@ class Audits(ToolFolder):
     def test_a_dockerfile(self):
         self.write("Dockerfile", DOCKERFILE)
         verdict, violations, found = self.audit(dockerfile="Dockerfile")
-        self.assertEqual(sorted(violations), sorted([("prefetch", 3), ("builder_image", 6), ("copy_from_image", 9), ("cache_mount", 10), ("second_compile", 11)]))
+        self.assertEqual(sorted(violations), sorted([("prefetch", 4), ("builder_image", 6), ("copy_from_image", 9), ("cache_mount", 10), ("second_compile", 11)]))
         self.assertEqual(found["compiles_declared"], 2)
         self.write("Dockerfile", GOOD_DOCKERFILE)
         self.assertEqual(self.audit(dockerfile="Dockerfile")[:2], ("passed", []))
@@ -220,6 +220,15 @@ class Runs(ToolFolder):
         self.assertIn("verify: exit code 1", report["summary"])
         report, criteria = self.scenario("read -p 'name? ' x || x=default; echo COMPILED; echo $x > built", timeout=20)
         self.assertEqual(report["verdict"], "passed", "a question gets no answer and does not hang")
+
+    def test_without_a_target_the_workspaces_own_package_is_the_compile(self):
+        self.write("w/pyproject.toml", '[build-system]\nname = "no"\n[project]\nname = "toy-thing"\n')
+        post = "echo Successfully installed dependency-1; echo Successfully installed toy_thing-0.1\n"
+        self.write("w/post.sh", post)
+        report = self.call("run_scenario", workspace="w", post_create="w/post.sh", verify="true", engine="host")
+        self.assertEqual((report["verdict"], report["result"]["compile_count"]), ("passed", 1), report["summary"])
+        seen = self.call("run_scenario", mode="audit_log", workspace="w", log="Successfully installed torch-1\n" * 2)
+        self.assertEqual(seen["result"]["compile_count"], 0)
 
     def test_what_cannot_be_copied_is_left_out_and_named(self):
         os.makedirs(self.path("w/deep"))

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "plans/commits/measurement.h"
+#include "plans/optest/plan_job.h"
 #include "plans/requirements.h"
 
 namespace assay::commits {
@@ -44,9 +45,13 @@ std::string sentence(const Measured& measured) {
 
 class CommitsJob {
  public:
-  CommitsJob(const json& request, node::Reporter& reporter, const std::stop_token& stop,
+  CommitsJob(const node::Order& order, node::Reporter& reporter, const std::stop_token& stop,
              const plans::Workshop& workshop)
-      : request_(request), stages_(reporter), stop_(stop), workshop_(workshop) {}
+      : request_(order.request),
+        job_id_(order.job_id),
+        stages_(reporter),
+        stop_(stop),
+        workshop_(workshop) {}
 
   node::Conclusion run() {
     auto read = read_commit_plan(request_);
@@ -71,7 +76,11 @@ class CommitsJob {
     json heads = json::array();
     for (const auto& commit : plan.commits) heads.push_back(commit.head);
     stages_.tell("resolved", StageStatus::passed,
-                 {{"commits", heads}, {"total", plan.commits.size()}});
+                 {{"commits", heads},
+                  {"total", plan.commits.size()},
+                  {"refused", plan.refused.size()},
+                  {"problems", optest::problems_json(plan.warnings)}});
+    for (const auto& refused : plan.refused) refuse(refused);
     for (const auto& commit : plan.commits) {
       if (stop_.stop_requested()) break;
       measure(plan, commit, runner);
@@ -80,6 +89,17 @@ class CommitsJob {
   }
 
  private:
+  // A record that cannot be read is a result of its own, and no pass.
+  void refuse(const RefusedExtraction& refused) {
+    verdict_ = Verdict::failed;
+    summary_ +=
+        (summary_.empty() ? "" : "\n") + refused.file + ": bad_extraction: " + refused.reason;
+    results_.push_back({{"status", "bad_extraction"},
+                        {"fault", "test"},
+                        {"file", refused.file},
+                        {"cause", refused.reason}});
+  }
+
   void measure(const CommitPlan& plan, const CommitToMeasure& commit,
                const plans::StepRunner& runner) {
     const plans::ScratchFolder scratch;
@@ -87,7 +107,7 @@ class CommitsJob {
       std::vector<node::Artifact> artifacts;
       if (!log.empty()) {
         const std::string name = "log-" + std::to_string(logs_++);
-        body["log"] = name;
+        body["log"] = plans::artifact_uri(job_id_, name);
         artifacts.push_back({name, "text/plain", std::move(log)});
       }
       stages_.tell(stage, ok ? StageStatus::passed : StageStatus::failed, std::move(body),
@@ -126,7 +146,8 @@ class CommitsJob {
   node::Conclusion conclude(const CommitPlan& plan) {
     const bool cut = stop_.stop_requested();
     json body = {{"summary", cut ? "Cancelled. " + summary_ : summary_}, {"record", record_}};
-    if (plan.commits.size() == 1)
+    if (!plan.warnings.empty()) body["problems"] = optest::problems_json(plan.warnings);
+    if (plan.commits.size() == 1 && plan.refused.empty())
       body["result"] = results_.empty() ? json::object() : results_[0];
     else
       body["results"] = results_;
@@ -139,6 +160,7 @@ class CommitsJob {
   }
 
   const json& request_;
+  const std::string& job_id_;
   plans::Stages stages_;
   const std::stop_token& stop_;
   const plans::Workshop& workshop_;
@@ -167,7 +189,7 @@ job::Kind commits_kind() {
 
 node::Conclusion run_commits_job(const node::Order& order, node::Reporter& reporter,
                                  const std::stop_token& stop, const plans::Workshop& workshop) {
-  return CommitsJob(order.request, reporter, stop, workshop).run();
+  return CommitsJob(order, reporter, stop, workshop).run();
 }
 
 }  // namespace assay::commits

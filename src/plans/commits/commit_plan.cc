@@ -39,14 +39,44 @@ std::vector<Command> commands_of(const json& list, const std::string& key) {
   return commands;
 }
 
+const std::vector<std::string> kConfigurationKeys{
+    "repo_path",   "extractions_dir", "generators_dir",   "script",       "head_commit",
+    "base_commit", "setup_commands",  "install_commands", "dependencies", "docker_image",
+    "use_docker",  "hf_repo",         "push_to_hf"};
+
+// What of a configuration has no effect here.
+void warn_of_keys(const optest::Value& document, optest::Problems& problems) {
+  for (const auto& entry : document.entries) {
+    const bool is_upload = entry.key == "hf_repo" || entry.key == "push_to_hf";
+    if (is_upload && optest::as_boolean(entry.value) != false)
+      problems.warn(entry.place, entry.key, "nothing is uploaded; the record stays here");
+    if (std::find(kConfigurationKeys.begin(), kConfigurationKeys.end(), entry.key) !=
+        kConfigurationKeys.end())
+      continue;
+    const std::string near = optest::closest(entry.key, kConfigurationKeys);
+    problems.warn(entry.place, entry.key,
+                  "unknown key, ignored" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+  }
+}
+
 // The configuration file lies under the call's own arguments: those win.
-json with_configuration(const json& request) {
+json with_configuration(const json& request, std::vector<optest::Problem>& warnings) {
   const auto file = request.find("config");
   if (file == request.end()) return request;
   optest::Problems problems;
   const fs::path path = file->get<std::string>();
-  const json document = optest::to_json(optest::parse_yaml(read_text(path), problems));
-  if (problems.fatal()) throw Wrong(optest::to_text(problems.list().front(), path.string()));
+  const optest::Value read = optest::parse_yaml(read_text(path), problems);
+  if (!problems.fatal()) warn_of_keys(read, problems);
+  problems.sort();
+  std::string faults;
+  for (const auto& one : problems.list()) {
+    if (one.fatal)
+      faults += (faults.empty() ? "" : "\n") + optest::to_text(one, path.string());
+    else
+      warnings.push_back(one);
+  }
+  if (!faults.empty()) throw Wrong(faults);
+  const json document = optest::to_json(read);
   if (!document.is_object()) throw Wrong(path.string() + " is no mapping");
   json all = json::object();
   const auto take = [&](const char* from, const char* to) {
@@ -96,17 +126,32 @@ std::vector<fs::path> extractions_in(const fs::path& folder) {
   return files;
 }
 
-std::vector<CommitToMeasure> commits_of(const json& request) {
+// Each file for itself: one that cannot be read does not keep the others from being measured.
+std::vector<CommitToMeasure> extracted_commits(const json& request, const std::string& head,
+                                               std::vector<RefusedExtraction>& refused) {
+  std::vector<CommitToMeasure> commits;
+  for (const auto& file : extractions_in(request.at("extractions_dir").get<std::string>())) {
+    if (!head.empty() && !file.stem().string().starts_with(head)) continue;
+    try {
+      commits.push_back(from_extraction(file, request));
+    } catch (const Wrong& wrong) {
+      refused.push_back({file.string(), wrong.what()});
+    }
+  }
+  if (commits.empty() && !refused.empty())
+    throw Wrong("not one extraction can be read: " + refused.front().reason);
+  if (commits.empty() && head.empty()) throw Wrong("the folder of extractions holds none");
+  return commits;
+}
+
+std::vector<CommitToMeasure> commits_of(const json& request,
+                                        std::vector<RefusedExtraction>& refused) {
   std::vector<CommitToMeasure> commits;
   const std::string head = request.value("head", "");
   if (request.contains("extraction")) {
     commits.push_back(from_extraction(request.at("extraction").get<std::string>(), request));
   } else if (request.contains("extractions_dir")) {
-    for (const auto& file : extractions_in(request.at("extractions_dir").get<std::string>())) {
-      if (!head.empty() && file.stem() != head && !file.stem().string().starts_with(head)) continue;
-      commits.push_back(from_extraction(file, request));
-    }
-    if (commits.empty() && head.empty()) throw Wrong("the folder of extractions holds none");
+    commits = extracted_commits(request, head, refused);
   }
   if (commits.empty()) {
     if (head.empty()) throw Wrong("no head commit is given");
@@ -139,11 +184,13 @@ std::vector<Dependency> dependencies_of(const json& request) {
 }
 
 CommitPlan read(const json& given) {
-  const json request = with_configuration(given);
+  std::vector<optest::Problem> warnings;
+  std::vector<RefusedExtraction> refused;
+  const json request = with_configuration(given, warnings);
   if (!request.contains("repo")) throw Wrong("no repository is given");
   CommitPlan plan{
       .repository = request.at("repo").get<std::string>(),
-      .commits = commits_of(request),
+      .commits = commits_of(request, refused),
       .main = request.value("main", ""),
       .environment = request.value("environment", "auto"),
       .image = request.value("image", ""),
@@ -165,6 +212,8 @@ CommitPlan read(const json& given) {
   for (const auto& [key, value] : wanted.items()) {
     plan.variables[key] = value.get<std::string>();
   }
+  plan.refused = std::move(refused);
+  plan.warnings = std::move(warnings);
   return plan;
 }
 

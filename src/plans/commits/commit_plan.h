@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "plans/optest/problem.h"
+
 namespace assay::commits {
 
 // A text is a shell's, a list of words needs none.
@@ -28,11 +30,19 @@ struct CommitToMeasure {
   nlohmann::json extraction = nlohmann::json::object();
 };
 
+// A file of the folder of extractions that is none: the others are measured all the same.
+struct RefusedExtraction {
+  std::string file{};
+  std::string reason{};
+};
+
 struct CommitPlan {
   std::filesystem::path repository{};
   std::vector<CommitToMeasure> commits{};
-  std::string main{};                // a revision, "auto", or "" for none
-  std::string environment = "auto";  // auto, worktree, venv, container
+  std::vector<RefusedExtraction> refused{};
+  std::vector<optest::Problem> warnings{};  // of the configuration
+  std::string main{};                       // a revision, "auto", or "" for none
+  std::string environment = "auto";         // auto, worktree, venv, container
   std::string image{};
   std::string dockerfile{};
   std::string engine{};  // docker, podman; "": whichever works

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "engine/node/ratio.h"
+#include "plans/repeatable.h"
 #include "plans/samples.h"
 
 namespace assay::commits {
@@ -129,6 +130,7 @@ Measurement::Trouble Measurement::resolve() {
   std::error_code error;
   fs::copy_file(commit_.script, script_, fs::copy_options::overwrite_existing, error);
   if (error) return Problem{"no_test", FaultKind::environment, "cannot read " + commit_.script};
+  first_steps_.push_back({.argv = {"cp", commit_.script, script_.string()}, .cwd = copy});
   return std::nullopt;
 }
 
@@ -143,9 +145,10 @@ Measurement::Trouble Measurement::make_sides() {
   containers_.emplace(runner_, choice_.engine, folder_);
   const fs::path clone = folder_ / "clone";
   const GitEnd cloned = repository_.clone_to(clone);
+  first_steps_.insert(first_steps_.end(), cloned.steps.begin(), cloned.steps.end());
   if (!cloned.ok)
     return Problem{"install_failed", FaultKind::environment, "checkout: " + cloned.problem,
-                   cloned.command};
+                   plans::Repeatable(folder_).script(first_steps_)};
   sides_.emplace_back("base", base_, folder_ / "base");
   sides_.emplace_back("head", head_, folder_ / "head");
   if (!main_.empty()) sides_.emplace_back("main", main_, folder_ / "main");
@@ -160,7 +163,7 @@ Measurement::Trouble Measurement::make_sides() {
     if (!fault) continue;
     const std::string status = fault->phase == "patch" ? "patch_failed" : "install_failed";
     return Problem{status, status == "patch_failed" ? FaultKind::code : FaultKind::environment,
-                   side.name() + ", " + fault->phase + ": " + fault->cause, fault->command,
+                   side.name() + ", " + fault->phase + ": " + fault->cause, repeat(side, {}),
                    fault->tail};
   }
   return std::nullopt;
@@ -183,7 +186,8 @@ GeneratorEnd Measurement::run_on(const Side& side, bool reference, bool eqcheck,
       .environment = generators::environment_of(
           {.impl_tag = "assay", .commit_hash = head_.substr(0, 8), .eq_level = plan_.eq_level}),
       .timeout = std::chrono::seconds(plan_.timeout_s),
-      .log = folder_ / ("log-" + std::to_string(runs_++))};
+      .log = folder_ / ("log-" + std::to_string(runs_++)),
+      .scratch = folder_};
   fs::create_directories(call.notes);
   for (const auto& [key, value] : side.variables()) call.environment.emplace(key, value);
   call.python = side.python({work.string(), call.notes.string(), script_.parent_path().string()},
@@ -204,13 +208,28 @@ GeneratorEnd Measurement::run_on(const Side& side, bool reference, bool eqcheck,
   return end;
 }
 
-Measurement::Problem Measurement::blame(const Side& side, const GeneratorEnd& end) {
+std::string Measurement::repeat(const Side& side, const std::vector<plans::Step>& last) const {
+  std::vector<plans::Step> steps = first_steps_;
+  const auto add = [&](const std::vector<plans::Step>& more) {
+    steps.insert(steps.end(), more.begin(), more.end());
+  };
+  const Side& base = sides_.front();
+  if (&side != &base && !last.empty()) {
+    add(base.steps());
+    add(reference_);
+  }
+  add(side.steps());
+  add(last);
+  return plans::Repeatable(folder_).script(steps);
+}
+
+Measurement::Problem Measurement::blame(const Side& side, const GeneratorEnd& end) const {
   const Status status = end.classified.status;
   Problem problem{
       .status = side.name() + "_failed",
       .fault = fault_of(side, end),
       .cause = side.name() + ": " + generators::name(status) + ": " + end.classified.message,
-      .command = plans::repro_line(end.step),
+      .command = repeat(side, end.repeats),
       .tail = plans::printable(end.end.tail)};
   if (status == Status::equivalence_failed) problem.status = "equivalence_failed";
   if (status == Status::reference_missing) {
@@ -228,6 +247,7 @@ Measurement::Trouble Measurement::make_reference() {
   const Side& base = sides_.front();
   const GeneratorEnd end = run_on(base, true, false, "reference");
   if (end.classified.status != Status::ok) return blame(base, end);
+  reference_ = end.repeats;
   body_["reference"] = {{"side", "base"}, {"files", end.facts.value("stored", json::array())}};
   if (body_["reference"]["files"].empty()) {
     body_["reference"]["note"] = "the generator stored none by its store_result";

@@ -62,7 +62,10 @@ class Measurement {
   [[nodiscard]] Trouble measure();
   [[nodiscard]] generators::GeneratorEnd run_on(const Side& side, bool reference, bool eqcheck,
                                                 const std::string& what);
-  [[nodiscard]] static Problem blame(const Side& side, const generators::GeneratorEnd& end);
+  [[nodiscard]] Problem blame(const Side& side, const generators::GeneratorEnd& end) const;
+  // One line for a shell that makes `side` anew, and base's reference if it was asked for, and does
+  // `last`.
+  [[nodiscard]] std::string repeat(const Side& side, const std::vector<plans::Step>& last) const;
   void compare();
   [[nodiscard]] Measured finish(const Trouble& trouble);
 
@@ -80,6 +83,8 @@ class Measurement {
   EnvironmentChoice choice_{};
   std::optional<plans::OwnedContainers> containers_{};
   std::vector<Side> sides_{};
+  std::vector<plans::Step> first_steps_{};  // before any side: the generator's copy, the clone
+  std::vector<plans::Step> reference_{};    // of base
   std::map<std::string, std::vector<double>> times_{};
   nlohmann::json body_ = nlohmann::json::object();
   int runs_ = 0;

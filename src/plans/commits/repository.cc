@@ -47,9 +47,7 @@ GitEnd Repository::git(const fs::path& cwd, std::vector<std::string> arguments,
       .timeout = timeout};
   for (auto& word : arguments) step.argv.push_back(std::move(word));
   const StepEnd end = runner_.run(step, stop_);
-  GitEnd result{.ok = end.succeeded(),
-                .output = end.standard_output,
-                .command = plans::command_line(step.argv)};
+  GitEnd result{.ok = end.succeeded(), .output = end.standard_output, .steps = {step}};
   if (!result.ok) {
     const std::string said = cause_in(end.tail);
     result.problem = plans::describe(end) + (said.empty() ? "" : ": " + said);
@@ -121,8 +119,10 @@ GitEnd Repository::check_out(const fs::path& clone, const std::string& commit,
   std::string home = remote_url();
   const bool is_relative = home.starts_with("./") || home.starts_with("../");
   if (home.empty() || is_relative) home = (path_ / home).lexically_normal().string();
-  return git(folder, {"-c", "remote.origin.url=" + home, "submodule", "--quiet", "update", "--init",
-                      "--recursive"});
+  GitEnd modules = git(folder, {"-c", "remote.origin.url=" + home, "submodule", "--quiet", "update",
+                                "--init", "--recursive"});
+  modules.steps.insert(modules.steps.begin(), end.steps.front());
+  return modules;
 }
 
 GitEnd Repository::apply(const fs::path& folder, const fs::path& patch) const {

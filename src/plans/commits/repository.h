@@ -16,8 +16,8 @@ namespace assay::commits {
 struct GitEnd {
   bool ok = false;
   std::string output{};
-  std::string problem{};  // one line; "" if ok
-  std::string command{};
+  std::string problem{};             // one line; "" if ok
+  std::vector<plans::Step> steps{};  // what was done, for whoever repeats it
 };
 
 class Repository {

@@ -5,6 +5,7 @@
 #include "plans/container_engine.h"
 #include "plans/optest/tensor_file.h"
 #include "plans/owned_containers.h"
+#include "plans/repeatable.h"
 
 namespace assay::commits {
 
@@ -132,9 +133,14 @@ std::optional<PhaseFault> Side::prepare(const CommitPlan& plan, const Environmen
 }
 
 Side::Fault Side::git_fault(const std::string& phase, const GitEnd& end) {
-  phases_.push_back({{"phase", phase}, {"command", end.command}, {"ok", end.ok}});
+  const plans::Repeatable told(folder_.parent_path());
+  for (const auto& step : end.steps) {
+    const bool ok = end.ok || &step != &end.steps.back();
+    phases_.push_back({{"phase", phase}, {"command", told.words(step.argv)}, {"ok", ok}});
+    steps_.push_back(step);
+  }
   if (end.ok) return std::nullopt;
-  return PhaseFault{.phase = phase, .cause = end.problem, .command = end.command};
+  return PhaseFault{.phase = phase, .cause = end.problem};
 }
 
 Side::Fault Side::check_out(const Context& context) {
@@ -159,6 +165,7 @@ Side::Fault Side::make_venv(const Context& context) {
   }
   auto fault = step(context, "venv", argv, folder_, false);
   if (fault && argv[0] == "uv") {
+    steps_.pop_back();
     fault = step(context, "venv", {interpreter_, "-m", "venv", venv.string()}, folder_, false);
   }
   if (fault) return fault;
@@ -186,10 +193,12 @@ Side::Fault Side::make_image(const Context& context) {
     phases_.push_back({{"phase", "image"}, {"image", image_}, {"cached", true}, {"ok", true}});
     return std::nullopt;
   }
-  auto fault = step(context, "image",
-                    {engine_, "build", "--tag", image_, "--file", context.plan.dockerfile,
-                     "--build-arg", "COMMIT=" + commit_, checkout_.string()},
-                    checkout_, false);
+  std::vector<std::string> argv{engine_, "build"};
+  // podman would keep an image of every instruction, and of a build that failed.
+  if (engine_ == "podman") argv.insert(argv.end(), {"--layers=false", "--force-rm"});
+  argv.insert(argv.end(), {"--tag", image_, "--file", context.plan.dockerfile, "--build-arg",
+                           "COMMIT=" + commit_, checkout_.string()});
+  auto fault = step(context, "image", argv, checkout_, false);
   if (!fault) {
     phases_.back()["image"] = image_;
     phases_.back()["cached"] = false;
@@ -265,17 +274,16 @@ Side::Fault Side::step(const Context& context, const std::string& phase,
                  .environment = variables_,
                  .timeout = std::chrono::seconds(context.plan.install_timeout_s),
                  .log = log_};
-  const std::string command = plans::command_line(argv);
+  const std::string command = plans::Repeatable(folder_.parent_path()).words(argv);
   std::ofstream(log_, std::ios::app | std::ios::binary)
-      << "+ [" << phase << "] " << command << '\n';
+      << "+ [" << phase << "] " << plans::command_line(argv) << '\n';
   const StepEnd end = context.runner.run(one, context.stop);
+  steps_.push_back(one);
   phases_.push_back(
       {{"phase", phase}, {"command", command}, {"wall_ms", end.wall_ms}, {"ok", end.succeeded()}});
   if (end.succeeded()) return std::nullopt;
-  return PhaseFault{.phase = phase,
-                    .cause = plans::describe(end),
-                    .command = command,
-                    .tail = plans::printable(end.tail)};
+  return PhaseFault{
+      .phase = phase, .cause = plans::describe(end), .tail = plans::printable(end.tail)};
 }
 
 std::vector<std::string> Side::python(const std::vector<std::string>& mounts,

@@ -32,7 +32,6 @@ struct EnvironmentChoice {
 struct PhaseFault {
   std::string phase{};
   std::string cause{};
-  std::string command{};
   std::string tail{};
 };
 
@@ -58,7 +57,10 @@ class Side {
   [[nodiscard]] const std::map<std::string, std::string>& variables() const { return variables_; }
   [[nodiscard]] const std::filesystem::path& checkout() const { return checkout_; }
   [[nodiscard]] const std::filesystem::path& log() const { return log_; }
-  // [{phase, command, wall_ms, ok}], and whether the image was there already.
+  // What was done to make it, in order: for whoever repeats it.
+  [[nodiscard]] const std::vector<plans::Step>& steps() const { return steps_; }
+  // [{phase, command, wall_ms, ok}], and whether the image was there already. Paths of a command
+  // that go with the measurement are below "$d".
   [[nodiscard]] const nlohmann::json& phases() const { return phases_; }
 
  private:
@@ -99,6 +101,7 @@ class Side {
   std::string label_{};   // of its containers: owned_containers.h
   std::string image_{};
   nlohmann::json phases_ = nlohmann::json::array();
+  std::vector<plans::Step> steps_{};
 };
 
 }  // namespace assay::commits

@@ -48,14 +48,15 @@ Verdict worst(const std::vector<Verdict>& verdicts) {
 
 class GeneratorJob {
  public:
-  GeneratorJob(const json& request, node::Reporter& reporter, const std::stop_token& stop,
+  GeneratorJob(const node::Order& order, node::Reporter& reporter, const std::stop_token& stop,
                const plans::Workshop& workshop)
-      : request_(request),
+      : request_(order.request),
+        job_id_(order.job_id),
         stages_(reporter),
         stop_(stop),
         workshop_(workshop),
         steps_(workshop.steps()),
-        tags_(tags_of(request)) {}
+        tags_(tags_of(order.request)) {}
 
   node::Conclusion run() {
     auto found = plans::find_python(steps_, text(request_, "python"), stop_);
@@ -94,7 +95,8 @@ class GeneratorJob {
                        .notes = scratch_.make("notes-" + number),
                        .environment = environment_of(tags_),
                        .timeout = std::chrono::seconds(request_.value("timeout", 300)),
-                       .log = scratch_.path() / ("log-" + number)};
+                       .log = scratch_.path() / ("log-" + number),
+                       .scratch = scratch_.path()};
     const json wanted = request_.value("env", json::object());
     for (const auto& [key, value] : wanted.items()) {
       call.environment[key] = value.get<std::string>();
@@ -153,6 +155,8 @@ class GeneratorJob {
     if (runs.empty()) return json::object();
     json told = to_json(call, runs.back());
     told["script"] = script;
+    told["log"] = plans::artifact_uri(job_id_, "log-" + std::to_string(index));
+    told["step"].erase("log");
     told["isolation"] = {{"level", steps_.level_of(call.enclosure)}, {"why", isolation_}};
     if (!capability_.is_null()) told["capability"] = capability_;
     json samples = json::array();
@@ -176,6 +180,7 @@ class GeneratorJob {
       GeneratorCall next = call;
       next.reference = false;
       GeneratorEnd end = run_generator(next, steps_, stop_);
+      end.repeats.insert(end.repeats.begin(), earlier.front().repeats.front());
       if (end.facts.is_object())
         end.facts["stored"] = earlier.front().facts.value("stored", json::array());
       return end;
@@ -188,6 +193,7 @@ class GeneratorJob {
       GeneratorCall second = call;
       second.reference = false;
       GeneratorEnd checked = run_generator(second, steps_, stop_);
+      checked.repeats.insert(checked.repeats.begin(), made.repeats.front());
       if (checked.facts.is_object())
         checked.facts["stored"] = made.facts.value("stored", json::array());
       return checked;
@@ -265,6 +271,7 @@ class GeneratorJob {
   }
 
   const json& request_;
+  const std::string& job_id_;
   plans::Stages stages_;
   const std::stop_token& stop_;
   const plans::Workshop& workshop_;
@@ -292,7 +299,7 @@ job::Kind generator_kind() {
 
 node::Conclusion run_generator_job(const node::Order& order, node::Reporter& reporter,
                                    const std::stop_token& stop, const plans::Workshop& workshop) {
-  return GeneratorJob(order.request, reporter, stop, workshop).run();
+  return GeneratorJob(order, reporter, stop, workshop).run();
 }
 
 }  // namespace assay::generators

@@ -3,6 +3,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "plans/generators/direct_run.h"
+#include "plans/repeatable.h"
 #include "plans/samples.h"
 #include "plans/scripts.h"
 
@@ -125,6 +127,7 @@ GeneratorEnd run_generator(const GeneratorCall& call, const plans::StepRunner& r
   end.facts = read_json(harness.result);
   end.classified = classify(end.facts, end.end, call.eqcheck);
   decide_unit(call, end);
+  end.repeats.push_back(direct_step(call));
   return end;
 }
 
@@ -192,7 +195,7 @@ json to_json(const GeneratorCall& call, const GeneratorEnd& end) {
                {{"requested", call.reference}, {"written", !stored.empty()}, {"files", stored}}},
               {"warnings", end.classified.warnings},
               {"step", plans::to_json(end.step, end.end)},
-              {"repro", plans::repro_line(end.step)}};
+              {"repro", plans::Repeatable(call.scratch).script(end.repeats)}};
   const json exception = facts.value("exception", json());
   if (exception.is_object()) out["traceback"] = exception.value("traceback", "");
   return out;

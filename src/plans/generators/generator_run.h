@@ -28,6 +28,7 @@ struct GeneratorCall {
   std::map<std::string, std::string> environment{};
   std::chrono::milliseconds timeout{300'000};
   std::filesystem::path log{};
+  std::filesystem::path scratch{};  // goes with the job: lines that repeat it must not name it
   plans::Enclosure enclosure{};
 };
 
@@ -36,6 +37,7 @@ struct GeneratorEnd {
   nlohmann::json facts = nullptr;
   plans::Step step{};
   plans::StepEnd end{};
+  std::vector<plans::Step> repeats{};  // what repeats it, without the harness: direct_run.h
   std::optional<double> avg_ms{};
   std::string unit_source{};
 };

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "plans/generators/no_cuda.h"
+
 namespace assay::generators {
 namespace {
 
@@ -117,13 +119,6 @@ bool is_out_of_memory(const std::string& type, const std::string& text) {
          contains(text, "cannot allocate memory");
 }
 
-bool is_capability(const std::string& text) {
-  return contains(text, "cuda is required") || contains(text, "requires cuda") ||
-         contains(text, "require cuda") || contains(text, "no nvidia driver") ||
-         contains(text, "torch not compiled with cuda") || contains(text, "no cuda gpus") ||
-         contains(text, "cuda is not available") || contains(text, "cuda not available");
-}
-
 // "CAPABILITY_UNSUPPORTED: no FP8" → its status.
 std::optional<Status> leading_name(const std::string& text) {
   const std::size_t end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
@@ -196,8 +191,9 @@ class Classifier {
       } else if (line.contains("error")) {
         const bool unresolved =
             line.contains("target_resolved") && line.at("target_resolved") == false;
-        refusal_ = unresolved ? Status::import_missing : status_of_code(end_.exit_code);
         message_ = text_of(line, "error");
+        refusal_ = unresolved ? Status::import_missing : status_of_code(end_.exit_code);
+        if (says_no_cuda(message_)) refusal_ = Status::capability_unsupported;
       }
     }
   }
@@ -222,12 +218,14 @@ class Classifier {
     const json load = facts_.value("load_failed", json());
     if (eqcheck_ && load.is_object()) {
       message_ = text_of(load, "type") + ": " + text_of(load, "message");
+      if (says_no_cuda(message_)) return Status::capability_unsupported;
       const std::string type = text_of(load, "type");
       return type == "FileNotFoundError" ? Status::reference_missing : Status::reference_unreadable;
     }
     if (const json failed = facts_.value("comparison_failed", json()); failed.is_object()) {
       message_ = text_of(failed, "message");
       const std::string type = text_of(failed, "type");
+      if (says_no_cuda(message_)) return Status::capability_unsupported;
       if (type == "AssertionError") return Status::equivalence_failed;
       message_.insert(0, type + " while comparing: ");
       return leading_name(text_of(failed, "message")).value_or(Status::equivalence_failed);
@@ -246,10 +244,10 @@ class Classifier {
     const std::string whole = type + ": " + message;
     const std::string small = lower(message);
     if (const auto named = leading_name(message)) return finish(*named, message);
+    if (says_no_cuda(message)) return finish(Status::capability_unsupported, whole);
     if (type == "SystemExit") return of_exit_code(facts_.value("exit_code", 1));
     if (exception.value("is_import", false)) return finish(Status::import_missing, whole);
     if (is_out_of_memory(type, small)) return finish(Status::memory_insufficient, whole);
-    if (is_capability(small)) return finish(Status::capability_unsupported, whole);
     if (type == "FileNotFoundError" && eqcheck_ && contains(small, "reference")) {
       return finish(Status::reference_missing, whole);
     }
@@ -263,8 +261,18 @@ class Classifier {
   Classified of_exit_code(int exit_code) {
     const std::string said = "exit code " + std::to_string(exit_code);
     const auto status = status_of_code(exit_code);
+    // Said on the way out, without an exception.
+    if (const std::string last = last_line(); message_.empty() && says_no_cuda(last))
+      return finish(Status::capability_unsupported, last);
     if (!status) return finish(Status::failed, said);
     return finish(*status, message_.empty() ? said : message_);
+  }
+
+  [[nodiscard]] std::string last_line() const {
+    std::string text = plans::printable(end_.tail);
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+    const std::size_t start = text.rfind('\n');
+    return start == std::string::npos ? text : text.substr(start + 1);
   }
 
   const json& facts_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "plans/optest/builtins.h"
 #include "plans/optest/plan_parts.h"
@@ -23,6 +24,7 @@ class CaseReader {
     one.name = reading_.required_text(value_, where_, "name");
     one.inputs = files("inputs", defaults.inputs);
     one.outputs = files("outputs", defaults.outputs);
+    check_files(defaults);
     one.tags = reading_.texts(value_, where_, "tags");
     one.tags.insert(one.tags.end(), defaults.tags.begin(), defaults.tags.end());
     one.priority = reading_.integer(value_, where_, "priority", INT32_MIN, INT32_MAX);
@@ -40,6 +42,28 @@ class CaseReader {
  private:
   std::vector<std::string> files(const std::string& key, const std::vector<std::string>& fallback) {
     return value_.find(key) != nullptr ? reading_.texts(value_, where_, key) : fallback;
+  }
+
+  // One file, one purpose: a command must not write over what it reads.
+  void check_files(const PlanDefaults& defaults) {
+    std::map<std::string, std::string> purposes;  // by path
+    for (const auto& [key, fallback] :
+         {std::pair{"inputs", &defaults.input_list}, std::pair{"outputs", &defaults.output_list}}) {
+      const Value* own = value_.find(key);
+      const Value& list = own != nullptr ? *own : *fallback;
+      for (std::size_t i = 0; i < list.items.size(); ++i) {
+        if (!list.items[i].is_scalar()) continue;
+        const std::string path =
+            std::filesystem::path(list.items[i].text).lexically_normal().string();
+        const std::string purpose =
+            (key == std::string_view("inputs") ? "input" : "output") + std::to_string(i);
+        const auto [known, is_new] = purposes.emplace(path, purpose);
+        if (is_new) continue;
+        reading_.problems().error(
+            list.items[i].place, at(below(where_, key), i),
+            "'" + path + "' is " + known->second + " and " + purpose + " at once");
+      }
+    }
   }
 
   // The plan's with the case's laid onto it. A custom function of the plan's is not half replaced
@@ -135,6 +159,9 @@ class CaseReader {
             "the tensor has more than " + std::to_string(kMaxTensorBytes >> 30) + " GiB");
         return result;
       }
+      if (factor == 0)
+        reading_.problems().warn(item.place, where,
+                                 "the tensor has no elements: nothing of it is compared");
       bytes *= factor;
       result.extents.push_back(*extent);
     }

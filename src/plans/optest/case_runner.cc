@@ -53,12 +53,14 @@ class RunOnItsWay {
         backend_(plan.backends[run.backend]),
         case_(plan.cases[run.which]),
         shapes_(case_.shapes[run.shape]),
-        resolved_(resolve(plan, run)),
+        resolved_(resolve(plan, run, tools.files)),
         policy_(policy),
         tools_(tools),
         stop_(stop),
         log_(tools.scratch.path() / "case.log"),
-        plan_folder_(plan.folder) {
+        plan_folder_(plan.folder),
+        original_inputs_(tools.files.empty() ? std::vector<fs::path>()
+                                             : resolve(plan, run).inputs) {
     std::error_code ignored;
     fs::remove(log_, ignored);
   }
@@ -67,6 +69,8 @@ class RunOnItsWay {
     const auto begun = Clock::now();
     record_.id = run_.id;
     record_.xfail = run_.xfail;
+    record_.more["attempts"] = 0;
+    if (!backend_.kernel) record_.more["argv"] = resolved_.command;
     Outcome outcome = perform();
     // What went wrong because it was cancelled says nothing of the operator.
     const bool is_wrong =
@@ -117,11 +121,27 @@ class RunOnItsWay {
     }
     const WorkdirLock lock(resolved_.workdir, stop_);
     if (stop_.stop_requested()) return {Outcome::Kind::cancelled, "cancelled before it began"};
-    made_ =
-        make_inputs(case_, shapes_, resolved_, policy_, tools_.functions, tools_.scratch, stop_);
+    if (const std::string fault = bring_users_inputs(); !fault.empty())
+      return {Outcome::Kind::error, fault};
+    made_ = make_inputs(case_, shapes_, resolved_, {.policy = policy_, .seed = tools_.seed},
+                        tools_.functions, tools_.scratch, stop_);
     note_inputs(made_);
+    if (!backend_.kernel) return perform_command();
     if (!made_.problem.empty()) return {Outcome::Kind::error, made_.problem};
-    return backend_.kernel ? perform_kernel() : perform_command();
+    return perform_kernel();
+  }
+
+  // A run whose files lie elsewhere begins with the user's own, too.
+  std::string bring_users_inputs() {
+    for (std::size_t i = 0; i < original_inputs_.size(); ++i) {
+      const fs::path& to = resolved_.inputs[i];
+      std::error_code error;
+      if (to == original_inputs_[i] || !is_users_file(original_inputs_[i])) continue;
+      fs::create_directories(to.parent_path(), error);
+      fs::copy_file(original_inputs_[i], to, fs::copy_options::skip_existing, error);
+      if (error) return "cannot copy " + original_inputs_[i].string() + ": " + error.message();
+    }
+    return {};
   }
 
   void note_inputs(const MadeInputs& made) {
@@ -147,6 +167,7 @@ class RunOnItsWay {
 
   Outcome perform_command() {
     Outcome outcome = prepare_and_run();
+    note_end();
     for (std::size_t i = 0; i < resolved_.cleanup.size(); ++i) {
       // Also after a cancellation: what was set up is taken down.
       const StepEnd end = take_step("cleanup " + std::to_string(i + 1), resolved_.cleanup[i], {});
@@ -155,12 +176,29 @@ class RunOnItsWay {
       record_.warnings.push_back(said);
       if (outcome.kind == Outcome::Kind::passed) outcome = {Outcome::Kind::error, said};
     }
+    if (!made_.problem.empty()) return outcome;
+    if (const std::string changed = changed_by("a cleanup command"); !changed.empty())
+      record_.warnings.push_back(changed);
     return outcome;
   }
 
+  void note_end() {
+    try {
+      mark_in_use(made_, resolved_, false);
+    } catch (const FileFault& fault) {
+      record_.warnings.emplace_back(fault.what());
+    }
+  }
+
   Outcome prepare_and_run() {
+    if (!made_.problem.empty()) return {Outcome::Kind::error, made_.problem};
     if (const std::string fault = clear_outputs(); !fault.empty())
       return {Outcome::Kind::error, fault};
+    try {
+      mark_in_use(made_, resolved_, true);
+    } catch (const FileFault& fault) {
+      return {Outcome::Kind::error, fault.what()};
+    }
     for (std::size_t i = 0; i < resolved_.prepare.size(); ++i) {
       const StepEnd end =
           take_step("prepare " + std::to_string(i + 1), resolved_.prepare[i], stop_);
@@ -276,10 +314,10 @@ class RunOnItsWay {
         << "+ " << what << ": " << plans::describe(end) << '\n';
     json told = plans::to_json(step, end);
     told.erase("log");
-    if (what.starts_with("command")) {
-      record_.more["argv"] = argv;
+    // Of the command, or of what failed before it.
+    const bool is_cleanup = what.starts_with("cleanup");
+    if (!is_cleanup && (what.starts_with("command") || !end.succeeded()))
       record_.more["repro"] = plans::repro_line(step);
-    }
     steps_.push_back(std::move(told));
     return end;
   }
@@ -304,6 +342,7 @@ class RunOnItsWay {
   const std::stop_token& stop_;
   const fs::path log_;
   const fs::path& plan_folder_;
+  const std::vector<fs::path> original_inputs_;  // if inputs lie elsewhere
   MadeInputs made_{};
   CaseRecord record_{};
   json steps_ = json::array();

@@ -26,6 +26,8 @@ struct CaseTools {
   CustomFunctions& functions;
   KernelJudge kernels{};
   RequirementCheck unmet{};
+  std::filesystem::path files{};        // "": inputs and outputs lie in the workdir
+  std::optional<std::uint64_t> seed{};  // where the plan gives none
 };
 
 struct Ran {

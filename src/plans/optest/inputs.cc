@@ -39,7 +39,8 @@ std::uint64_t fresh_seed() {
 
 fs::path note_of(const fs::path& file) { return file.string() + ".optest.json"; }
 
-enum class Standing { missing, ours_same, ours_other, users };
+// spoiled: ours, and changed while a run was on that nobody saw the end of.
+enum class Standing { missing, ours_same, ours_other, spoiled, users };
 
 // Whose file it is, and whether it is what the key says.
 Standing standing(const fs::path& file, const std::string& key) {
@@ -48,8 +49,19 @@ Standing standing(const fs::path& file, const std::string& key) {
   std::ifstream stream(note_of(file), std::ios::binary);
   const json note = json::parse(stream, nullptr, false);
   if (!note.is_object() || !note.value("digest", json()).is_string()) return Standing::users;
-  if (digest_of_file(file) != note.at("digest").get<std::string>()) return Standing::users;
+  if (digest_of_file(file) != note.at("digest").get<std::string>())
+    return note.value("in_use", json()) == true ? Standing::spoiled : Standing::users;
   return note.value("key", "") == key ? Standing::ours_same : Standing::ours_other;
+}
+
+// The seed that the note beside one of our files tells.
+std::optional<std::uint64_t> noted_seed(const fs::path& file) {
+  std::ifstream stream(note_of(file), std::ios::binary);
+  const json note = json::parse(stream, nullptr, false);
+  const json made_by = note.is_object() ? note.value("made_by", json()) : json();
+  const json seed = made_by.is_object() ? made_by.value("seed", json()) : json();
+  if (!seed.is_number_integer()) return std::nullopt;
+  return static_cast<std::uint64_t>(seed.get<std::int64_t>());
 }
 
 bool is_same(const fs::path& file, const std::string& digest) {
@@ -107,13 +119,13 @@ json seed_json(const std::optional<std::uint64_t>& seed) {
 // One run's inputs on their way.
 class Making {
  public:
-  Making(const Case& one, const ShapeEntry& shapes, const Resolved& resolved, CachePolicy policy)
-      : one_(one), shapes_(shapes), resolved_(resolved), policy_(policy) {}
+  Making(const Case& one, const ShapeEntry& shapes, const Resolved& resolved, const InputWish& wish)
+      : one_(one), shapes_(shapes), resolved_(resolved), wish_(wish) {}
 
   MadeInputs make(CustomFunctions& functions, const plans::ScratchFolder& scratch,
                   const std::stop_token& stop) {
     for (std::size_t i = 0; i < resolved_.inputs.size(); ++i) look_at(i);
-    if (std::count(wanted_.begin(), wanted_.end(), true) > 0) {
+    if (made_.problem.empty() && std::count(wanted_.begin(), wanted_.end(), true) > 0) {
       if (one_.generator.is_custom())
         make_custom(functions, scratch, stop);
       else
@@ -137,17 +149,27 @@ class Making {
   void look_at(std::size_t i) {
     keys_.push_back(digest_of_text(input_key(one_, shapes_, i)));
     const Standing found = standing(resolved_.inputs[i], keys_[i]);
-    const bool again = policy_ == CachePolicy::regen || found == Standing::missing ||
+    if (found == Standing::spoiled && wish_.policy == CachePolicy::reuse && made_.problem.empty()) {
+      made_.problem =
+          "input" + std::to_string(i) + ": " + resolved_.inputs[i].string() +
+          " was changed while an earlier run was cut short, perhaps by its command; --cache regen "
+          "makes it anew";
+    }
+    const bool again = wish_.policy == CachePolicy::regen || found == Standing::missing ||
                        found == Standing::ours_other;
     wanted_.push_back(again);
     made_.inputs.push_back({.cache = again                      ? "generated"
                                      : found == Standing::users ? "user"
                                                                 : "hit",
                             .seed = seed_of(one_.generator, i)});
+    // Made by an earlier run, which drew it.
+    if (found == Standing::ours_same && !again && !made_.inputs[i].seed)
+      made_.inputs[i].seed = noted_seed(resolved_.inputs[i]);
   }
 
   void make_builtin() {
-    const std::uint64_t shared = one_.generator.all.seed.value_or(fresh_seed());
+    const std::uint64_t shared =
+        one_.generator.all.seed.value_or(wish_.seed.value_or(fresh_seed()));
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       if (!wanted_[i]) continue;
       const std::uint64_t seed = seed_of(one_.generator, i).value_or(shared);
@@ -213,7 +235,7 @@ class Making {
   const Case& one_;
   const ShapeEntry& shapes_;
   const Resolved& resolved_;
-  const CachePolicy policy_;
+  const InputWish& wish_;
   std::vector<std::string> keys_{};
   std::vector<bool> wanted_{};
   MadeInputs made_{};
@@ -276,6 +298,20 @@ std::string input_key(const Case& one, const ShapeEntry& shapes, std::size_t ind
   return key.dump();
 }
 
+void mark_in_use(const MadeInputs& made, const Resolved& resolved, bool in_use) {
+  for (std::size_t i = 0; i < made.inputs.size(); ++i) {
+    const fs::path note_file = note_of(resolved.inputs[i]);
+    std::error_code error;
+    if (made.inputs[i].cache == "user" || !fs::is_regular_file(note_file, error)) continue;
+    std::ifstream stream(note_file, std::ios::binary);
+    json note = json::parse(stream, nullptr, false);
+    if (!note.is_object()) continue;
+    note.erase("in_use");
+    if (in_use) note["in_use"] = true;
+    write_file(note_file, note.dump(1));
+  }
+}
+
 std::vector<std::string> changed_inputs(const MadeInputs& made, const Resolved& resolved) {
   std::vector<std::string> changed;
   for (std::size_t i = 0; i < made.inputs.size(); ++i) {
@@ -290,11 +326,19 @@ std::vector<std::string> changed_inputs(const MadeInputs& made, const Resolved& 
   return changed;
 }
 
+bool is_users_file(const fs::path& file) {
+  try {
+    return standing(file, {}) == Standing::users;
+  } catch (const FileFault&) {
+    return false;
+  }
+}
+
 MadeInputs make_inputs(const Case& one, const ShapeEntry& shapes, const Resolved& resolved,
-                       CachePolicy policy, CustomFunctions& functions,
+                       const InputWish& wish, CustomFunctions& functions,
                        const plans::ScratchFolder& scratch, const std::stop_token& stop) {
   try {
-    return Making(one, shapes, resolved, policy).make(functions, scratch, stop);
+    return Making(one, shapes, resolved, wish).make(functions, scratch, stop);
   } catch (const FileFault& fault) {
     return {.problem = fault.what()};
   }

@@ -21,6 +21,11 @@ struct MadeInput {
   std::optional<std::uint64_t> seed{};
 };
 
+struct InputWish {
+  CachePolicy policy = CachePolicy::reuse;
+  std::optional<std::uint64_t> seed{};  // where the plan gives none
+};
+
 struct MadeInputs {
   std::vector<MadeInput> inputs{};
   std::string problem{};  // "": all are there, of the right size
@@ -28,10 +33,17 @@ struct MadeInputs {
 };
 
 [[nodiscard]] MadeInputs make_inputs(const Case& one, const ShapeEntry& shapes,
-                                     const Resolved& resolved, CachePolicy policy,
+                                     const Resolved& resolved, const InputWish& wish,
                                      CustomFunctions& functions,
                                      const plans::ScratchFolder& scratch,
                                      const std::stop_token& stop);
+
+// Whether a file is there that optest did not make.
+[[nodiscard]] bool is_users_file(const std::filesystem::path& file);
+
+// Noted beside our files while commands run, so that one that was changed by a run that was killed
+// is not taken for the user's. Throws FileFault.
+void mark_in_use(const MadeInputs& made, const Resolved& resolved, bool in_use);
 
 // What has become of the inputs since they were made: "input0" for each that is gone or another. A
 // changed file of ours is removed, so that the next run makes it anew; the user's is left alone.

@@ -102,6 +102,9 @@ class OutputJudge {
 
   void warn(const Aggregate& sums, Judged& into) const {
     const auto elements = static_cast<double>(shape_.elements());
+    if (shape_.elements() == 0)
+      into.warnings.push_back("MISTRUSTED: " + name() +
+                              " has no elements: nothing of it was compared");
     if (shape_.elements() >= 2 && static_cast<double>(sums.zeros) > kMostZeros * elements) {
       into.warnings.push_back("MISTRUSTED: " + name() + ": " + std::to_string(sums.zeros) + " of " +
                               std::to_string(shape_.elements()) +

@@ -177,6 +177,7 @@ Judged KernelCase::judge(const KernelJudge& kernels, const std::stop_token& stop
   } catch (const std::runtime_error& fault) {
     return {.is_error = true, .details = fault.what()};
   }
+  more["attempts"] = 1;
   const node::Conclusion conclusion = kernels(order, stop);
   more["verdict"] = job::name(conclusion.verdict);
   more["trust"] = conclusion.body.value("trust", json(nullptr));

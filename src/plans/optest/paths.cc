@@ -38,14 +38,15 @@ void add_files(std::map<std::string, std::string>& tokens, const std::string& st
 
 }  // namespace
 
-Resolved resolve(const Plan& plan, const Run& run) {
+Resolved resolve(const Plan& plan, const Run& run, const std::filesystem::path& files) {
   const Backend& backend = plan.backends[run.backend];
   const Case& one = plan.cases[run.which];
   const ShapeEntry& shapes = one.shapes[run.shape];
   Resolved result{.workdir = (plan.folder / backend.workdir).lexically_normal()};
   auto& tokens = result.tokens;
-  add_files(tokens, "input", absolute(result.workdir, one.inputs, result.inputs));
-  add_files(tokens, "output", absolute(result.workdir, one.outputs, result.outputs));
+  const auto& place = files.empty() ? result.workdir : files;
+  add_files(tokens, "input", absolute(place, one.inputs, result.inputs));
+  add_files(tokens, "output", absolute(place, one.outputs, result.outputs));
   std::vector<std::string> dtypes;
   for (const auto dtype : one.dtypes) dtypes.emplace_back(contract::name(dtype));
   tokens["chip"] = backend.chip;

@@ -21,6 +21,8 @@ struct Resolved {
   std::vector<Command> cleanup{};
 };
 
-[[nodiscard]] Resolved resolve(const Plan& plan, const Run& run);
+// `files`: where relative inputs and outputs lie instead of the workdir; "" for the workdir itself.
+[[nodiscard]] Resolved resolve(const Plan& plan, const Run& run,
+                               const std::filesystem::path& files = {});
 
 }  // namespace assay::optest

@@ -45,6 +45,8 @@ class PlanReader {
         .outputs = reading_.texts(document, "", "outputs"),
         .tags = reading_.texts(document, "", "tags"),
         .priority = reading_.integer(document, "", "priority", INT32_MIN, INT32_MAX)};
+    if (const Value* inputs = document.find("inputs")) defaults.input_list = *inputs;
+    if (const Value* outputs = document.find("outputs")) defaults.output_list = *outputs;
     if (document.find("inputs") == nullptr) {
       reading_.problems().error(document.place, "inputs", "is required");
     }

@@ -1,5 +1,8 @@
 #include "plans/optest/plan_job.h"
 
+#include <algorithm>
+#include <set>
+
 #include "plans/optest/case_runner.h"
 #include "plans/optest/plan.h"
 #include "plans/optest/selection.h"
@@ -37,9 +40,13 @@ std::string plural(std::size_t count, const std::string& word) {
 
 class PlanJob {
  public:
-  PlanJob(const json& request, node::Reporter& reporter, const std::stop_token& stop,
+  PlanJob(const node::Order& order, node::Reporter& reporter, const std::stop_token& stop,
           const plans::Workshop& workshop)
-      : request_(request), stages_(reporter), stop_(stop), workshop_(workshop) {}
+      : request_(order.request),
+        job_id_(order.job_id),
+        stages_(reporter),
+        stop_(stop),
+        workshop_(workshop) {}
 
   node::Conclusion run() {
     Loaded loaded =
@@ -61,6 +68,7 @@ class PlanJob {
                   {"total", runs.size()},
                   {"runs", std::move(ids)},
                   {"problems", problems_}});
+    find_shared_files(*loaded.plan);
     run_all(*loaded.plan, runs);
     std::vector<std::string> selected;
     for (const auto& one : runs) selected.push_back(one.id);
@@ -98,7 +106,9 @@ class PlanJob {
                               [&](const json& order, const std::stop_token& stop) {
                                 return judge_kernel(workshop_, order, stop);
                               },
-                          .unmet = [&](const json& needs) { return unmet(needs); }};
+                          .unmet = [&](const json& needs) { return unmet(needs); },
+                          .files = request_.value("files", ""),
+                          .seed = wanted_seed()};
     isolation_ = {{"commands", "host"},
                   {"functions", functions.level()},
                   {"note",
@@ -109,6 +119,7 @@ class PlanJob {
     const bool stop_on_first = request_.value("stop_on_first", false);
     for (std::size_t i = 0; i < runs.size() && !stop_.stop_requested(); ++i) {
       Ran ran = runner.run(runs[i], stop_);
+      tell_how_to_repeat(plan, runs[i], ran.record);
       if (stop_.stop_requested()) {
         // Nobody takes stages any more; the conclusion still says what became of it.
         cases_.push_back(to_json(ran.record));
@@ -119,10 +130,64 @@ class PlanJob {
     }
   }
 
+  [[nodiscard]] std::optional<std::uint64_t> wanted_seed() const {
+    if (!request_.contains("seed")) return std::nullopt;
+    return static_cast<std::uint64_t>(request_.at("seed").get<std::int64_t>());
+  }
+
+  // Files that more than one run of the whole plan reads or writes.
+  void find_shared_files(const Plan& plan) {
+    std::set<std::filesystem::path> seen;
+    for (const Run& run : select_runs(plan, {})) {
+      const Resolved resolved = resolve(plan, run);
+      std::set<std::filesystem::path> own(resolved.inputs.begin(), resolved.inputs.end());
+      own.insert(resolved.outputs.begin(), resolved.outputs.end());
+      for (const auto& file : own) {
+        if (!seen.insert(file).second) shared_files_.insert(file);
+      }
+    }
+  }
+
+  [[nodiscard]] bool shares_files(const Plan& plan, const Run& run) const {
+    const Resolved resolved = resolve(plan, run);
+    const auto is_shared = [&](const auto& file) { return shared_files_.contains(file); };
+    return std::any_of(resolved.inputs.begin(), resolved.inputs.end(), is_shared) ||
+           std::any_of(resolved.outputs.begin(), resolved.outputs.end(), is_shared);
+  }
+
+  // Where other runs have put files of their own in place of this one's, its bare command would
+  // read theirs and write over them: then the line lets optest make all of it anew, elsewhere.
+  void tell_how_to_repeat(const Plan& plan, const Run& run, CaseRecord& record) {
+    const bool is_kernel = plan.backends[run.backend].kernel.has_value();
+    if (!is_kernel && (!record.more.contains("repro") || !shares_files(plan, run))) return;
+    record.more.erase("repro");
+    if (!request_.value("is_file", false)) {
+      record.more["repro_note"] =
+          "the plan was given as a text and its runs share files: argv is what ran";
+      return;
+    }
+    const auto file = std::filesystem::path(plan.folder) /
+                      std::filesystem::path(request_.at("file").get<std::string>()).filename();
+    std::error_code ignored;
+    std::string line =
+        plans::command_line({std::filesystem::read_symlink("/proc/self/exe", ignored).string(),
+                             "optest", "run", "--plan", file.string(), "--only", run.id});
+    for (const char* key : {"python", "isolation"}) {
+      const std::string value = request_.value(key, "");
+      if (!value.empty()) line += " --" + std::string(key) + "=" + plans::quoted(value);
+    }
+    for (const auto& seed : record.more.value("seeds", json::array())) {
+      if (!seed.is_number_integer() || plan.cases[run.which].generator.all.seed) continue;
+      line += " --seed=" + seed.dump();
+      break;
+    }
+    record.more["repro"] = line + " --files \"$(mktemp -d)\"";
+  }
+
   void tell(Ran& ran, std::size_t index, std::size_t total) {
     json told = to_json(ran.record);
     const std::string log = "log-" + std::to_string(index);
-    if (!ran.log.empty()) told["log"] = log;
+    if (!ran.log.empty()) told["log"] = plans::artifact_uri(job_id_, log);
     cases_.push_back(told);
     told["index"] = index;
     told["total"] = total;
@@ -198,12 +263,14 @@ class PlanJob {
   }
 
   const json& request_;
+  const std::string& job_id_;
   plans::Stages stages_;
   const std::stop_token& stop_;
   const plans::Workshop& workshop_;
   json problems_ = json::array();
   json cases_ = json::array();
   json isolation_ = json::object();
+  std::set<std::filesystem::path> shared_files_{};
 };
 
 }  // namespace
@@ -224,6 +291,7 @@ Choice choice_from(const json& document) {
                 .skip_tags = words(document, "skip_tags")};
   if (document.contains("backend")) choice.backend = document.at("backend").get<std::string>();
   if (document.contains("chip")) choice.chip = document.at("chip").get<std::string>();
+  choice.only = document.value("only", "");
   if (document.contains("priority_max"))
     choice.priority_max = document.at("priority_max").get<std::int64_t>();
   return choice;
@@ -243,7 +311,7 @@ json problems_json(const std::vector<Problem>& problems) {
 
 node::Conclusion run_plan_job(const node::Order& order, node::Reporter& reporter,
                               const std::stop_token& stop, const plans::Workshop& workshop) {
-  return PlanJob(order.request, reporter, stop, workshop).run();
+  return PlanJob(order, reporter, stop, workshop).run();
 }
 
 }  // namespace assay::optest

@@ -30,6 +30,8 @@ struct BackendRead {
 struct PlanDefaults {
   std::vector<std::string> inputs{};
   std::vector<std::string> outputs{};
+  Value input_list{};  // the same, with their places
+  Value output_list{};
   Value generator{};
   Value assertion{};
   std::vector<std::string> tags{};

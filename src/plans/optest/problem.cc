@@ -62,6 +62,12 @@ void Problems::sort() {
     if (a.place.line != b.place.line) return a.place.line < b.place.line;
     return a.place.column < b.place.column;
   });
+  // What many cases take over from the plan is one mistake, in one place.
+  const auto same = [](const Problem& a, const Problem& b) {
+    return a.place.line > 0 && a.place.line == b.place.line && a.place.column == b.place.column &&
+           a.message == b.message;
+  };
+  list_.erase(std::unique(list_.begin(), list_.end(), same), list_.end());
 }
 
 }  // namespace assay::optest

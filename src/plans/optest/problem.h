@@ -37,7 +37,7 @@ class Problems {
   }
   [[nodiscard]] bool fatal() const;
   [[nodiscard]] const std::vector<Problem>& list() const { return list_; }
-  // In the order of the file.
+  // In the order of the file; what is said twice of one place is said once.
   void sort();
 
  private:

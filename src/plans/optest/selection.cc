@@ -77,12 +77,11 @@ std::vector<Run> select_runs(const Plan& plan, const Choice& choice) {
       const bool xfail =
           contains(one.xfail, backend.type) || contains(backend.xfail_cases, one.name);
       for (std::size_t s = 0; s < one.shapes.size(); ++s) {
-        runs.push_back({.backend = b,
-                        .which = which,
-                        .shape = s,
-                        .id = one.name + "@" + backend.type + ":" + backend.chip + "/shape" +
-                              std::to_string(s),
-                        .xfail = xfail});
+        std::string id =
+            one.name + "@" + backend.type + ":" + backend.chip + "/shape" + std::to_string(s);
+        if (!choice.only.empty() && choice.only != id) continue;
+        runs.push_back(
+            {.backend = b, .which = which, .shape = s, .id = std::move(id), .xfail = xfail});
       }
     }
   }

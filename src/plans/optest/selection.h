@@ -17,6 +17,7 @@ struct Choice {
   std::vector<std::string> tags{};       // one must be there
   std::vector<std::string> skip_tags{};  // none may be there
   std::optional<std::int64_t> priority_max{};
+  std::string only{};  // the id of one run; "": any
 };
 
 struct Run {

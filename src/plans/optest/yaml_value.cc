@@ -53,17 +53,42 @@ class Copy {
   }
 
  private:
-  static void take_scalar(const YAML::Node& node, Value& value) {
+  void take_scalar(const YAML::Node& node, Value& value) {
     value.text = node.Scalar();
+    if (value.text.find('\0') != std::string::npos)
+      problems_.error(value.place, "", "holds a NUL, which no path, name or command may");
     value.is_quoted = node.Tag() == "!";
     const bool is_null = !value.is_quoted && (value.text == "~" || value.text == "null" ||
                                               value.text == "Null" || value.text == "NULL");
     value.kind = is_null ? Value::Kind::null : Value::Kind::scalar;
   }
 
+  // "<<: *defaults", or a list of them: keys that the mapping itself has not; the first one counts.
+  void merge(const YAML::Node& node, Place place, std::set<std::string>& seen, Value& into,
+             int depth) {
+    if (node.IsSequence()) {
+      for (const auto& one : node) merge_one(one, place, seen, into, depth);
+      return;
+    }
+    merge_one(node, place, seen, into, depth);
+  }
+
+  void merge_one(const YAML::Node& node, Place place, std::set<std::string>& seen, Value& into,
+                 int depth) {
+    if (!node.IsMap()) {
+      problems_.error(place, "", "'<<' merges mappings only");
+      return;
+    }
+    Value merged = of(node, depth + 1);
+    for (auto& entry : merged.entries) {
+      if (seen.insert(entry.key).second) into.entries.push_back(std::move(entry));
+    }
+  }
+
   void take_mapping(const YAML::Node& node, Value& value, int depth) {
     value.kind = Value::Kind::mapping;
     std::set<std::string> seen;
+    std::vector<std::pair<YAML::Node, Place>> merges;
     for (const auto& pair : node) {
       const Place place = place_of(pair.first.Mark());
       if (!pair.first.IsScalar()) {
@@ -71,10 +96,21 @@ class Copy {
         continue;
       }
       const std::string key = pair.first.Scalar();
+      if (key.find('\0') != std::string::npos) {
+        problems_.error(place, "", "a key holds a NUL");
+        continue;
+      }
+      if (key == "<<" && pair.first.Tag() != "!") {
+        if (!merges.empty()) problems_.error(place, "", "the key '<<' occurs twice");
+        merges.emplace_back(pair.second, place);
+        continue;
+      }
       if (!seen.insert(key).second)
         problems_.error(place, "", "the key '" + key + "' occurs twice");
       value.entries.push_back({key, place, of(pair.second, depth + 1)});
     }
+    for (const auto& [node_of_merge, place] : merges)
+      merge(node_of_merge, place, seen, value, depth);
   }
 
   Problems& problems_;

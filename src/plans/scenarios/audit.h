@@ -16,8 +16,9 @@ namespace assay::scenarios {
 [[nodiscard]] std::vector<Finding> audit_devcontainer(const std::string& text,
                                                       const std::string& file,
                                                       const Subject& subject);
+// `first_line`: of the file, where the script begins.
 [[nodiscard]] std::vector<Finding> audit_script(const std::string& text, const std::string& file,
-                                                const Subject& subject);
+                                                const Subject& subject, int first_line = 1);
 
 struct LogAudit {
   std::vector<Finding> findings{};
@@ -31,7 +32,7 @@ struct LogAudit {
 [[nodiscard]] LogAudit audit_log(const std::string& text, const std::string& file,
                                  const Subject& subject);
 
-// The base images of a Dockerfile, its own stages left out.
+// The base images of a Dockerfile, its own stages left out, ARG by its default.
 [[nodiscard]] std::vector<std::string> base_images(const std::string& dockerfile);
 
 // Terminal colours and cursor movements removed; what a carriage return overwrote is a line of its

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plans/scenarios/workspace_package.h"
 #include "plans/step.h"
 
 namespace assay::scenarios {
@@ -18,20 +19,37 @@ std::vector<LinePattern> patterns_of(const json& list) {
   return patterns;
 }
 
-std::string quoted_for_regex(const std::string& text) {
-  std::string quoted;
-  for (const char letter : text) {
-    if (std::string_view("\\^$.|?*+()[]{}").find(letter) != std::string_view::npos) quoted += '\\';
-    quoted += letter;
+// A package as pip may spell it; `-`, `_` and `.` are one.
+std::string package_pattern(const std::string& package) {
+  std::string pattern;
+  for (const char letter : package) {
+    const bool is_joint = letter == '-' || letter == '_' || letter == '.';
+    if (is_joint)
+      pattern += "[-_.]";
+    else if (std::string_view("\\^$|?*+()[]{}").find(letter) != std::string_view::npos)
+      pattern += '.';
+    else
+      pattern += letter;
   }
-  return quoted;
+  return pattern;
+}
+
+// What pip and uv say when the package is there; without a name, when anything editable was built.
+json default_lines(const std::string& target) {
+  if (target.empty()) {
+    return {"Building editable for .*(finished with status 'done'|[.][.][.] *done)",
+            "Running setup[.]py develop for "};
+  }
+  const std::string package = package_pattern(target);
+  return {"Successfully installed (.*[[:space:]])?" + package + "-[0-9]",
+          "^ *[+] " + package + "==[^ ]+ [(]from "};
 }
 
 }  // namespace
 
 bool is_violation(const Finding& finding) {
   return finding.kind != "compile" && finding.kind != "prompt" &&
-         finding.kind != "base_image_reused";
+         finding.kind != "base_image_reused" && finding.kind != "not_audited";
 }
 
 json to_json(const Finding& finding) {
@@ -51,23 +69,21 @@ json to_json(const std::vector<Finding>& findings) {
 
 Subject subject_from(const json& scenario) {
   const json compile = scenario.value("compile", json::object());
-  const std::string target = quoted_for_regex(compile.value("target", ""));
-  const std::string package = target.empty() ? "\\S+" : "\\S*" + target + "\\S*";
-  json commands =
-      json::array({"pip3?\\s+install\\b.*\\s(-e|--editable)(=|\\s)",
-                   "setup\\.py\\s+(install|develop|build\\w*|bdist_wheel)", "pip3?\\s+wheel\\b"});
-  json lines = json::array({"Successfully installed .*\\b" + package});
-  return {.compile_commands = patterns_of(compile.value("commands", commands)),
-          .compile_lines = patterns_of(compile.value("log", lines)),
-          .forbidden = scenario.value(
-              "forbid",
-              std::vector<std::string>{"xformers-dependency-downloader", "xformers-builder"})};
+  std::string target = compile.value("target", "");
+  if (target.empty()) target = package_of(scenario.value("workspace", ""));
+  Subject subject{.compile_lines = patterns_of(compile.value("log", default_lines(target))),
+                  .forbidden = scenario.value(
+                      "forbid", std::vector<std::string>{"xformers-dependency-downloader",
+                                                         "xformers-builder"})};
+  if (compile.contains("commands")) subject.compile_commands = patterns_of(compile.at("commands"));
+  subject.target = std::move(target);
+  return subject;
 }
 
 bool matches_any(const std::vector<LinePattern>& patterns, const std::string& text) {
   const std::string bounded = text.substr(0, kMatchedLength);
   return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const LinePattern& one) { return one.is_in(bounded); });
+                     [&](const LinePattern& one) { return one.place_in(bounded).has_value(); });
 }
 
 }  // namespace assay::scenarios

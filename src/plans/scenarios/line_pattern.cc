@@ -9,7 +9,7 @@ namespace assay::scenarios {
 
 struct LinePattern::Compiled {
   explicit Compiled(const std::string& expression) {
-    const int fault = ::regcomp(&regex, expression.c_str(), REG_EXTENDED | REG_ICASE | REG_NOSUB);
+    const int fault = ::regcomp(&regex, expression.c_str(), REG_EXTENDED | REG_ICASE);
     if (fault == 0) return;
     std::array<char, 200> said{};
     ::regerror(fault, &regex, said.data(), said.size());
@@ -35,8 +35,10 @@ LinePattern::LinePattern(const std::string& expression) {
   compiled_ = std::make_shared<const Compiled>(expression);
 }
 
-bool LinePattern::is_in(const std::string& line) const {
-  return ::regexec(&compiled_->regex, line.c_str(), 0, nullptr, 0) == 0;
+std::optional<std::size_t> LinePattern::place_in(const std::string& line) const {
+  regmatch_t match{};
+  if (::regexec(&compiled_->regex, line.c_str(), 1, &match, 0) != 0) return std::nullopt;
+  return static_cast<std::size_t>(match.rm_so);
 }
 
 }  // namespace assay::scenarios

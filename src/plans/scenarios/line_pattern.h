@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace assay::scenarios {
@@ -12,7 +13,8 @@ class LinePattern {
  public:
   // Throws std::invalid_argument with what is wrong.
   explicit LinePattern(const std::string& expression);
-  [[nodiscard]] bool is_in(const std::string& line) const;
+  // Where it begins in `line`; nothing if it is not there.
+  [[nodiscard]] std::optional<std::size_t> place_in(const std::string& line) const;
 
  private:
   struct Compiled;

@@ -13,6 +13,11 @@ using nlohmann::json;
 using Auditor = std::vector<Finding> (*)(const std::string& text, const std::string& file,
                                          const Subject& subject);
 
+std::vector<Finding> audit_whole_script(const std::string& text, const std::string& file,
+                                        const Subject& subject) {
+  return audit_script(text, file, subject);
+}
+
 constexpr std::uintmax_t kMaxFileBytes = 4U << 20;
 
 void look_at(const std::string& path, Auditor audit, const Subject& subject,
@@ -42,9 +47,9 @@ json static_audit(const json& request) {
   };
   look("dockerfile", audit_dockerfile);
   look("devcontainer", audit_devcontainer);
-  look("post_create", audit_script);
+  look("post_create", audit_whole_script);
   for (const auto& script : request.value("scripts", std::vector<std::string>{})) {
-    look_at(script, audit_script, subject, findings, files);
+    look_at(script, audit_whole_script, subject, findings, files);
   }
   std::vector<Finding> violations;
   std::size_t compiles = 0;
