@@ -1,7 +1,6 @@
 #include "engine/node/ratio.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
@@ -33,7 +32,8 @@ std::string_view name(RatioVerdict verdict) {
   return "";
 }
 
-Ratio ratio_of(std::span<const double> reference, std::span<const double> candidate) {
+Ratio ratio_of(std::span<const double> reference, std::span<const double> candidate,
+               double doubt_ns) {
   std::vector<double> logarithms;
   for (std::size_t i = 0; i < reference.size(); ++i) {
     logarithms.push_back(std::log(reference[i] / candidate[i]));
@@ -44,7 +44,9 @@ Ratio ratio_of(std::span<const double> reference, std::span<const double> candid
   double squares = 0;
   for (const double value : logarithms) squares += (value - mean) * (value - mean);
   const double error = std::sqrt(squares / (count - 1) / count);
-  const double half = student(logarithms.size() - 1) * error;
+  const double shortest = *std::min_element(candidate.begin(), candidate.end());
+  const double half =
+      student(logarithms.size() - 1) * error + (doubt_ns > 0 ? doubt_ns / shortest : 0);
   Ratio out{.ratio = std::exp(mean),
             .low = std::exp(mean - half),
             .high = std::exp(mean + half),
