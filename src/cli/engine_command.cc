@@ -97,14 +97,13 @@ Isolation test_isolation(const EngineOptions& options, const std::string& runner
   return isolation;
 }
 
+node::Conclusion told(const node::Ended& ended) {
+  return {.verdict = ended.verdict, .body = {{"summary", ended.summary}, {"detail", ended.detail}}};
+}
+
 node::Conclusion judge_python(const node::Runners& runners, node::Pythons& pythons,
                               node::KernelTask task, node::Reporter& reporter,
                               const std::stop_token& stop, json isolation) {
-  const auto told = [](const node::Ended& ended) -> node::Conclusion {
-    return {.verdict = ended.verdict,
-            .body = {{"summary", ended.summary}, {"detail", ended.detail}}};
-  };
-  if (const auto unsupported = node::unsupported_python(task)) return told(*unsupported);
   const auto zygote = pythons.choose();
   if (const auto* none = std::get_if<node::Ended>(&zygote)) return told(*none);
   auto conclusion = node::PythonJob(runners, *std::get<node::PythonZygote*>(zygote),
@@ -143,19 +142,22 @@ int run_engine(const EngineOptions& options) {
     if (!bench.may_run) return node::refused_isolation(bench.isolation);
     auto task = node::decode_kernel_task(order.request);
     task.client = order.client;
-    if (task.is_python()) {
+    if (const auto unsupported = node::unsupported_python(task)) return told(*unsupported);
+    if (task.kernel.is_python()) {
       return judge_python(bench.runners, pythons, std::move(task), reporter, stop,
                           node::isolation_in_force(bench.isolation));
     }
-    const auto device = bench.devices.choose(task.device);
+    // What is compiled for the emulator, or judged by CPU tensors, runs there whatever else there
+    // is.
+    const auto device = bench.devices.choose(task.has_interpreted() ? "emulator" : task.device);
     if (const auto* none = std::get_if<node::Ended>(&device)) {
-      return {.verdict = none->verdict,
-              .body = {{"summary", none->summary}, {"detail", none->detail}}};
+      return told(*none);
     }
-    const node::Compiler compiler(bench.runners, cache, zygotes);
-    auto conclusion = node::KernelJob(bench.runners, compiler, std::get<node::GpuPool*>(device),
-                                      std::move(task), reporter, stop)
-                          .run();
+    const node::Compiler compiler(bench.runners, cache, zygotes, pythons);
+    auto conclusion =
+        node::KernelJob(bench.runners, compiler, pythons, std::get<node::GpuPool*>(device),
+                        std::move(task), reporter, stop)
+            .run();
     json& environment = conclusion.body["environment"];
     environment["driver"] = bench.devices.gpus().driver;
     environment["isolation"] = node::isolation_in_force(bench.isolation);
@@ -163,8 +165,9 @@ int run_engine(const EngineOptions& options) {
   };
   config.capabilities = [&] {
     const Workbench& bench = *workbench.get();
-    const auto compiler = bench.may_run ? node::Compiler(bench.runners, cache, zygotes).describe()
-                                        : node::CompilerFacts{.missing = "nothing may run here"};
+    const auto compiler = bench.may_run
+                              ? node::Compiler(bench.runners, cache, zygotes, pythons).describe()
+                              : node::CompilerFacts{.missing = "nothing may run here"};
     return node::capabilities(bench.isolation, toolkit, compiler, bench.devices.gpus(),
                               pythons.interpreters(), config.slots);
   };

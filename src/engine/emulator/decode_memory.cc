@@ -135,7 +135,10 @@ bool FunctionDecoder::decode_load_store(Form& form, bool is_load) {
   // A cache policy may follow.
   if (operands_.size() < 2 || operands_.size() > 3) return false;
   const Operand& address = operands_[is_load ? 1 : 0];
-  const Operand& data = operands_[is_load ? 0 : 1];
+  // Triton writes a vector of one: `ld.global.b32 { %r1 }, [...]`.
+  const Operand& written = operands_[is_load ? 0 : 1];
+  const bool is_single = written.kind == Operand::Kind::list && written.items.size() == 1;
+  const Operand& data = is_single ? written.items.front() : written;
   const bool is_list = data.kind == Operand::Kind::list;
   if ((elements > 1) != is_list || (is_list && data.items.size() != elements)) return false;
   Op op;

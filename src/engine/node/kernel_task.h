@@ -27,7 +27,8 @@ struct KernelSource {
   std::string method_name{};
   std::string entry_point{};
 
-  [[nodiscard]] bool is_python() const { return kernel_type != "cuda"; }
+  // Whether the source's own host code is called; of a Triton kernel only device code runs.
+  [[nodiscard]] bool is_python() const { return kernel_type != "cuda" && kernel_type != "triton"; }
 };
 
 enum class Until { compiled, validated, timed, profiled };
@@ -73,8 +74,9 @@ struct KernelTask {
   std::vector<HiddenTask> hidden{};
   std::string hidden_note{};  // why they are not more
 
-  [[nodiscard]] bool is_python() const {
-    return kernel.is_python() || (reference && reference->is_python());
+  // Whether one of the two needs an interpreter: such a task does without a GPU.
+  [[nodiscard]] bool has_interpreted() const {
+    return kernel.kernel_type != "cuda" || (reference && reference->kernel_type != "cuda");
   }
 };
 

@@ -1,9 +1,9 @@
 #include "engine/node/python_job.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "engine/node/kernel_wording.h"
+#include "engine/node/python_start.h"
 #include "engine/node/python_timing.h"
 #include "engine/node/stage_clock.h"
 #include "engine/node/trial_judgement.h"
@@ -21,12 +21,6 @@ constexpr std::uint32_t kFirstTimedTrial = 10'000;
 constexpr std::uint64_t kMaxArenaBytes = 256ULL << 20;
 constexpr std::uint64_t kConstructionSeed = 42;  // the manual's
 constexpr std::size_t kMostOutputs = 64;
-
-struct ZygoteRefuses : std::runtime_error {
-  explicit ZygoteRefuses(const NoPython& none)
-      : std::runtime_error(none.reason), is_fault(none.is_fault) {}
-  bool is_fault;
-};
 
 bool runs_here(const KernelSource& source) {
   return source.kernel_type == "torch" || source.kernel_type == "multi_kernel";
@@ -92,22 +86,25 @@ std::optional<Ended> unsupported_python(const KernelTask& task) {
   };
   for (const KernelSource* source :
        {&task.kernel, task.reference ? &*task.reference : &task.kernel}) {
-    if (runs_here(*source)) continue;
-    if (source->kernel_type == "cuda") {
-      return refuse(
-          "A `cuda` kernel and a Python source cannot be judged against each other yet: give both "
-          "as `cuda`, or both as Python.",
-          "a comparison across processes of different kinds");
+    const std::string& type = source->kernel_type;
+    if (!source->is_python() && task.kernel.is_python()) {
+      return refuse("A reference in `" + type +
+                        "` cannot judge a Python source yet; the other way round it can: a torch "
+                        "reference, and a `cuda` or `triton` kernel.",
+                    "a comparison across processes of different kinds");
     }
-    return refuse("Kernel type '" + source->kernel_type +
-                      "' is not judged by this version: of the Python types it runs `torch` and "
-                      "`multi_kernel`, on CPU tensors.",
-                  "a runner for " + source->kernel_type);
+    if (!source->is_python() || runs_here(*source)) continue;
+    return refuse("Kernel type '" + type +
+                      "' is not judged by this version: of the Python types it runs `torch`, "
+                      "`multi_kernel` and `triton`.",
+                  "a runner for " + type);
   }
-  if (task.device.starts_with("gpu")) {
-    return refuse("Python kernels run on CPU tensors in this version, not on " + task.device +
-                      ": leave `device` at auto.",
-                  "Python kernels on a GPU");
+  if (task.has_interpreted() && task.device.starts_with("gpu")) {
+    return refuse(
+        "Python sources run on the CPU in this version, and Triton kernels on the "
+        "emulator, not on " +
+            task.device + ": leave `device` at auto.",
+        "Python kernels on a GPU");
   }
   return std::nullopt;
 }
@@ -121,24 +118,10 @@ PythonJob::PythonJob(const Runners& runners, PythonZygote& zygote, KernelTask ta
       stop_(std::move(stop)) {}
 
 std::variant<std::unique_ptr<PythonSession>, Ended> PythonJob::start_session(const char* which) {
-  try {
-    auto process = runners_.start_python(zygote_.interpreter().readable,
-                                         [&](confinement::SpawnRequest request) {
-                                           auto child = zygote_.spawn(std::move(request), stop_);
-                                           if (auto* none = std::get_if<NoPython>(&child))
-                                             throw ZygoteRefuses(*none);
-                                           return std::get<confinement::Child>(std::move(child));
-                                         });
-    return std::make_unique<PythonSession>(std::move(process), which, stop_);
-  } catch (const ZygoteRefuses& refused) {
-    if (stop_.stop_requested()) {
-      return Ended{.verdict = Verdict::cancelled, .summary = "Cancelled before it finished."};
-    }
-    if (refused.is_fault) return our_fault(refused.what());
-    return Ended{.verdict = Verdict::unsupported,
-                 .summary = std::string("No Python kernel can run here: ") + refused.what() + ".",
-                 .detail = {{"missing", "an interpreter with a working torch"}}};
-  }
+  auto process = start_python_runner(runners_, zygote_, stop_);
+  if (auto* ended = std::get_if<Ended>(&process)) return std::move(*ended);
+  return std::make_unique<PythonSession>(
+      std::get<std::unique_ptr<RunnerProcess>>(std::move(process)), which, stop_);
 }
 
 PythonJob::Step PythonJob::start_runners() {

@@ -18,7 +18,7 @@
 
 namespace assay::node {
 
-// Why this engine cannot judge the task as Python, if it cannot: nothing is started for it.
+// Why this engine cannot judge what is Python in a task, if it cannot: nothing is started for it.
 [[nodiscard]] std::optional<Ended> unsupported_python(const KernelTask& task);
 
 class PythonJob {

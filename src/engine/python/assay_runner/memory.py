@@ -28,6 +28,13 @@ def dtype_name(dtype):
     return _NAMES.get(dtype)
 
 
+def torch_dtype(name):
+    """The torch dtype of a contract's name."""
+    if name not in _DTYPES:
+        raise NotImplementedError(f"this torch ({torch.__version__}) has no dtype {name}")
+    return _DTYPES[name]
+
+
 class Memory:
     """One region of addresses; what is lent is mapped at its beginning, over what was there before."""
 
@@ -42,9 +49,7 @@ class Memory:
 
     def tensor(self, place, base=0):
         """The tensor of {offset, shape, strides?, dtype} as it lies in the memory: no copy."""
-        dtype = _DTYPES.get(place["dtype"])
-        if dtype is None:
-            raise NotImplementedError(f"this torch ({torch.__version__}) has no dtype {place['dtype']}")
+        dtype = torch_dtype(place["dtype"])
         shape = place["shape"]
         if place["bytes"] == 0:
             return torch.empty(shape, dtype=dtype)

@@ -21,7 +21,7 @@ class Source:
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
         tree = ast.parse(text, file)
         self.warnings = list(_warnings(tree))
-        if kernel_type != "torch" and any(name == "triton" for name, _ in _imports(tree)):
+        if kernel_type == "multi_kernel" and any(name == "triton" for name, _ in _imports(tree)):
             self.warnings.append({"line": 0, "code": "interpreted", "message":
                                   "Triton's kernels run in Triton's own interpreter here, on CPU tensors"})
         if kernel_type == "torch":
@@ -38,8 +38,8 @@ class Source:
         if callable(found) and not isinstance(found, type):
             return found
         if found is not None:
-            raise Refused("target", f"'{name}' is {_what(found)}, not a function. " + self._available())
-        raise Refused("target", f"{missing}. " + self._available(), available=self.functions())
+            raise Refused("target", f"'{name}' is {_what(found)}, not a function. " + self.available())
+        raise Refused("target", f"{missing}. " + self.available(), available=self.functions())
 
     def own(self, name):
         """A function of the user's by its name, or None."""
@@ -57,7 +57,7 @@ class Source:
         found = vars(self.module).get(class_name)
         if not isinstance(found, type):
             text = f"Class '{class_name}' not found" + ("" if found is None else f": it is {_what(found)}")
-            raise Refused("target", f"{text}. " + self._available(), available=self.classes())
+            raise Refused("target", f"{text}. " + self.available(), available=self.classes())
         if not callable(getattr(found, method_name, None)):
             methods = [name for name, value in vars(found).items() if callable(value) and not name.startswith("__")]
             raise Refused("target", f"Method '{method_name}' not found in class '{class_name}'. Available: "
@@ -79,7 +79,8 @@ class Source:
             if is_own and getattr(value, "__module__", None) == self.module.__name__ and not name.startswith("__"):
                 yield name, value
 
-    def _available(self):
+    def available(self):
+        """What there is to be called, for the sentence that something is not."""
         return f"Available: functions [{', '.join(self.functions())}], classes [{', '.join(self.classes())}]"
 
 
