@@ -38,11 +38,15 @@ Conclusion KernelJob::conclude(const Step& ended) {
     if (!ended) body["summary"] = body["summary"].get<std::string>() + " " + words;
     warnings_.push_back({{"code", item.at("check")}, {"message", words}});
   }
-  // Trust speaks of a passed verdict: a failure needs none.
+  // Trust speaks of a passed verdict, and of proven cheating: another failure needs none.
+  const bool forged =
+      ended && ended->detail.value("forged", false) && ended->detail.value("which", "") == "kernel";
   const bool speaks = ran_ && !ended;
   // What a task cannot tell, no kernel can prove.
   const char* clear = weak_.empty() ? "verified" : "audited";
-  body["trust"] = !speaks ? json(nullptr) : json(suspect ? "suspect" : clear);
+  body["trust"] = forged    ? json("rejected")
+                  : !speaks ? json(nullptr)
+                            : json(suspect ? "suspect" : clear);
   if (speaks && !weak_.empty()) body["summary"] = body["summary"].get<std::string>() + " " + weak_;
   body["evidence"] = evidence_;
   body["environment"] = {{"device", gpu_ != nullptr ? gpu_->gpu().device() : "emulator"},

@@ -22,7 +22,9 @@ constexpr std::uint64_t kMaxSharedBytes = 227 << 10;
 constexpr std::size_t kMaxScratch = 8;  // pointers that Triton appends; two in 3.9
 
 Ended broken_claim(const std::string& what) {
-  return blame({.why = RunnerEnd::Why::malformed, .detail = what}, RunnerRole::python);
+  Ended ended = blame({.why = RunnerEnd::Why::malformed, .detail = what}, RunnerRole::python);
+  ended.detail["forged"] = true;
+  return ended;
 }
 
 bool is_launch(const TritonClaim& claim) {
@@ -101,8 +103,10 @@ json warnings_of(const KernelSource& source, const TritonClaim& claim) {
   return list;
 }
 
-// How a compiler process that ended by itself is told: the source or Triton brought it down.
+// How a compiler process that ended is told: the source or Triton brought it down. What an honest
+// one never says, the source has said.
 Ended about_compiling(Ended ended) {
+  if (ended.detail.value("why", "") == "malformed") ended.detail["forged"] = true;
   if (ended.verdict == Verdict::crashed && !ended.detail.value("forged", false)) {
     ended.verdict = Verdict::compile_failed;
     ended.summary = "While Triton compiled: " + ended.summary;

@@ -26,6 +26,8 @@ class Source:
                                   "Triton's kernels run in Triton's own interpreter here, on CPU tensors"})
         if kernel_type == "torch":
             _refuse_mixed(tree)
+        if kernel_type == "triton":
+            self.warnings += _beside_a_kernel(tree)
         name = file.removesuffix(".py")
         self.module = types.ModuleType(name)
         self.module.__file__ = file
@@ -114,6 +116,19 @@ def _refuse_mixed(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and "__global__" in node.value:
             raise Refused("mixed", f"A torch source must not hold CUDA code (line {node.lineno}); kernel_type "
                           "torch_cuda or cuda may", line=node.lineno)
+
+
+def _beside_a_kernel(tree):
+    """What a triton source has no use for: modules, and functions that launch."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and any("Module" in ast.dump(base) for base in node.bases):
+            yield {"line": node.lineno, "code": "unused",
+                   "message": f"line {node.lineno}: class {node.name} is not used; of a triton source only the kernel is run"}
+        launches = isinstance(node, ast.FunctionDef) and not node.decorator_list and any(
+            isinstance(part, ast.Call) and isinstance(part.func, ast.Subscript) for part in ast.walk(node))
+        if launches:
+            yield {"line": node.lineno, "code": "unused",
+                   "message": f"line {node.lineno}: {node.name}() is never called; the grid is the contract's"}
 
 
 def _imports(tree):
