@@ -80,6 +80,21 @@ def add(a, b):
 
 """
 
+def script(text, contract):
+    """The same kernel launched by a script: (source, io) of a multi_kernel with the entry point run."""
+    inputs = [item for item in contract["args"] if item["type"] == "tensor" and item["role"] != "output"]
+    (result,) = [item for item in contract["args"] if item["type"] == "tensor" and item["role"] == "output"]
+    spec, grid = result["tensor_spec"], contract["launch"]["grid"]
+    made = f"torch.{'zeros' if 'init' in spec else 'empty'}({spec['shape']}, dtype=torch.{spec['dtype']})"
+    name = text.rpartition("@triton.jit\ndef ")[2].partition("(")[0]
+    plain = [repr(item["value"]) if "value" in item else "made" if item is result else item["name"]
+             for item in contract["args"] if not item.get("is_meta")]
+    metas = [f"{item['name']}={item['value']!r}" for item in contract["args"] if item.get("is_meta")]
+    run = (f"def run({', '.join(item['name'] for item in inputs)}):\n    made = {made}\n"
+           f"    {name}[({grid['x']}, {grid.get('y', 1)}, {grid.get('z', 1)})]({', '.join(plain + metas)})\n    return made\n")
+    return f"import torch\n{text}\n{run}", {"args": inputs}
+
+
 KERNELS = {
     "element by element": (ADD, ADD_IO, ADD_TORCH),
     "matmul of halves": matmul("float16"),

@@ -22,12 +22,6 @@ constexpr std::uint64_t kMaxArenaBytes = 1ULL << 30;
 // The referee holds each arena twice in host memory.
 constexpr std::uint64_t kMaxGpuArenaBytes = 2ULL << 30;
 
-Ended about_reference(Ended ended) {
-  ended.summary = "The reference: " + ended.summary;
-  ended.detail["which"] = "ref_kernel";
-  return ended;
-}
-
 }  // namespace
 
 KernelJob::KernelJob(const Runners& runners, const Compiler& compiler, Pythons& pythons,
@@ -342,9 +336,7 @@ KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, js
 
 KernelJob::Step KernelJob::validate_stage() {
   StageClock clock(reporter_, "validated");
-  clock.body = {{"checked_against", task_.reference          ? "reference"
-                                    : task_.expected.empty() ? "none"
-                                                             : "golden"},
+  clock.body = {{"checked_against", checked_against(task_)},
                 {"trials", task_.validation_trials},
                 {"trials_passed", 0}};
   Step ended;

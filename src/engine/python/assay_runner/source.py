@@ -23,7 +23,9 @@ class Source:
         self.warnings = list(_warnings(tree))
         if kernel_type == "multi_kernel" and any(name == "triton" for name, _ in _imports(tree)):
             self.warnings.append({"line": 0, "code": "interpreted", "message":
-                                  "Triton's kernels run in Triton's own interpreter here, on CPU tensors"})
+                                  "Triton's kernels run in Triton's own interpreter here, on CPU tensors: it has no libdevice, "
+                                  "and computes with bfloat16 and 8-bit floats otherwise than a GPU"})
+            _import_interpreted()
         if kernel_type == "torch":
             _refuse_mixed(tree)
         if kernel_type == "triton":
@@ -129,6 +131,14 @@ def _beside_a_kernel(tree):
         if launches:
             yield {"line": node.lineno, "code": "unused",
                    "message": f"line {node.lineno}: {node.name}() is never called; the grid is the contract's"}
+
+
+def _import_interpreted():
+    """Triton anew: what it has imported so far is to be compiled. Its functions in Python (tl.sum, tl.zeros) are kernels
+    too, and each is what TRITON_INTERPRET said when it was met."""
+    for name in [name for name in sys.modules if name == "triton" or name.startswith("triton.")]:
+        if not name.startswith("triton._C"):  # a library can be loaded once
+            del sys.modules[name]
 
 
 def _imports(tree):
