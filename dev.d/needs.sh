@@ -100,14 +100,29 @@ need_toolkit() {
   "$pip_python" dev.d/toolkit.py install
 }
 
+# Whether the environment below is there, or is to be had with the CPU build of torch. pip is asked what it
+# would install and fetches nothing for it; why_no_small_python says why not.
+has_small_python() {
+  local version
+  [ -z "${ASSAY_PYTHON:-}" ] && ! has_python_environment || return 0
+  find_pip
+  version=$("$pip_python" -m pip install --dry-run --quiet --disable-pip-version-check --no-deps --ignore-installed \
+    --report - "$(grep '^torch==' dev.d/python.txt)" </dev/null 2>/dev/null |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["install"][0]["metadata"]["version"])' 2>/dev/null) || version=none
+  why_no_small_python="no CPU build of torch is offered here (pip would take: $version)"
+  case "$version" in *+cpu) return 0 ;; *) return 1 ;; esac
+}
+
+has_python_environment() {
+  .deps/python/bin/python -c 'import importlib.util as u, sys; sys.exit(not (u.find_spec("torch") and u.find_spec("triton")))' \
+    2>/dev/null
+}
+
 # torch and triton for the tests of kernels in Python. torch 2.13.0 is also satisfied by a CPU build of it
 # (2.13.0+cpu), which is taken where the environment offers one; otherwise PyPI's, with CUDA, is fetched.
 need_python_environment() {
   local python=.deps/python/bin/python
-  if "$python" -c 'import importlib.util as u, sys; sys.exit(not (u.find_spec("torch") and u.find_spec("triton")))' \
-    2>/dev/null; then
-    return 0
-  fi
+  ! has_python_environment || return 0
   say "installing torch, triton and numpy into .deps/python (2 GB with the CPU build of torch, 7 GB without)"
   need_packages python3-venv
   rm -rf .deps/python

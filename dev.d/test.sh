@@ -3,13 +3,14 @@
 
 help_test() {
   cat <<TEXT
-usage: ./dev test [--preset PRESET] [--update] [--clients] [--python] [--containers] [FILTER]
+usage: ./dev test [--preset PRESET] [--update] [--clients] [--python[=cpu]] [--containers] [FILTER]
 
 Builds, then runs the tests whose name matches FILTER (a regular expression; all without one).
   --preset PRESET  one of: ${presets[*]} (dev)
   --update         rewrite the golden transcripts instead of comparing with them, then show the change
   --clients        also: real MCP clients, Chromium  (tests/clients/run; fetches packages)
   --python         also: torch, triton and so on     (tests/python/run; fetches packages)
+  --python=cpu     likewise, unless 7 GB would be fetched: where a CPU build of torch is offered
   --containers     also: container engines           (tests/containers/run)
 TEXT
 }
@@ -21,6 +22,7 @@ command_test() {
       --preset) [ $# -gt 1 ] || die "--preset needs a name"; preset=$2; shift ;;
       --preset=*) preset=${1#*=} ;;
       --update) update=yes ;;
+      --python=cpu) if has_small_python; then suites+=(python); else say "--python=cpu: $why_no_small_python"; fi ;;
       --clients|--python|--containers) suites+=("${1#--}") ;;
       -*) help_test >&2; die "there is no option '$1'" ;;
       *) filter=$1 ;;

@@ -88,7 +88,7 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
     request.types.push_back({roles.reference, read.kernel_type});
     if (read.contract && kernel.contract) {
       // What Python returns is compared without an argument for it.
-      if (kernel.kernel_type == "cuda") {
+      if (is_device_code(kernel.kernel_type)) {
         const auto nothing = compares_nothing(*kernel.contract, std::string("/") + roles.judged);
         request.violations.insert(request.violations.end(), nothing.begin(), nothing.end());
       }

@@ -65,29 +65,31 @@ ToolResult unsupported(const std::string& summary) {
 
 }  // namespace
 
+bool is_device_code(std::string_view kernel_type) {
+  return kernel_type == "cuda" || kernel_type == "triton";
+}
+
 std::optional<ToolResult> unsupported_type(const std::string& argument,
                                            const std::string& kernel_type) {
   if (kernel_type == "cuda") return std::nullopt;
   return unsupported("/" + argument + ": kernel type '" + kernel_type +
                      "' is not for this tool, which compiles `cuda`. `evaluate` and `compare` also "
-                     "judge `torch` and `multi_kernel`.");
+                     "judge `torch`, `triton` and `multi_kernel`.");
 }
 
 std::optional<ToolResult> unsupported_task(const std::vector<ArgumentType>& types) {
   for (const auto& [argument, type] : types) {
-    if (type == "cuda" || type == "torch" || type == "multi_kernel") continue;
+    if (is_device_code(type) || type == "torch" || type == "multi_kernel") continue;
     return unsupported("/" + argument + ": kernel type '" + type +
-                       "' is not judged by this version: of the Python types it runs `torch` and "
-                       "`multi_kernel`, on CPU tensors.");
+                       "' is not judged by this version: of the Python types it runs `torch`, "
+                       "`multi_kernel` and `triton`.");
   }
-  const auto is_cuda = [](const ArgumentType& one) { return one.kernel_type == "cuda"; };
-  if (std::all_of(types.begin(), types.end(), is_cuda) ||
-      std::none_of(types.begin(), types.end(), is_cuda)) {
-    return std::nullopt;
-  }
-  return unsupported("/" + types.front().argument +
-                     ": a `cuda` kernel and a Python source cannot be "
-                     "judged against each other yet: give both as `cuda`, or both as Python.");
+  const bool is_judged = is_device_code(types.back().kernel_type);
+  if (is_judged || !is_device_code(types.front().kernel_type)) return std::nullopt;
+  return unsupported("/" + types.front().argument + ": a reference in `" +
+                     types.front().kernel_type +
+                     "` cannot judge a Python source yet; the other way round it can: a torch "
+                     "reference, and a `cuda` or `triton` kernel.");
 }
 
 }  // namespace assay::tools

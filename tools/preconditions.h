@@ -22,6 +22,9 @@ namespace assay::tools {
 // `device`: auto, emulator or gpu:N.
 [[nodiscard]] std::optional<mcp::ToolResult> refuse_device(Jobs& jobs, const std::string& device);
 
+// Whether a kernel of the type runs by itself, without host code of its source.
+[[nodiscard]] bool is_device_code(std::string_view kernel_type);
+
 // `argument` names the kernel. A kernel type that a tool for CUDA C++ does not take: an answer, not
 // a refusal.
 [[nodiscard]] std::optional<mcp::ToolResult> unsupported_type(const std::string& argument,
@@ -31,8 +34,8 @@ struct ArgumentType {
   std::string argument{};
   std::string kernel_type{};
 };
-// Likewise, of what is to be judged together: what no engine of this version does. Whether an
-// interpreter is there is the engine's to say.
+// Likewise, of what is to be judged together, the judged one last: what no engine of this version
+// does. Whether an interpreter is there is the engine's to say.
 [[nodiscard]] std::optional<mcp::ToolResult> unsupported_task(
     const std::vector<ArgumentType>& types);
 

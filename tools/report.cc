@@ -74,6 +74,9 @@ OrderedJson exec_result(const JobRecord& record) {
     metadata["kernel_name"] = prepared->body.at("kernel");
     metadata["device"] = prepared->body.at("device");
   }
+  if (compiled != nullptr && compiled->body.contains("configuration")) {
+    metadata["configuration"] = compiled->body.at("configuration");
+  }
   if (const StageRecord* profiled = stage(record, "profiled");
       profiled != nullptr && profiled->body.contains("device_metrics")) {
     metadata["device_metrics"] = profiled->body.at("device_metrics");

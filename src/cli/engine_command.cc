@@ -99,6 +99,10 @@ Isolation test_isolation(const EngineOptions& options, const std::string& runner
   return isolation;
 }
 
+node::Conclusion told(const node::Ended& ended) {
+  return {.verdict = ended.verdict, .body = {{"summary", ended.summary}, {"detail", ended.detail}}};
+}
+
 // The GPU that a Python source runs on; null for CPU tensors.
 std::variant<node::GpuPool*, node::Ended> gpu_for(const node::Devices& devices,
                                                   const node::Interpreter& interpreter,
@@ -119,10 +123,6 @@ node::Conclusion judge_python(const node::Runners& runners, const node::Devices&
                               node::Pythons& pythons, node::KernelTask task,
                               node::Reporter& reporter, const std::stop_token& stop,
                               json isolation) {
-  const auto told = [](const node::Ended& ended) -> node::Conclusion {
-    return {.verdict = ended.verdict,
-            .body = {{"summary", ended.summary}, {"detail", ended.detail}}};
-  };
   const auto chosen = pythons.choose();
   if (const auto* none = std::get_if<node::Ended>(&chosen)) {
     return told(node::unsupported_python(task, nullptr).value_or(*none));
@@ -169,19 +169,22 @@ int run_engine(const EngineOptions& options) {
     if (!bench.may_run) return node::refused_isolation(bench.isolation);
     auto task = node::decode_kernel_task(order.request);
     task.client = order.client;
-    if (task.is_python()) {
+    if (task.kernel.is_python()) {
       return judge_python(bench.runners, bench.devices, pythons, std::move(task), reporter, stop,
                           node::isolation_in_force(bench.isolation));
     }
-    const auto device = bench.devices.choose(task.device);
+    if (const auto unsupported = node::unsupported_python(task, nullptr)) return told(*unsupported);
+    // What CPU tensors judge runs beside them, whatever else there is.
+    const auto device =
+        bench.devices.choose(task.has_python_reference() ? "emulator" : task.device);
     if (const auto* none = std::get_if<node::Ended>(&device)) {
-      return {.verdict = none->verdict,
-              .body = {{"summary", none->summary}, {"detail", none->detail}}};
+      return told(*none);
     }
-    const node::Compiler compiler(bench.runners, cache, zygotes, *bench.compilers);
-    auto conclusion = node::KernelJob(bench.runners, compiler, std::get<node::GpuPool*>(device),
-                                      std::move(task), reporter, stop)
-                          .run();
+    const node::Compiler compiler(bench.runners, cache, zygotes, *bench.compilers, pythons);
+    auto conclusion =
+        node::KernelJob(bench.runners, compiler, pythons, std::get<node::GpuPool*>(device),
+                        std::move(task), reporter, stop)
+            .run();
     json& environment = conclusion.body["environment"];
     environment["driver"] = bench.devices.gpus().driver;
     environment["isolation"] = node::isolation_in_force(bench.isolation);
@@ -190,8 +193,9 @@ int run_engine(const EngineOptions& options) {
   config.capabilities = [&] {
     const Workbench& bench = *workbench.get();
     const auto compiler =
-        bench.may_run ? node::Compiler(bench.runners, cache, zygotes, *bench.compilers).describe()
-                      : node::CompilerFacts{.missing = "nothing may run here"};
+        bench.may_run
+            ? node::Compiler(bench.runners, cache, zygotes, *bench.compilers, pythons).describe()
+            : node::CompilerFacts{.missing = "nothing may run here"};
     return node::capabilities(bench.isolation, toolkit, compiler, bench.devices.gpus(),
                               pythons.interpreters(), config.slots);
   };

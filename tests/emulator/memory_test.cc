@@ -60,6 +60,13 @@ TEST_CASE("vector loads and stores move elements in order") {
   }
 }
 
+TEST_CASE("a vector of one is the element itself") {
+  const auto out = run_warp(
+      "mad.wide.u32 %a2, %l, 4, %x; ld.global.b32 { %r1 }, [ %a2 + 4 ];"
+      "mad.wide.u32 %a1, %l, 4, %y; st.global.b32 [ %a1 + 0 ], { %r1 };");
+  for (unsigned lane = 0; lane < 32; ++lane) CHECK(out[lane] == 1001 + lane);
+}
+
 TEST_CASE("scattered, uniform and backward accesses give what each lane asked for") {
   const auto scattered = run_warp(
       "mul.lo.u32 %r2, %l, 77; and.b32 %r2, %r2, 255;"

@@ -391,13 +391,15 @@ def cell(text):
 
 
 def document():
+    from python_rules import PYTHON_SECTIONS  # its rows are Rules
     lines = ["# The manual's rules", "",
-             "Every rule of the manual of the system which this one replaces, as far as it concerns `cuda` sources, their contracts "
-             "and requests, with what comes of it here. The test `end_to_end_test_manual_rules` sends each to the server; this page is "
-             "printed from its table (`tests/end_to_end/manual_rules.py`), where the exact calls stand.", "",
+             "Every rule of the manual of the system which this one replaces, for sources, contracts and requests, with what comes of "
+             "it here. The test `end_to_end_test_manual_rules` sends each that concerns `cuda` to the server, `./dev test --python` "
+             "those about Python; this page is printed from their tables (`tests/end_to_end/manual_rules.py`, `python_rules.py`), "
+             "where the exact calls stand.", "",
              "*pass*: judged without a word. *warning*: judged, and something is said. *refuse*: the kernel does not pass; `refused` "
              "means that no job was made. Where something differs from the manual, the last column says so."]
-    for title, rules in SECTIONS:
+    for title, rules in SECTIONS + PYTHON_SECTIONS:
         lines += ["", f"## {title}", "", "| rule | outcome | verdict | says | why | deviation |", "|---|---|---|---|---|---|"]
         for rule in rules:
             says = f"`{cell(rule.says)}`" if rule.says else ""

@@ -3,6 +3,7 @@
 import unittest
 
 from torch_server import TorchServer, inputs, source
+from triton_kernels import KERNELS, script
 
 RUN = """import torch
 
@@ -83,6 +84,18 @@ class MultiKernel(unittest.TestCase):
         report = self.server.judge(source(wrong, "multi_kernel", io, entry_point="run"), reference)
         self.assertEqual(report["verdict"], "wrong_output", report["summary"])
         self.assertTrue(any("interpreter" in warning["message"] for warning in report["warnings"]), report["warnings"])
+
+    def test_whole_kernels_are_interpreted_as_they_are_compiled(self):
+        # What Triton's interpreter has not, or rounds otherwise.
+        lacking = {"matmul of bfloat16", "functions of libdevice", "bfloat16 out of halves", "eight bits", "a scalar of each kind", "a one, which is folded"}
+        for name, (text, contract, reference) in KERNELS.items():
+            if name in lacking:
+                continue
+            with self.subTest(name):
+                made, io = script(text, contract)
+                report = self.server.judge(source(made, "multi_kernel", io, entry_point="run"),
+                                           source(reference, "torch", io, function_name="f"), until="validated", atol=2e-3, rtol=2e-3)
+                self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
 
 
 if __name__ == "__main__":

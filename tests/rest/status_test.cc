@@ -102,7 +102,7 @@ TEST_CASE("what the arguments alone decide is refused, and nothing runs") {
 TEST_CASE("a kernel type that needs what is missing is an answer, not an error") {
   Desk desk;
   json arguments = evaluation();
-  arguments["kernel"]["kernel_type"] = "triton";
+  arguments["kernel"]["kernel_type"] = "torch_cuda";
   check(both(desk, arguments), kReport);
 }
 

@@ -18,6 +18,12 @@ constexpr SpaceName kSpaces[] = {{"global", Space::global},      {"shared", Spac
                                  {"param", Space::param},        {"param::entry", Space::param},
                                  {"param::func", Space::param}};
 
+// Triton writes a vector of one: `ld.global.b32 { %r1 }, [...]`.
+const Operand& without_braces(const Operand& operand) {
+  const bool is_single = operand.kind == Operand::Kind::list && operand.items.size() == 1;
+  return is_single ? operand.items.front() : operand;
+}
+
 // Elements of a .func's parameter lie inside it, each in whole words or inside one.
 bool fits_words(std::int64_t offset, unsigned bytes, unsigned elements, std::uint32_t size) {
   const std::uint64_t end = static_cast<std::uint64_t>(offset) + std::uint64_t{bytes} * elements;
@@ -135,7 +141,7 @@ bool FunctionDecoder::decode_load_store(Form& form, bool is_load) {
   // A cache policy may follow.
   if (operands_.size() < 2 || operands_.size() > 3) return false;
   const Operand& address = operands_[is_load ? 1 : 0];
-  const Operand& data = operands_[is_load ? 0 : 1];
+  const Operand& data = without_braces(operands_[is_load ? 0 : 1]);
   const bool is_list = data.kind == Operand::Kind::list;
   if ((elements > 1) != is_list || (is_list && data.items.size() != elements)) return false;
   Op op;

@@ -8,6 +8,16 @@ using nlohmann::json;
 
 namespace {
 
+json triton_type(const Interpreter* interpreter) {
+  if (interpreter == nullptr || !interpreter->packages.contains("triton")) {
+    return {{"supported", false}, {"missing", "an interpreter with torch and triton"}};
+  }
+  return {{"supported", true},
+          {"runs_on", "emulator"},
+          {"interpreter", interpreter->executable},
+          {"triton", interpreter->packages.at("triton")}};
+}
+
 json kernel_types(const Toolkit& toolkit, const Gpus& gpus,
                   const std::vector<Interpreter>& interpreters) {
   const std::string runs_on = gpus.list.empty() ? "emulator" : gpus.list.front().device();
@@ -22,12 +32,12 @@ json kernel_types(const Toolkit& toolkit, const Gpus& gpus,
           : json{{"supported", false}, {"missing", why_no_python(interpreters)}};
   const json later = {{"supported", false},
                       {"missing",
-                       "a runner for it; of the Python types this version runs torch "
-                       "and multi_kernel, on CPU tensors"}};
+                       "a runner for it; of the Python types this version runs torch and "
+                       "multi_kernel on CPU tensors, and triton on the emulator"}};
   return {{"cuda", cuda},
           {"torch", python},
           {"torch_cuda", later},
-          {"triton", later},
+          {"triton", triton_type(interpreter)},
           {"multi_kernel", python}};
 }
 

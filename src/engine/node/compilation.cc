@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "engine/node/leading_headers.h"
+#include "engine/node/triton_compiler.h"
 #include "engine/source/signature.h"
 
 namespace assay::node {
@@ -281,6 +282,8 @@ CompilerFacts Compiler::describe() const {
 
 std::variant<Program, Ended> Compiler::compile(const KernelSource& source, const CompileGoal& goal,
                                                const std::stop_token& stop) const {
+  if (source.kernel_type == "triton")
+    return TritonCompiler(runners_, pythons_).compile(source, goal, stop);
   const Toolkit& toolkit = runners_.toolkit();
   if (!toolkit.has_compiler()) return missing_compiler(toolkit, "libnvrtc was not found");
   const frames::Frame request = request_for(source, goal, toolkit);

@@ -1,6 +1,7 @@
-// One source through the compiler: out of the cache, or through a compile runner that serves this
-// one source. The result is a program or the reason there is none; every way the compiler can end
-// (errors, crash, bomb, hang) is decided here.
+// One source through its compiler: a Triton kernel through Triton's (triton_compiler.h), CUDA C++
+// out of the cache or through a compile runner that serves this one source. The result is a program
+// or the reason there is none; every way the compiler can end (errors, crash, bomb, hang) is
+// decided here.
 #pragma once
 
 #include <optional>
@@ -13,6 +14,7 @@
 #include "engine/node/compile_zygote.h"
 #include "engine/node/ended.h"
 #include "engine/node/kernel_task.h"
+#include "engine/node/pythons.h"
 #include "engine/node/runners.h"
 #include "engine/node/spares.h"
 
@@ -39,7 +41,15 @@ struct Program {
   bool diagnostics_truncated = false;
   nlohmann::json kernels = nlohmann::json::array();  // empty unless examined
   bool kernels_truncated = false;
+  // Where the compiler decides what is passed and with how many threads (Triton): the contract as
+  // this program takes it, what was chosen, and what there is to say of it.
+  std::optional<contract::Contract> called{};
+  nlohmann::json configuration = nullptr;
+  nlohmann::json warnings = nlohmann::json::array();  // [{code?, message}]
 
+  [[nodiscard]] const contract::Contract& contract_of(const KernelSource& source) const {
+    return called ? *called : source.contract;
+  }
   // Whether it has atomics on floating-point numbers, or could have made some from exchanges: their
   // order is the device's to choose, and sums are rounded in that order.
   [[nodiscard]] bool adds_in_any_order() const;
@@ -60,11 +70,16 @@ struct CompilerFacts {
 [[nodiscard]] std::unique_ptr<Spares> compile_spares(const Runners& runners,
                                                      CompileZygotes& zygotes);
 
-// Borrows all four; immutable, any thread.
+// Borrows all of them; immutable, any thread.
 class Compiler {
  public:
-  Compiler(const Runners& runners, CompileCache& cache, CompileZygotes& zygotes, Spares& spares)
-      : runners_(runners), cache_(cache), zygotes_(zygotes), spares_(spares) {}
+  Compiler(const Runners& runners, CompileCache& cache, CompileZygotes& zygotes, Spares& spares,
+           Pythons& pythons)
+      : runners_(runners),
+        cache_(cache),
+        zygotes_(zygotes),
+        spares_(spares),
+        pythons_(pythons) {}
 
   [[nodiscard]] std::variant<Program, Ended> compile(const KernelSource& source,
                                                      const CompileGoal& goal,
@@ -84,6 +99,7 @@ class Compiler {
   CompileCache& cache_;
   CompileZygotes& zygotes_;
   Spares& spares_;
+  Pythons& pythons_;
 };
 
 // The first `__global__` of a source by its place in the text, "" if there is none that a scan can

@@ -9,6 +9,34 @@ using job::StageStatus;
 using job::Verdict;
 using nlohmann::json;
 
+namespace {
+
+// What speaks against the kernel, among the warnings and, of one that passed, in the summary.
+bool tell_evidence(const json& evidence, bool passed, json& body, json& warnings) {
+  bool suspect = false;
+  for (const auto& item : evidence) {
+    if (item.at("which") != "kernel") continue;
+    suspect = true;
+    const std::string words = finding_text(item);
+    if (passed) body["summary"] = body["summary"].get<std::string>() + " " + words;
+    warnings.push_back({{"code", item.at("check")}, {"message", words}});
+  }
+  return suspect;
+}
+
+// Trust speaks of a passed verdict, and of proven cheating: another failure needs none.
+json trust_of(const std::optional<Ended>& ended, bool speaks, bool suspect, bool weak) {
+  const bool forged =
+      ended && ended->detail.value("forged", false) && ended->detail.value("which", "") == "kernel";
+  if (forged) return "rejected";
+  if (!speaks) return nullptr;
+  // What a task cannot tell, no kernel can prove.
+  const char* clear = weak ? "audited" : "verified";
+  return suspect ? "suspect" : clear;
+}
+
+}  // namespace
+
 std::string KernelJob::summary_of_passed() const {
   if (task_.listing) return compiled_summary_;
   if (task_.until == Until::compiled) return "Compiled.";
@@ -30,19 +58,9 @@ Conclusion KernelJob::conclude(const Step& ended) {
   if (!generalised_sentence_.empty()) {
     body["summary"] = body["summary"].get<std::string>() + " " + generalised_sentence_;
   }
-  bool suspect = false;
-  for (const auto& item : evidence_) {
-    if (item.at("which") != "kernel") continue;
-    suspect = true;
-    const std::string words = finding_text(item);
-    if (!ended) body["summary"] = body["summary"].get<std::string>() + " " + words;
-    warnings_.push_back({{"code", item.at("check")}, {"message", words}});
-  }
-  // Trust speaks of a passed verdict: a failure needs none.
+  const bool suspect = tell_evidence(evidence_, !ended, body, warnings_);
   const bool speaks = ran_ && !ended;
-  // What a task cannot tell, no kernel can prove.
-  const char* clear = weak_.empty() ? "verified" : "audited";
-  body["trust"] = !speaks ? json(nullptr) : json(suspect ? "suspect" : clear);
+  body["trust"] = trust_of(ended, speaks, suspect, !weak_.empty());
   if (speaks && !weak_.empty()) body["summary"] = body["summary"].get<std::string>() + " " + weak_;
   body["evidence"] = evidence_;
   body["environment"] = {{"device", gpu_ != nullptr ? gpu_->gpu().device() : "emulator"},

@@ -68,7 +68,8 @@ void KernelJob::generalise_stage() {
     }
     QuietReporter quiet(stop_);
     const Conclusion conclusion =
-        KernelJob(runners_, compiler_, gpu_, hidden_part(task_, hidden), quiet, stop_).run();
+        KernelJob(runners_, compiler_, pythons_, gpu_, hidden_part(task_, hidden), quiet, stop_)
+            .run();
     const bool broke = speaks_of_kernel(conclusion);
     const bool passed = conclusion.verdict == Verdict::passed;
     held += passed ? 1 : 0;

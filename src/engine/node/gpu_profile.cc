@@ -52,7 +52,7 @@ json GpuProfile::count(const KernelSource& source, const Program& program,
 
 LaunchFacts GpuProfile::facts(const KernelSource& source, const Program& program,
                               const std::string& entry) const {
-  const auto launch = source.contract.launch.value_or(contract::LaunchConfig{});
+  const auto launch = program.contract_of(source).launch.value_or(contract::LaunchConfig{});
   LaunchFacts facts{.grid_blocks = product(launch.grid, 1),
                     .block_threads = static_cast<unsigned>(product(launch.block, 256)),
                     .shared_bytes_per_block = launch.shared_mem_bytes.value_or(0)};

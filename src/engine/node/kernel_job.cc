@@ -24,10 +24,11 @@ constexpr std::uint64_t kMaxGpuArenaBytes = 2ULL << 30;
 
 }  // namespace
 
-KernelJob::KernelJob(const Runners& runners, const Compiler& compiler, GpuPool* gpu,
-                     KernelTask task, Reporter& reporter, std::stop_token stop)
+KernelJob::KernelJob(const Runners& runners, const Compiler& compiler, Pythons& pythons,
+                     GpuPool* gpu, KernelTask task, Reporter& reporter, std::stop_token stop)
     : runners_(runners),
       compiler_(compiler),
+      pythons_(pythons),
       gpu_(gpu),
       task_(std::move(task)),
       reporter_(reporter),
@@ -42,7 +43,9 @@ void KernelJob::start_runners() {
     referee_ =
         std::make_unique<RefereeSession>(runners_.start(RunnerRole::referee), std::string(), stop_);
   }
-  if (task_.reference) reference_ = start_session(task_.reference_name);
+  if (task_.reference && !task_.reference->is_python()) {
+    reference_ = start_session(task_.reference_name);
+  }
   kernel_ = start_session(task_.judged_name);
 }
 
@@ -96,19 +99,30 @@ Conclusion KernelJob::run() {
   return conclude(ended);
 }
 
+KernelJob::Step KernelJob::compile_reference(json& body, std::vector<Artifact>& artifacts) {
+  if (task_.reference->is_python()) {
+    python_reference_.emplace(runners_, pythons_, stop_);
+    if (auto ended = python_reference_->load(*task_.reference)) {
+      return about_reference(std::move(*ended));
+    }
+    body["reference"] = {{"compiled", true}, {"target", python_reference_->name()}};
+    return std::nullopt;
+  }
+  auto compiled = compiler_.compile(*task_.reference, goal(), stop_);
+  if (auto* ended = std::get_if<Ended>(&compiled)) return about_reference(std::move(*ended));
+  reference_program_ = std::move(std::get<Program>(compiled));
+  body["reference"] = {{"compiled", true}, {"elapsed_ms", reference_program_->elapsed_ms}};
+  artifacts.push_back({"ref.ptx", "text/plain", reference_program_->ptx});
+  return std::nullopt;
+}
+
 KernelJob::Step KernelJob::compile_stage() {
   StageClock clock(reporter_, "compiled");
   clock.body = {{"arch", goal().arch}};
   if (task_.reference) {
-    auto compiled = compiler_.compile(*task_.reference, goal(), stop_);
-    if (auto* ended = std::get_if<Ended>(&compiled)) {
-      ended->summary = "The reference: " + ended->summary;
-      ended->detail["which"] = "ref_kernel";
-      return clock.tell(std::move(*ended));
+    if (auto ended = compile_reference(clock.body, clock.artifacts)) {
+      return clock.tell(std::move(ended));
     }
-    reference_program_ = std::move(std::get<Program>(compiled));
-    clock.body["reference"] = {{"compiled", true}, {"elapsed_ms", reference_program_->elapsed_ms}};
-    clock.artifacts.push_back({"ref.ptx", "text/plain", reference_program_->ptx});
   }
   auto compiled = compiler_.compile(task_.kernel, goal(), stop_);
   if (auto* ended = std::get_if<Ended>(&compiled)) {
@@ -120,6 +134,8 @@ KernelJob::Step KernelJob::compile_stage() {
   }
   program_ = std::move(std::get<Program>(compiled));
   if (!program_->diagnostics.empty()) clock.body["diagnostics"] = program_->diagnostics;
+  if (!program_->configuration.is_null()) clock.body["configuration"] = program_->configuration;
+  for (const auto& warning : program_->warnings) warnings_.push_back(warning);
   clock.body["compiler"] = program_->compiler;
   clock.body["compile_ms"] = program_->elapsed_ms;
   clock.body["cached"] = program_->cached;
@@ -157,6 +173,21 @@ KernelJob::Step KernelJob::list_stage() {
   return clock.tell(std::nullopt);
 }
 
+KernelJob::Step KernelJob::prepare_reference(json& body) {
+  const contract::Contract& contract = task_.kernel.contract;
+  if (python_reference_) {
+    auto ended = python_reference_->bind(*task_.reference, contract, referee_->places());
+    if (ended) return about_reference(std::move(*ended));
+    body["reference"] = {{"kernel", python_reference_->name()}};
+    return std::nullopt;
+  }
+  auto loaded =
+      reference_->load(*task_.reference, *reference_program_, contract, referee_->places());
+  if (auto* ended = std::get_if<Ended>(&loaded)) return about_reference(std::move(*ended));
+  body["reference"] = {{"kernel", std::get<Loaded>(loaded).display_name}};
+  return std::nullopt;
+}
+
 KernelJob::Step KernelJob::prepare_stage() {
   StageClock clock(reporter_, "prepared");
   execution_left_ = task_.timeout;
@@ -191,14 +222,7 @@ KernelJob::Step KernelJob::prepare_stage() {
         std::chrono::duration<double, std::milli>(Clock::now() - asked).count();
   }
   if (task_.reference) {
-    auto loaded =
-        reference_->load(*task_.reference, *reference_program_, contract, referee_->places());
-    if (auto* ended = std::get_if<Ended>(&loaded)) {
-      ended->summary = "The reference: " + ended->summary;
-      ended->detail["which"] = "ref_kernel";
-      return clock.tell(std::move(*ended));
-    }
-    clock.body["reference"] = {{"kernel", std::get<Loaded>(loaded).display_name}};
+    if (auto ended = prepare_reference(clock.body)) return clock.tell(std::move(ended));
   }
   auto loaded = kernel_->load(task_.kernel, *program_, contract, referee_->places());
   if (auto* ended = std::get_if<Ended>(&loaded)) {
@@ -221,15 +245,35 @@ KernelJob::Step KernelJob::prepare_stage() {
   return clock.tell(std::nullopt);
 }
 
-KernelJob::Step KernelJob::run_once(KernelSession& session, std::uint32_t trial, bool as_reference,
-                                    json& said, Ran& ran) {
+KernelJob::Step KernelJob::run_reference(std::uint32_t trial, json& said, Ran& ran) {
   // Memory that the candidate has been shown never holds what is expected of it.
-  auto arena = referee_->fill(trial, as_reference ? kReferenceSlot : 0);
+  auto filled = referee_->fill(trial, kReferenceSlot);
+  if (auto* ended = std::get_if<Ended>(&filled)) return std::move(*ended);
+  auto& arena = std::get<LentArena>(filled);
+  if (python_reference_) {
+    const auto start = Clock::now();
+    auto ended = python_reference_->run(std::move(arena), trial, execution_left_);
+    if (ended) return about_reference(std::move(*ended));
+    ran.elapsed = Clock::now() - start;
+  } else {
+    auto outcome = reference_->run(std::move(arena), execution_left_);
+    if (auto* ended = std::get_if<Ended>(&outcome)) return about_reference(std::move(*ended));
+    ran = std::move(std::get<Ran>(outcome));
+  }
+  auto answer = referee_->expect();
+  if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
+  said = std::move(std::get<json>(answer));
+  return std::nullopt;
+}
+
+KernelJob::Step KernelJob::run_once(KernelSession& session, std::uint32_t trial, json& said,
+                                    Ran& ran) {
+  auto arena = referee_->fill(trial, 0);
   if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
   auto outcome = session.run(std::move(std::get<LentArena>(arena)), execution_left_);
   if (auto* ended = std::get_if<Ended>(&outcome)) return std::move(*ended);
   ran = std::move(std::get<Ran>(outcome));
-  auto answer = as_reference ? referee_->expect() : referee_->check();
+  auto answer = referee_->check();
   if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
   said = std::move(std::get<json>(answer));
   return std::nullopt;
@@ -257,12 +301,8 @@ json KernelJob::without_rounding(const json& findings) {
 KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
   json said;
   Ran ran;
-  if (reference_) {
-    if (auto ended = run_once(*reference_, trial, true, said, ran)) {
-      ended->summary = "The reference: " + ended->summary;
-      ended->detail["which"] = "ref_kernel";
-      return ended;
-    }
+  if (task_.reference) {
+    if (auto ended = run_reference(trial, said, ran)) return ended;
     note_findings(evidence_, said.at("findings"), "ref_kernel", trial);
     if (auto ended = judge_reference(said.at("findings"), warnings_, weak_)) return ended;
     if (trial == 0) {
@@ -272,7 +312,7 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
       note_weak_oracle(std::get<json>(weak).at("warnings"), warnings_, weak_);
     }
   }
-  if (auto ended = run_once(*kernel_, trial, false, said, ran)) {
+  if (auto ended = run_once(*kernel_, trial, said, ran)) {
     ran_ = true;
     ended->detail["which"] = "kernel";
     ended->detail["trial"] = trial;
@@ -296,9 +336,7 @@ KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, js
 
 KernelJob::Step KernelJob::validate_stage() {
   StageClock clock(reporter_, "validated");
-  clock.body = {{"checked_against", reference_               ? "reference"
-                                    : task_.expected.empty() ? "none"
-                                                             : "golden"},
+  clock.body = {{"checked_against", checked_against(task_)},
                 {"trials", task_.validation_trials},
                 {"trials_passed", 0}};
   Step ended;
@@ -307,11 +345,11 @@ KernelJob::Step KernelJob::validate_stage() {
     if (!ended) clock.body["trials_passed"] = trial + 1;
   }
   // The timed runs repeat the first trial too, where there are some.
-  if (!ended && (!reference_ || task_.until == Until::validated)) {
+  if (!ended && (!task_.reference || task_.until == Until::validated)) {
     // The same inputs again: a kernel that races with itself seldom gives the same bits twice.
     json said;
     Ran ran;
-    ended = run_once(*kernel_, 0, false, said, ran);
+    ended = run_once(*kernel_, 0, said, ran);
     if (!ended) ended = judge_trial(0, said, clock.body);
   }
   clock.body["findings"] = evidence_;

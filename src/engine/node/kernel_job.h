@@ -15,6 +15,7 @@
 #include "engine/node/gpu_profile.h"
 #include "engine/node/kernel_inspection.h"
 #include "engine/node/kernel_session.h"
+#include "engine/node/python_reference.h"
 #include "engine/node/referee_session.h"
 #include "engine/node/reporter.h"
 #include "engine/node/runners.h"
@@ -24,8 +25,8 @@ namespace assay::node {
 class KernelJob {
  public:
   // `gpu`: the device to run on; null for the emulator.
-  KernelJob(const Runners& runners, const Compiler& compiler, GpuPool* gpu, KernelTask task,
-            Reporter& reporter, std::stop_token stop);
+  KernelJob(const Runners& runners, const Compiler& compiler, Pythons& pythons, GpuPool* gpu,
+            KernelTask task, Reporter& reporter, std::stop_token stop);
   ~KernelJob();
   KernelJob(const KernelJob&) = delete;
   KernelJob& operator=(const KernelJob&) = delete;
@@ -41,7 +42,9 @@ class KernelJob {
   [[nodiscard]] CompileGoal goal() const;
   [[nodiscard]] Step compile_stage();
   [[nodiscard]] Step list_stage();
+  [[nodiscard]] Step compile_reference(nlohmann::json& body, std::vector<Artifact>& artifacts);
   [[nodiscard]] Step prepare_stage();
+  [[nodiscard]] Step prepare_reference(nlohmann::json& body);
   [[nodiscard]] Step validate_stage();
   [[nodiscard]] Step timed_stage();
   [[nodiscard]] Step gpu_timed_stage();
@@ -54,9 +57,11 @@ class KernelJob {
   [[nodiscard]] std::string summary_of_passed() const;
   [[nodiscard]] Conclusion conclude(const Step& ended);
 
+  // One arena through the reference; what the kernel must give is known afterwards.
+  [[nodiscard]] Step run_reference(std::uint32_t trial, nlohmann::json& said, Ran& ran);
   // One arena through one kernel; what the referee says of it lands in `said`.
-  [[nodiscard]] Step run_once(KernelSession& session, std::uint32_t trial, bool as_reference,
-                              nlohmann::json& said, Ran& ran);
+  [[nodiscard]] Step run_once(KernelSession& session, std::uint32_t trial, nlohmann::json& said,
+                              Ran& ran);
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
   [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,
                                  nlohmann::json& body);
@@ -65,6 +70,7 @@ class KernelJob {
 
   const Runners& runners_;
   const Compiler& compiler_;
+  Pythons& pythons_;
   GpuPool* gpu_;
   KernelTask task_;
   Reporter& reporter_;
@@ -73,7 +79,8 @@ class KernelJob {
   std::optional<Program> reference_program_{};
   std::unique_ptr<RefereeSession> referee_{};
   std::unique_ptr<KernelSession> kernel_{};
-  std::unique_ptr<KernelSession> reference_{};
+  std::unique_ptr<KernelSession> reference_{};  // of the reference this or the next, if any
+  std::optional<PythonReference> python_reference_{};
   std::optional<GpuLease> lease_{};
   std::optional<GpuProfile> profile_{};
   TimingFacts kernel_timing_{};

@@ -79,12 +79,12 @@ KernelSession::KernelSession(std::unique_ptr<RunnerProcess> process, RunnerRole 
       pointer_(std::move(pointer)),
       stop_(std::move(stop)) {}
 
-std::optional<Ended> KernelSession::bind(const KernelSource& source,
+std::optional<Ended> KernelSession::bind(const contract::Contract& called,
                                          const contract::Contract& judged,
                                          const std::vector<TensorPlace>& places) {
-  launch_ = source.contract.launch.value_or(contract::LaunchConfig{});
-  for (std::size_t i = 0; i < source.contract.args.size(); ++i) {
-    const auto& arg = source.contract.args[i];
+  launch_ = called.launch.value_or(contract::LaunchConfig{});
+  for (std::size_t i = 0; i < called.args.size(); ++i) {
+    const auto& arg = called.args[i];
     if (arg.is_meta) continue;
     contract_index_.push_back(i);
     if (!arg.is_tensor()) {
@@ -133,7 +133,7 @@ std::optional<Ended> KernelSession::misfits(const json& reply) const {
 std::variant<Loaded, Ended> KernelSession::load(const KernelSource& source, const Program& program,
                                                 const contract::Contract& judged,
                                                 const std::vector<TensorPlace>& places) {
-  if (auto ended = bind(source, judged, places)) return *ended;
+  if (auto ended = bind(program.contract_of(source), judged, places)) return *ended;
   std::string wanted = !program.entry.empty() ? program.entry : source.kernel_name;
   if (wanted.empty()) wanted = first_global(source.source);
   frames::Frame request;

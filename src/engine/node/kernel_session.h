@@ -113,7 +113,7 @@ class KernelSession {
   [[nodiscard]] std::variant<nlohmann::json, Ended> ask_run(
       const nlohmann::json& extra, LentArena arena, std::chrono::nanoseconds& execution_left);
   [[nodiscard]] std::variant<Turn, Ended> decode_timed(const nlohmann::json& body) const;
-  [[nodiscard]] std::optional<Ended> bind(const KernelSource& source,
+  [[nodiscard]] std::optional<Ended> bind(const contract::Contract& called,
                                           const contract::Contract& judged,
                                           const std::vector<TensorPlace>& places);
   // These throw json exceptions on a reply that is none.

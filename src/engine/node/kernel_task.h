@@ -27,7 +27,8 @@ struct KernelSource {
   std::string method_name{};
   std::string entry_point{};
 
-  [[nodiscard]] bool is_python() const { return kernel_type != "cuda"; }
+  // Whether the source's own host code is called; of a Triton kernel only device code runs.
+  [[nodiscard]] bool is_python() const { return kernel_type != "cuda" && kernel_type != "triton"; }
 };
 
 enum class Until { compiled, validated, timed, profiled };
@@ -73,9 +74,9 @@ struct KernelTask {
   std::vector<HiddenTask> hidden{};
   std::string hidden_note{};  // why they are not more
 
-  [[nodiscard]] bool is_python() const {
-    return kernel.is_python() || (reference && reference->is_python());
-  }
+  // Whether the reference works on CPU tensors: such a task does without a GPU, unless the kernel
+  // is Python too.
+  [[nodiscard]] bool has_python_reference() const { return reference && reference->is_python(); }
 };
 
 [[nodiscard]] KernelTask decode_kernel_task(const nlohmann::json& request);

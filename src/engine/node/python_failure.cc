@@ -18,7 +18,7 @@ Verdict verdict_of(const std::string& code, const std::string& stage) {
   if (code == "target" || code == "arity" || code == "inputs" || code == "returned") {
     return Verdict::contract_invalid;
   }
-  return stage == "load" ? Verdict::compile_failed : Verdict::crashed;
+  return stage == "load" || stage == "compile" ? Verdict::compile_failed : Verdict::crashed;
 }
 
 std::string at_line(const json& failed, const std::string& file) {
@@ -34,6 +34,7 @@ std::string at_line(const json& failed, const std::string& file) {
 
 // What was being done, for the sentence.
 std::string doing(const std::string& stage) {
+  if (stage == "compile") return "when Triton compiled it";
   if (stage == "load") return "while the source was loaded";
   if (stage == "own_inputs" || stage == "make_inputs") return "in get_inputs()";
   if (stage == "time") return "in a timed call";

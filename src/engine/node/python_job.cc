@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/node/kernel_wording.h"
-#include "engine/node/python_timing.h"
+#include "engine/node/python_start.h"
 #include "engine/node/stage_clock.h"
 #include "engine/node/trial_judgement.h"
 
@@ -14,9 +14,6 @@ using job::StageStatus;
 using job::Verdict;
 using nlohmann::json;
 
-constexpr std::uint32_t kReferenceSlot = 1000;
-// Timed trials are numbered from here, so that none repeats a validated one.
-constexpr std::uint32_t kFirstTimedTrial = 10'000;
 constexpr std::uint64_t kMaxArenaBytes = 256ULL << 20;
 constexpr std::uint64_t kMaxGpuArenaBytes = 2ULL << 30;
 constexpr std::uint64_t kConstructionSeed = 42;  // the manual's
@@ -26,17 +23,6 @@ constexpr std::size_t kMostOutputs = 64;
 bool runs_here(const KernelSource& source, const Gpu* gpu) {
   return source.kernel_type == "torch" || source.kernel_type == "multi_kernel" ||
          (gpu != nullptr && source.kernel_type == "torch_cuda");
-}
-
-Ended about_reference(Ended ended) {
-  ended.summary = "The reference: " + ended.summary;
-  ended.detail["which"] = "ref_kernel";
-  return ended;
-}
-
-Ended about_kernel(Ended ended) {
-  ended.detail["which"] = "kernel";
-  return ended;
 }
 
 bool has_output(const contract::Contract& contract) {
@@ -69,15 +55,6 @@ std::variant<contract::Contract, Ended> contract_of(const json& document) {
                           violation.message + " (" + violation.pointer + "). Give one in io."};
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  constexpr std::size_t kListed = 8;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), kListed); ++i) {
-    text += (i == 0 ? "" : ", ") + names[i].substr(0, 100);
-  }
-  return names.size() > kListed ? text + ", …" : text;
-}
-
 }  // namespace
 
 std::optional<Ended> unsupported_python(const KernelTask& task, const Gpu* gpu) {
@@ -88,17 +65,24 @@ std::optional<Ended> unsupported_python(const KernelTask& task, const Gpu* gpu) 
   };
   for (const KernelSource* source :
        {&task.kernel, task.reference ? &*task.reference : &task.kernel}) {
-    if (runs_here(*source, gpu)) continue;
-    if (source->kernel_type == "cuda") {
-      return refuse(
-          "A `cuda` kernel and a Python source cannot be judged against each other yet: give both "
-          "as `cuda`, or both as Python.",
-          "a comparison across processes of different kinds");
+    const std::string& type = source->kernel_type;
+    if (!source->is_python() && task.kernel.is_python()) {
+      return refuse("A reference in `" + type +
+                        "` cannot judge a Python source yet; the other way round it can: a torch "
+                        "reference, and a `cuda` or `triton` kernel.",
+                    "a comparison across processes of different kinds");
     }
-    return refuse("Kernel type '" + source->kernel_type +
-                      "' is not judged by this version: of the Python types it runs `torch` and "
-                      "`multi_kernel`, on CPU tensors.",
-                  "a runner for " + source->kernel_type);
+    if (!source->is_python() || runs_here(*source, gpu)) continue;
+    return refuse("Kernel type '" + type +
+                      "' is not judged by this version: of the Python types it runs `torch`, "
+                      "`multi_kernel` and `triton`.",
+                  "a runner for " + type);
+  }
+  if (!task.kernel.is_python() && task.has_python_reference() && task.device.starts_with("gpu")) {
+    return refuse("A Python reference judges a `" + task.kernel.kernel_type +
+                      "` kernel on the emulator, not on " + task.device +
+                      ": leave `device` at auto, or give the reference as `cuda` or `triton`.",
+                  "a Python reference on a GPU");
   }
   return std::nullopt;
 }
@@ -116,19 +100,11 @@ PythonJob::PythonJob(const Runners& runners, PythonZygote& zygote, GpuPool* gpu,
       stop_(std::move(stop)) {}
 
 std::variant<std::unique_ptr<PythonSession>, Ended> PythonJob::start_session(const char* which) {
-  auto forked =
-      spares_ != nullptr ? spares_->take(stop_) : fork_python(runners_, zygote_, nullptr, stop_);
-  if (auto* process = std::get_if<std::unique_ptr<RunnerProcess>>(&forked)) {
-    return std::make_unique<PythonSession>(std::move(*process), which, stop_);
-  }
-  const auto& none = std::get<NoPython>(forked);
-  if (stop_.stop_requested()) {
-    return Ended{.verdict = Verdict::cancelled, .summary = "Cancelled before it finished."};
-  }
-  if (none.is_fault) return our_fault(none.reason);
-  return Ended{.verdict = Verdict::unsupported,
-               .summary = "No Python kernel can run here: " + none.reason + ".",
-               .detail = {{"missing", "an interpreter with a working torch"}}};
+  auto process = spares_ != nullptr ? spares_->take(stop_)
+                                    : start_python_runner(runners_, zygote_, nullptr, stop_);
+  if (auto* ended = std::get_if<Ended>(&process)) return std::move(*ended);
+  return std::make_unique<PythonSession>(
+      std::get<std::unique_ptr<RunnerProcess>>(std::move(process)), which, stop_);
 }
 
 // Clearing a context away takes the driver a tenth of a second.
@@ -358,180 +334,6 @@ PythonJob::Step PythonJob::prepare_stage() {
                                                            : task_.reference_name;
   clock.body["arena_bytes"] = referee_->arena_bytes();
   return clock.tell(std::nullopt);
-}
-
-void PythonJob::note_claims(const PythonClaims& claims) {
-  const auto note = [&](const char* check, const std::vector<std::string>& names,
-                        const std::string& message) {
-    if (names.empty()) return;
-    const bool known = std::any_of(evidence_.begin(), evidence_.end(),
-                                   [&](const json& old) { return old.at("check") == check; });
-    if (known) return;
-    evidence_.push_back({{"check", check},
-                         {"result", "disagrees"},
-                         {"which", "kernel"},
-                         {"detail", joined(names)},
-                         {"message", message}});
-  };
-  note("patched_functions", claims.patched,
-       "It replaced functions that a kernel has no business with: " + joined(claims.patched) + ".");
-  note("tensor_subclass", claims.foreign,
-       "It returned tensors of a type of its own (" + joined(claims.foreign) +
-           "), which may put off their work.");
-}
-
-PythonJob::Step PythonJob::run_once(PythonSession& session, std::uint32_t trial, json& said) {
-  const bool as_reference = &session == reference_.get();
-  auto arena = inputs_->fill(trial, as_reference ? kReferenceSlot : 0);
-  if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
-  const auto start = std::chrono::steady_clock::now();
-  auto ran =
-      session.run(std::get<LentArena>(std::move(arena)), inputs_->seed(trial), execution_left_);
-  ran_ = true;
-  const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
-  typical_ = as_reference || !reference_ ? took : std::max(took, typical_);
-  if (auto* ended = std::get_if<Ended>(&ran)) return std::move(*ended);
-  if (!as_reference) note_claims(std::get<PythonClaims>(ran));
-  auto answer = as_reference ? referee_->expect() : referee_->check();
-  if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
-  said = std::get<json>(std::move(answer));
-  return std::nullopt;
-}
-
-PythonJob::Step PythonJob::judge_trial(std::uint32_t trial, const json& said, json& body) {
-  note_findings(evidence_, said.at("findings"), "kernel", trial);
-  body["outputs"] = said.at("outputs");
-  return judge_outputs(said, trial);
-}
-
-PythonJob::Step PythonJob::validation_trial(std::uint32_t trial, json& body) {
-  json said;
-  if (reference_) {
-    if (auto ended = run_once(*reference_, trial, said)) return about_reference(std::move(*ended));
-    note_findings(evidence_, said.at("findings"), "ref_kernel", trial);
-    if (auto ended = judge_reference(said.at("findings"), warnings_, weak_)) return ended;
-    if (trial == 0) {
-      body["reference"] = {{"ran", true}};
-      auto weak = referee_->weak_oracle();
-      if (auto* ended = std::get_if<Ended>(&weak)) return std::move(*ended);
-      note_weak_oracle(std::get<json>(weak).at("warnings"), warnings_, weak_);
-    }
-  }
-  if (auto ended = run_once(*kernel_, trial, said)) {
-    ended->detail["trial"] = trial;
-    return about_kernel(std::move(*ended));
-  }
-  return judge_trial(trial, said, body);
-}
-
-PythonJob::Step PythonJob::validate_stage() {
-  StageClock clock(reporter_, "validated");
-  clock.body = {{"checked_against", reference_               ? "reference"
-                                    : task_.expected.empty() ? "none"
-                                                             : "golden"},
-                {"trials", task_.validation_trials},
-                {"trials_passed", 0}};
-  Step ended;
-  for (std::uint32_t trial = 0; trial < task_.validation_trials && !ended; ++trial) {
-    ended = validation_trial(trial, clock.body);
-    if (!ended) clock.body["trials_passed"] = trial + 1;
-  }
-  if (!ended) {
-    // The same inputs again: what is remembered from the first time, or left to chance, shows.
-    json said;
-    ended = run_once(*kernel_, 0, said);
-    if (!ended) ended = judge_trial(0, said, clock.body);
-  }
-  inputs_->forget();
-  clock.body["findings"] = evidence_;
-  if (const std::string output = kernel_->recent_output(); !output.empty()) {
-    clock.artifacts.push_back({"output", "text/plain", output});
-  }
-  return clock.tell(std::move(ended));
-}
-
-PythonJob::Step PythonJob::timed_stage() {
-  StageClock clock(reporter_, "timed");
-  clock.body["clock"] = gpu_ != nullptr ? "wall" : "cpu";
-  clock.body["note"] =
-      gpu_ != nullptr
-          ? "Wall time of one call, launches and all, seen from outside: the slope between turns "
-            "of "
-            "N and 2N calls that end when the device rests; results are copied to their places in "
-            "it."
-          : "Wall time of one call on CPU tensors and one core, seen from outside: the slope "
-            "between "
-            "turns of N and 2N calls, each on fresh contents; results are copied out in it. Not a "
-            "GPU time.";
-  clock.body["trials_requested"] = task_.num_trials;
-  json judged = json::object();
-  const bool repeatable =
-      std::none_of(contract_.args.begin(), contract_.args.end(), [](const contract::Arg& arg) {
-        return arg.is_tensor() && arg.is_read() && arg.is_written();
-      });
-  PythonTiming timing(
-      *referee_, *inputs_, *kernel_, reference_.get(),
-      {.trials = task_.num_trials,
-       .warmups = task_.num_warmup,
-       .first_trial = kFirstTimedTrial,
-       .arena_bytes = referee_->arena_bytes(),
-       .typical = typical_,
-       .on_device = gpu_ != nullptr,
-       .lent_on_device = referee_->is_on_device(),
-       .repeatable = repeatable},
-      [&](std::uint32_t trial, const json& said) { return judge_trial(trial, said, judged); },
-      execution_left_);
-  Step ended = timing.measure(clock.body);
-  for (const auto& item : timing.evidence()) evidence_.push_back(item);
-  note_claims({.patched = timing.patched()});
-  return clock.tell(std::move(ended));
-}
-
-std::string PythonJob::summary_of_passed() const {
-  if (task_.until == Until::compiled) return "Loaded: " + kernel_loaded_.name + " is there.";
-  return passed_summary(task_);
-}
-
-Conclusion PythonJob::conclude(const Step& ended) {
-  Conclusion conclusion{.verdict = ended ? ended->verdict : Verdict::passed};
-  json& body = conclusion.body;
-  std::string summary = ended ? ended->summary : summary_of_passed();
-  if (ended) {
-    body["detail"] = ended->detail;
-    conclusion.interrupted = ended->interrupted;
-  }
-  bool suspect = false;
-  for (const auto& item : evidence_) {
-    if (item.value("which", "") != "kernel" || item.at("result") != "disagrees") continue;
-    suspect = true;
-    const std::string words =
-        item.contains("message") ? item.at("message").get<std::string>() : finding_text(item);
-    if (!ended) summary += " " + words;
-    warnings_.push_back({{"code", item.at("check")}, {"message", words}});
-  }
-  const bool forged = ended && ended->detail.value("forged", false);
-  // Trust speaks of a passed verdict, and of proven cheating. User code ran beside the clock's
-  // subject: what the outside audit confirms is as far as it goes.
-  body["trust"] = forged           ? json("rejected")
-                  : ended || !ran_ ? json(nullptr)
-                  : suspect        ? json("suspect")
-                                   : json("audited");
-  if (!ended && !weak_.empty()) summary += " " + weak_;
-  body["summary"] = std::move(summary);
-  body["evidence"] = evidence_;
-  body["environment"] = {
-      {"device", gpu_ != nullptr ? gpu_->device() : "cpu"},
-      {"device_name", gpu_ != nullptr ? json(gpu_->name) : json(nullptr)},
-      {"toolkit",
-       kernel_loaded_.torch.empty() ? json(nullptr) : json("torch " + kernel_loaded_.torch)},
-      {"interpreter", zygote_.interpreter().executable},
-      {"python", zygote_.interpreter().version}};
-  if (!task_.checks.empty()) {
-    warnings_.push_back({{"code", "checks"}, {"message", "`checks` look at CUDA kernels only."}});
-  }
-  body["warnings"] = warnings_;
-  reporter_.stage({.record = {.name = "concluded", .status = StageStatus::passed}});
-  return conclusion;
 }
 
 }  // namespace assay::node

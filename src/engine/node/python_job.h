@@ -21,8 +21,8 @@
 
 namespace assay::node {
 
-// Why this engine cannot judge the task as Python, if it cannot: nothing is started for it. `gpu`:
-// the device it would run on; null for CPU tensors.
+// Why this engine cannot judge what is Python in a task, if it cannot: nothing is started for it.
+// `gpu`: the device that Python runs on; null for CPU tensors.
 [[nodiscard]] std::optional<Ended> unsupported_python(const KernelTask& task, const Gpu* gpu);
 
 class PythonJob {

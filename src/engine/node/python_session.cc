@@ -17,6 +17,9 @@ using Clock = std::chrono::steady_clock;
 // Modules are imported from a disk that may be cold, weights are made.
 constexpr std::chrono::seconds kLoadLimit{120};
 constexpr std::chrono::seconds kAnswerLimit{30};
+// As much as a CUDA source gets; a large Triton kernel took 2 s.
+constexpr std::chrono::seconds kCompileLimit{60};
+constexpr std::size_t kMaxMetasBytes = 4096;
 constexpr std::chrono::milliseconds kRunGrace{500};
 
 json passed_tensor(const contract::Arg& arg, const TensorPlace& place) {
@@ -42,6 +45,28 @@ std::vector<LentArena> only(LentArena arena) {
   std::vector<LentArena> one;
   one.push_back(std::move(arena));
   return one;
+}
+
+TritonClaim triton_claim(const json& body, std::string ptx) {
+  constexpr std::size_t kToldNameBytes = 200;
+  TritonClaim claim{.ptx = std::move(ptx),
+                    .entry = body.at("entry").get<std::string>(),
+                    .kernel = body.at("kernel").get<std::string>().substr(0, kToldNameBytes),
+                    .passed = body.at("passed").get<std::vector<std::size_t>>(),
+                    .scratch = body.at("scratch").get<std::size_t>(),
+                    .num_warps = body.at("num_warps").get<unsigned>(),
+                    .num_stages = body.at("num_stages").get<unsigned>(),
+                    .shared_bytes = body.at("shared_bytes").get<std::uint64_t>(),
+                    .configurations = body.at("configurations").get<std::size_t>(),
+                    .has_hooks = body.at("hooks").get<bool>(),
+                    .needs = body.at("needs").get<std::vector<std::string>>(),
+                    .triton = body.at("triton").get<std::string>().substr(0, kToldNameBytes)};
+  if (body.at("metas").dump().size() <= kMaxMetasBytes) claim.metas = body.at("metas");
+  for (const auto& warning : body.at("warnings")) {
+    claim.warnings.push_back(
+        {{"code", "source"}, {"message", warning.at("message").get<std::string>()}});
+  }
+  return claim;
 }
 
 PythonClaims claims_of(const json& body) {
@@ -85,6 +110,7 @@ std::variant<json, Ended> PythonSession::ask(json body, const char* expected, De
   return decode_claim(RunnerRole::python, [&]() -> std::variant<json, Ended> {
     json& said = std::get<frames::Frame>(reply).body;
     if (said.at("seq") != seq_) return forged();
+    blob_ = std::move(std::get<frames::Frame>(reply).blob);
     if (said.at("type") == expected) return std::move(said);
     if (said.at("type") != "failed") return forged();
     return python_failure(said, file(), process_->recent_output());
@@ -130,6 +156,28 @@ std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source
   });
 }
 
+std::variant<TritonClaim, Ended> PythonSession::compile(const KernelSource& source, int arch) {
+  const contract::LaunchConfig launch = source.contract.launch.value_or(contract::LaunchConfig{});
+  json body = {{"type", "compile"},
+               {"source", source.source},
+               {"file", file()},
+               {"kernel_name", source.kernel_name},
+               {"arch", arch},
+               {"num_warps", launch.num_warps.value_or(0)},
+               {"num_stages", launch.num_stages.value_or(0)},
+               {"arguments", json::array()}};
+  for (const auto& arg : source.contract.args) {
+    json item = arg.is_tensor() ? passed_tensor(arg, {}) : passed_scalar(arg);
+    item["is_meta"] = arg.is_meta;
+    body["arguments"].push_back(std::move(item));
+  }
+  auto reply = ask(std::move(body), "compiled", Clock::now() + kCompileLimit, {});
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  return decode_claim(RunnerRole::python, [&]() -> std::variant<TritonClaim, Ended> {
+    return triton_claim(std::get<json>(reply), std::move(blob_));
+  });
+}
+
 std::variant<json, Ended> PythonSession::own_inputs(std::uint64_t seed) {
   auto reply =
       ask({{"type", "own_inputs"}, {"seed", seed}}, "inputs", Clock::now() + kLoadLimit, {});
@@ -155,13 +203,14 @@ std::optional<Ended> PythonSession::make_inputs(const contract::Contract& contra
 
 std::optional<Ended> PythonSession::bind(const contract::Contract& own,
                                          const contract::Contract& judged,
-                                         const std::vector<TensorPlace>& places) {
+                                         const std::vector<TensorPlace>& places, Arguments taken) {
   json arguments = json::array();
   json outputs = json::array();
   for (std::size_t i = 0; i < own.args.size(); ++i) {
     const contract::Arg& arg = own.args[i];
     if (!arg.is_tensor()) {
       arguments.push_back(passed_scalar(arg));
+      arguments.back()["is_meta"] = arg.is_meta;
       continue;
     }
     const TensorPlace* place = place_of(places, arg.name);
@@ -184,8 +233,11 @@ std::optional<Ended> PythonSession::bind(const contract::Contract& own,
     const contract::Arg& arg = judged.args[place.argument];
     if (outputs.empty() && arg.is_written()) outputs.push_back(passed_tensor(arg, place));
   }
-  auto reply = ask({{"type", "bind"}, {"arguments", arguments}, {"outputs", outputs}}, "bound",
-                   Clock::now() + kAnswerLimit, {});
+  auto reply = ask({{"type", "bind"},
+                    {"arguments", arguments},
+                    {"outputs", outputs},
+                    {"what_fits", taken == Arguments::what_fits}},
+                   "bound", Clock::now() + kAnswerLimit, {});
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return std::nullopt;
 }

@@ -29,6 +29,24 @@ struct PythonClaims {
   std::vector<std::string> foreign{};  // tensor types of its own among the results
 };
 
+// A Triton kernel as the process that compiled it says it is.
+struct TritonClaim {
+  std::string ptx{};
+  std::string entry{};
+  std::string kernel{};               // as the source calls it
+  std::vector<std::size_t> passed{};  // the contract's argument behind each of the program's
+  std::size_t scratch = 0;            // pointers behind those, for Triton's own use
+  unsigned num_warps = 0;
+  unsigned num_stages = 0;
+  std::uint64_t shared_bytes = 0;
+  nlohmann::json metas = nlohmann::json::object();
+  std::size_t configurations = 0;    // of an autotuned kernel
+  bool has_hooks = false;            // host code that belongs to a launch
+  std::vector<std::string> needs{};  // what no plain launch gives
+  nlohmann::json warnings = nlohmann::json::array();
+  std::string triton{};
+};
+
 class PythonSession {
  public:
   // `which`: kernel or ref_kernel, for pointers and files.
@@ -38,6 +56,8 @@ class PythonSession {
   [[nodiscard]] std::variant<PythonLoaded, Ended> load(const KernelSource& source,
                                                        bool is_candidate, std::uint64_t seed,
                                                        bool on_gpu);
+  // Instead of load(): the source's Triton kernel for sm_`arch`, with the contract's arguments.
+  [[nodiscard]] std::variant<TritonClaim, Ended> compile(const KernelSource& source, int arch);
   // [{shape, dtype} | {value}] of the source's get_inputs().
   [[nodiscard]] std::variant<nlohmann::json, Ended> own_inputs(std::uint64_t seed);
   // The same as bytes: the memory's inputs are what the source made of this seed.
@@ -46,9 +66,14 @@ class PythonSession {
                                                  LentArena memory, std::uint64_t seed);
   // What is passed in which place, and where results go: for the calls to come. `own` orders the
   // arguments, `judged` says what they are.
+  enum class Arguments {
+    all,
+    what_fits,  // the contract is another kernel's: its tensors, and what the parameters name
+  };
   [[nodiscard]] std::optional<Ended> bind(const contract::Contract& own,
                                           const contract::Contract& judged,
-                                          const std::vector<TensorPlace>& places);
+                                          const std::vector<TensorPlace>& places,
+                                          Arguments taken = Arguments::all);
   // [{shape, dtype}] of what a call returns.
   [[nodiscard]] std::variant<nlohmann::json, Ended> shapes(
       LentArena arena, std::uint64_t seed, std::chrono::nanoseconds& execution_left);
@@ -109,6 +134,7 @@ class PythonSession {
   std::string which_;
   std::stop_token stop_;
   std::uint64_t seq_ = 0;
+  std::string blob_{};  // of the last answer
 };
 
 }  // namespace assay::node

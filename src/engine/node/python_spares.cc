@@ -1,6 +1,7 @@
 #include "engine/node/python_spares.h"
 
-#include <stdexcept>
+#include "engine/node/python_start.h"
+
 
 namespace assay::node {
 namespace {
@@ -12,33 +13,7 @@ constexpr std::size_t kSpares = 2;
 constexpr std::chrono::seconds kIdle{120};
 constexpr std::chrono::seconds kContextLimit{30};
 
-struct ZygoteRefuses : std::runtime_error {
-  explicit ZygoteRefuses(NoPython refusal)
-      : std::runtime_error(refusal.reason), none(std::move(refusal)) {}
-  NoPython none;
-};
-
 }  // namespace
-
-std::variant<std::unique_ptr<RunnerProcess>, NoPython> fork_python(const Runners& runners,
-                                                                   PythonZygote& zygote,
-                                                                   const Gpu* gpu,
-                                                                   const std::stop_token& stop) {
-  std::optional<GpuAccess> access;
-  if (gpu != nullptr) access = GpuAccess{.nodes = gpu->nodes(), .uuid = gpu->uuid};
-  try {
-    return runners.start_python(zygote.interpreter().readable, access ? &*access : nullptr,
-                                [&](confinement::SpawnRequest request) {
-                                  auto child = zygote.spawn(std::move(request), stop);
-                                  if (auto* none = std::get_if<NoPython>(&child)) {
-                                    throw ZygoteRefuses(std::move(*none));
-                                  }
-                                  return std::get<confinement::Child>(std::move(child));
-                                });
-  } catch (const ZygoteRefuses& refused) {
-    return refused.none;
-  }
-}
 
 PythonSpares::PythonSpares(const Runners& runners, PythonZygote& zygote, Gpu gpu)
     : runners_(runners),
@@ -46,9 +21,9 @@ PythonSpares::PythonSpares(const Runners& runners, PythonZygote& zygote, Gpu gpu
       gpu_(std::move(gpu)),
       spares_([this](const std::stop_token& stop) { return make(stop); }, kSpares, kIdle) {}
 
-std::variant<Spares::Process, NoPython> PythonSpares::take(const std::stop_token& stop) {
+std::variant<Spares::Process, Ended> PythonSpares::take(const std::stop_token& stop) {
   if (auto ready = spares_.take()) return ready;
-  return fork_python(runners_, zygote_, &gpu_, stop);
+  return start_python_runner(runners_, zygote_, &gpu_, stop);
 }
 
 void PythonSpares::give_back(std::vector<Spares::Process> used) {
@@ -57,7 +32,7 @@ void PythonSpares::give_back(std::vector<Spares::Process> used) {
 }
 
 Spares::Process PythonSpares::make(const std::stop_token& stop) {
-  auto forked = fork_python(runners_, zygote_, &gpu_, stop);
+  auto forked = start_python_runner(runners_, zygote_, &gpu_, stop);
   auto* process = std::get_if<Spares::Process>(&forked);
   if (process == nullptr) return nullptr;
   frames::Frame request;

@@ -10,16 +10,13 @@
 #include <variant>
 #include <vector>
 
+#include "engine/node/ended.h"
 #include "engine/node/gpus.h"
 #include "engine/node/python_zygote.h"
 #include "engine/node/runners.h"
 #include "engine/node/spares.h"
 
 namespace assay::node {
-
-// A confined fork of the zygote, on a GPU or on none (null).
-[[nodiscard]] std::variant<std::unique_ptr<RunnerProcess>, NoPython> fork_python(
-    const Runners& runners, PythonZygote& zygote, const Gpu* gpu, const std::stop_token& stop);
 
 class PythonSpares {
  public:
@@ -28,7 +25,7 @@ class PythonSpares {
 
   [[nodiscard]] const Gpu& gpu() const { return gpu_; }
   // One that is ready, or else a fresh one.
-  [[nodiscard]] std::variant<Spares::Process, NoPython> take(const std::stop_token& stop);
+  [[nodiscard]] std::variant<Spares::Process, Ended> take(const std::stop_token& stop);
   // What a job has used; the next are made ready.
   void give_back(std::vector<Spares::Process> used);
 

@@ -73,11 +73,11 @@ KernelJob::Step KernelJob::timed_stage() {
     json said;
     Ran ran;
     if (reference_ && done < 3) {
-      ended = run_once(*reference_, trial, true, said, ran);
+      ended = run_reference(trial, said, ran);
       if (ended) break;
       reference_samples.push_back(ran.elapsed.count());
     }
-    ended = run_once(*kernel_, trial, false, said, ran);
+    ended = run_once(*kernel_, trial, said, ran);
     if (!ended) ended = judge_trial(trial, said, clock.body);
     if (!ended) samples.push_back(ran.elapsed.count());
     ++done;

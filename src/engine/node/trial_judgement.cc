@@ -84,6 +84,22 @@ std::optional<Ended> judge_outputs(const json& said, std::uint32_t trial) {
   return std::nullopt;
 }
 
+Ended about_reference(Ended ended) {
+  ended.summary = "The reference: " + ended.summary;
+  ended.detail["which"] = "ref_kernel";
+  return ended;
+}
+
+Ended about_kernel(Ended ended) {
+  ended.detail["which"] = "kernel";
+  return ended;
+}
+
+const char* checked_against(const KernelTask& task) {
+  if (task.reference) return "reference";
+  return task.expected.empty() ? "none" : "golden";
+}
+
 std::string passed_summary(const KernelTask& task) {
   const std::string trials = std::to_string(task.validation_trials) + " trials";
   if (!task.reference && task.expected.empty()) {

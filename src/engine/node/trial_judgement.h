@@ -30,6 +30,13 @@ void note_weak_oracle(const nlohmann::json& found, nlohmann::json& warnings, std
 // The end that the candidate's own outputs make, if they do.
 [[nodiscard]] std::optional<Ended> judge_outputs(const nlohmann::json& said, std::uint32_t trial);
 
+// Whose failure it is, for the report.
+[[nodiscard]] Ended about_reference(Ended ended);
+[[nodiscard]] Ended about_kernel(Ended ended);
+
+// What the outputs are held against: "reference", "golden" or "none".
+[[nodiscard]] const char* checked_against(const KernelTask& task);
+
 // What a job says of a kernel that passed: what it was compared with, and how often.
 [[nodiscard]] std::string passed_summary(const KernelTask& task);
 

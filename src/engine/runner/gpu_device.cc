@@ -111,7 +111,8 @@ class GpuDevice final : public Device {
   Loaded load(const ProgramText& program) override {
     auto parsed = emulator::Module::parse(program.ptx);
     if (const auto* error = std::get_if<emulator::ParseError>(&parsed)) return *error;
-    cubin_.assign(program.cubin);
+    // What came without machine code the driver assembles.
+    cubin_.assign(program.cubin.empty() ? program.ptx : program.cubin);
     has_variables_ = declares_variables(program.ptx);
     if (const int result = load_module(); result != cuda::kSuccess) {
       return emulator::ParseError{.message = context_.driver().text(result)};

@@ -123,6 +123,22 @@ def names_outputs(target, arguments):
                if item["type"] == "tensor" and item["role"] == "output")
 
 
+def fitting(target, arguments):
+    """Of a kernel's arguments those for a reference in Python: its tensors, and the scalars that its parameters name;
+    sizes and metas mean nothing to it."""
+    try:
+        names = _signature(target).parameters
+    except (TypeError, ValueError):
+        names = ()
+    tensors = [item for item in arguments if item["type"] == "tensor" or item["name"] in names]
+    plain = [item for item in arguments if not item.get("is_meta")]
+    for chosen in (tensors, plain):
+        outputs = sum(item["type"] == "tensor" and item["role"] == "output" for item in chosen)
+        if takes(target, len(chosen) - outputs) or takes(target, len(chosen)):
+            return chosen
+    return arguments
+
+
 def _signature(target):
     return inspect.signature(target.forward if isinstance(target, torch.nn.Module) else target)
 

@@ -42,9 +42,9 @@ class Channel:
         taken, self._received = self._received[:descriptors], self._received[descriptors:]
         return Frame(json.loads(body), blob, taken)
 
-    def send(self, body):
+    def send(self, body, blob=b""):
         text = json.dumps(body).encode()
-        self._socket.sendall(_HEADER.pack(_MAGIC, len(text), 0, 0, 0) + text)
+        self._socket.sendall(_HEADER.pack(_MAGIC, len(text), len(blob), 0, 0) + text + blob)
 
     def _take(self, count):
         while len(self._pending) < count:

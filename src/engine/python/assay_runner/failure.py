@@ -17,6 +17,16 @@ class Refused(Exception):
         self.detail = detail
 
 
+class Located(Exception):
+    """What a compiler said of a place in the user's text."""
+
+    def __init__(self, kind, message, line, column):
+        super().__init__(message)
+        self.kind = kind
+        self.line = line
+        self.column = column
+
+
 def is_memory(error):
     """Whether memory ran out, as Python and torch say it."""
     if isinstance(error, MemoryError):
@@ -40,6 +50,10 @@ def describe(stage, error, file):
     body = {"type": "failed", "stage": stage, "exception": type(error).__name__, "message": _text(error)}
     if isinstance(error, Refused):
         return {**body, "code": error.code, **error.detail}
+    if isinstance(error, Located):
+        text = linecache.getline(file, error.line).rstrip()
+        frames = [{"line": error.line, "function": "", "text": text}] if error.line else []
+        return {**body, "code": "exception", "exception": error.kind, "frames": frames, "column": error.column}
     body["code"] = ("out_of_memory" if is_memory(error) else "needs_gpu" if needs_gpu(error)
                     else "missing_module" if isinstance(error, ModuleNotFoundError) else "exception")
     if isinstance(error, ModuleNotFoundError):

@@ -101,7 +101,7 @@ class LentDeviceMemory:
         return range(contents)
 
     def tensor(self, place, base=0):
-        dtype = lent.dtype_of(place["dtype"])
+        dtype = lent.torch_dtype(place["dtype"])
         shape = place["shape"]
         if place["bytes"] == 0:
             return torch.empty(shape, dtype=dtype, device="cuda")

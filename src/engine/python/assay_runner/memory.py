@@ -28,11 +28,11 @@ def dtype_name(dtype):
     return _NAMES.get(dtype)
 
 
-def dtype_of(name):
-    dtype = _DTYPES.get(name)
-    if dtype is None:
+def torch_dtype(name):
+    """The torch dtype of a contract's name."""
+    if name not in _DTYPES:
         raise NotImplementedError(f"this torch ({torch.__version__}) has no dtype {name}")
-    return dtype
+    return _DTYPES[name]
 
 
 class Memory:
@@ -54,7 +54,7 @@ class Memory:
 
     def tensor(self, place, base=0):
         """The tensor of {offset, shape, strides?, dtype} as it lies in the memory: no copy."""
-        dtype = dtype_of(place["dtype"])
+        dtype = torch_dtype(place["dtype"])
         shape = place["shape"]
         if place["bytes"] == 0:
             return torch.empty(shape, dtype=dtype)

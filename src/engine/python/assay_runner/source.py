@@ -22,11 +22,15 @@ class Source:
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
         tree = ast.parse(text, file)
         self.warnings = list(_warnings(tree))
-        if not on_gpu and kernel_type != "torch" and any(name == "triton" for name, _ in _imports(tree)):
+        if not on_gpu and kernel_type == "multi_kernel" and any(name == "triton" for name, _ in _imports(tree)):
             self.warnings.append({"line": 0, "code": "interpreted", "message":
-                                  "Triton's kernels run in Triton's own interpreter here, on CPU tensors"})
+                                  "Triton's kernels run in Triton's own interpreter here, on CPU tensors: it has no libdevice, "
+                                  "and computes with bfloat16 and 8-bit floats otherwise than a GPU"})
+            _import_interpreted()
         if kernel_type == "torch":
             _refuse_mixed(tree)
+        if kernel_type == "triton":
+            self.warnings += _beside_a_kernel(tree)
         name = file.removesuffix(".py")
         self.module = types.ModuleType(name)
         self.module.__file__ = file
@@ -39,8 +43,8 @@ class Source:
         if callable(found) and not isinstance(found, type):
             return found
         if found is not None:
-            raise Refused("target", f"'{name}' is {_what(found)}, not a function. " + self._available())
-        raise Refused("target", f"{missing}. " + self._available(), available=self.functions())
+            raise Refused("target", f"'{name}' is {_what(found)}, not a function. " + self.available())
+        raise Refused("target", f"{missing}. " + self.available(), available=self.functions())
 
     def own(self, name):
         """A function of the user's by its name, or None."""
@@ -58,7 +62,7 @@ class Source:
         found = vars(self.module).get(class_name)
         if not isinstance(found, type):
             text = f"Class '{class_name}' not found" + ("" if found is None else f": it is {_what(found)}")
-            raise Refused("target", f"{text}. " + self._available(), available=self.classes())
+            raise Refused("target", f"{text}. " + self.available(), available=self.classes())
         if not callable(getattr(found, method_name, None)):
             methods = [name for name, value in vars(found).items() if callable(value) and not name.startswith("__")]
             raise Refused("target", f"Method '{method_name}' not found in class '{class_name}'. Available: "
@@ -82,7 +86,8 @@ class Source:
             if is_own and getattr(value, "__module__", None) == self.module.__name__ and not name.startswith("__"):
                 yield name, value
 
-    def _available(self):
+    def available(self):
+        """What there is to be called, for the sentence that something is not."""
         return f"Available: functions [{', '.join(self.functions())}], classes [{', '.join(self.classes())}]"
 
 
@@ -116,6 +121,27 @@ def _refuse_mixed(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and "__global__" in node.value:
             raise Refused("mixed", f"A torch source must not hold CUDA code (line {node.lineno}); kernel_type "
                           "torch_cuda or cuda may", line=node.lineno)
+
+
+def _beside_a_kernel(tree):
+    """What a triton source has no use for: modules, and functions that launch."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and any("Module" in ast.dump(base) for base in node.bases):
+            yield {"line": node.lineno, "code": "unused",
+                   "message": f"line {node.lineno}: class {node.name} is not used; of a triton source only the kernel is run"}
+        launches = isinstance(node, ast.FunctionDef) and not node.decorator_list and any(
+            isinstance(part, ast.Call) and isinstance(part.func, ast.Subscript) for part in ast.walk(node))
+        if launches:
+            yield {"line": node.lineno, "code": "unused",
+                   "message": f"line {node.lineno}: {node.name}() is never called; the grid is the contract's"}
+
+
+def _import_interpreted():
+    """Triton anew: what it has imported so far is to be compiled. Its functions in Python (tl.sum, tl.zeros) are kernels
+    too, and each is what TRITON_INTERPRET said when it was met."""
+    for name in [name for name in sys.modules if name == "triton" or name.startswith("triton.")]:
+        if not name.startswith("triton._C"):  # a library can be loaded once
+            del sys.modules[name]
 
 
 def _imports(tree):

@@ -3,9 +3,11 @@
   → {type: "begin"}                            ← {type: "begun"}: the device's context exists
   → {type: "load", source, file, kernel_type, target, seed, device: "cpu" | "cuda"}
   ← {type: "loaded", name, has_inputs, warnings, torch, python}
+  → {type: "compile", source, file, kernel_name, arguments, arch, num_warps, num_stages}
+  ← {type: "compiled", kernel, entry, passed, scratch, shared_bytes, num_warps, …} + PTX as the blob
   → {type: "own_inputs", seed}                 ← {type: "inputs", inputs: [{shape, dtype} | {value}]}
   → {type: "make_inputs", seed, places, arena_bytes} + memory       ← {type: "made"}
-  → {type: "bind", arguments, outputs}         ← {type: "bound", passes_outputs}
+  → {type: "bind", arguments, outputs, what_fits}  ← {type: "bound", passes_outputs}
   → {type: "shapes", seed, arena_bytes} + memory   ← {type: "shapes", outputs: [{shape, dtype}]}
   → {type: "run", seed, arena_bytes} + memory      ← {type: "ran", patched, foreign}
   → {type: "time", seed, calls, contents, stride_bytes, arena_bytes} + memory   ← {type: "timed", patched}
@@ -18,6 +20,7 @@ On a GPU what a turn moves is apart from what it does:
 Any of them: ← {type: "failed", stage, code, exception, message, frames, traceback}. Every reply repeats `seq`.
 """
 
+import importlib
 import math
 import os
 import platform
@@ -43,6 +46,7 @@ class Worker:
         self._source = None
         self._target = None
         self._task = None
+        self.blob = b""  # of the reply to come
 
     def answer(self, frame):
         body = frame.body
@@ -78,6 +82,19 @@ class Worker:
         calls.choose_generator(on_gpu)
         return {"type": "loaded", "name": name, "has_inputs": loaded.own("get_inputs") is not None,
                 "warnings": loaded.warnings[:20], "torch": torch.__version__, "python": platform.python_version()}
+
+    def _compile(self, body, _):
+        # The kernels of this source are compiled, those of others interpreted: Triton looks when it meets @jit.
+        os.environ.pop("TRITON_INTERPRET", None)
+        try:
+            compiler = importlib.import_module("assay_runner.triton_kernel")
+        except ImportError as error:
+            raise failure.Refused("needs_gpu", "This interpreter cannot compile Triton kernels: "
+                                  f"{error}") from None
+        self._source = source.Source(body["source"], body["file"], "triton")
+        reply, ptx = compiler.compile_kernel(self._source, body)
+        self.blob = ptx.encode()
+        return reply
 
     def _own_inputs(self, body, _):
         described = []
@@ -118,6 +135,8 @@ class Worker:
 
     def _bind(self, body, _):
         arguments = body["arguments"]
+        if body["what_fits"]:
+            arguments = calls.fitting(self._target, arguments)
         passed = [item for item in arguments if item["type"] != "tensor" or item["role"] != "output"]
         fits_without = calls.takes(self._target, len(passed))
         passes_outputs = len(passed) < len(arguments) and calls.takes(self._target, len(arguments)) and (
@@ -125,7 +144,7 @@ class Worker:
         if not passes_outputs and not fits_without:
             raise failure.Refused("arity", f"It does not take {len(arguments)} positional arguments"
                                   + (f", nor {len(passed)} without the outputs" if len(passed) < len(arguments) else ""))
-        self._task = calls.Task({**body, "passes_outputs": passes_outputs})
+        self._task = calls.Task({**body, "arguments": arguments, "passes_outputs": passes_outputs})
         return {"type": "bound", "passes_outputs": passes_outputs}
 
     def _shapes(self, body, descriptors):
@@ -171,6 +190,8 @@ class Worker:
 def serve(channel):
     worker = Worker()
     while (frame := channel.receive()) is not None:
-        channel.send(worker.answer(frame))
+        worker.blob = b""
+        reply = worker.answer(frame)
+        channel.send(reply, worker.blob)
         for descriptor in frame.descriptors:
             os.close(descriptor)

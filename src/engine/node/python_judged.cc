@@ -1,0 +1,202 @@
+// The validated and timed stages of a PythonJob, and what its report says of it all.
+#include <algorithm>
+
+#include "engine/node/kernel_wording.h"
+#include "engine/node/python_job.h"
+#include "engine/node/python_timing.h"
+#include "engine/node/stage_clock.h"
+#include "engine/node/trial_judgement.h"
+
+namespace assay::node {
+namespace {
+
+using job::StageStatus;
+using job::Verdict;
+using nlohmann::json;
+
+constexpr std::uint32_t kReferenceSlot = 1000;
+// Timed trials are numbered from here, so that none repeats a validated one.
+constexpr std::uint32_t kFirstTimedTrial = 10'000;
+
+constexpr const char* kOnHostNote =
+    "Wall time of one call on CPU tensors and one core, seen from outside: the slope between turns "
+    "of N and 2N calls, each on fresh contents; results are copied out in it. Not a GPU time.";
+constexpr const char* kOnDeviceNote =
+    "Wall time of one call, launches and all, seen from outside: the slope between turns of N and "
+    "2N calls that end when the device rests; results are copied to their places in it.";
+
+std::string joined(const std::vector<std::string>& names) {
+  constexpr std::size_t kListed = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kListed); ++i) {
+    text += (i == 0 ? "" : ", ") + names[i].substr(0, 100);
+  }
+  return names.size() > kListed ? text + ", …" : text;
+}
+
+}  // namespace
+
+void PythonJob::note_claims(const PythonClaims& claims) {
+  const auto note = [&](const char* check, const std::vector<std::string>& names,
+                        const std::string& message) {
+    if (names.empty()) return;
+    const bool known = std::any_of(evidence_.begin(), evidence_.end(),
+                                   [&](const json& old) { return old.at("check") == check; });
+    if (known) return;
+    evidence_.push_back({{"check", check},
+                         {"result", "disagrees"},
+                         {"which", "kernel"},
+                         {"detail", joined(names)},
+                         {"message", message}});
+  };
+  note("patched_functions", claims.patched,
+       "It replaced functions that a kernel has no business with: " + joined(claims.patched) + ".");
+  note("tensor_subclass", claims.foreign,
+       "It returned tensors of a type of its own (" + joined(claims.foreign) +
+           "), which may put off their work.");
+}
+
+PythonJob::Step PythonJob::run_once(PythonSession& session, std::uint32_t trial, json& said) {
+  const bool as_reference = &session == reference_.get();
+  auto arena = inputs_->fill(trial, as_reference ? kReferenceSlot : 0);
+  if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
+  const auto start = std::chrono::steady_clock::now();
+  auto ran =
+      session.run(std::get<LentArena>(std::move(arena)), inputs_->seed(trial), execution_left_);
+  ran_ = true;
+  const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
+  typical_ = as_reference || !reference_ ? took : std::max(took, typical_);
+  if (auto* ended = std::get_if<Ended>(&ran)) return std::move(*ended);
+  if (!as_reference) note_claims(std::get<PythonClaims>(ran));
+  auto answer = as_reference ? referee_->expect() : referee_->check();
+  if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
+  said = std::get<json>(std::move(answer));
+  return std::nullopt;
+}
+
+PythonJob::Step PythonJob::judge_trial(std::uint32_t trial, const json& said, json& body) {
+  note_findings(evidence_, said.at("findings"), "kernel", trial);
+  body["outputs"] = said.at("outputs");
+  return judge_outputs(said, trial);
+}
+
+PythonJob::Step PythonJob::validation_trial(std::uint32_t trial, json& body) {
+  json said;
+  if (reference_) {
+    if (auto ended = run_once(*reference_, trial, said)) return about_reference(std::move(*ended));
+    note_findings(evidence_, said.at("findings"), "ref_kernel", trial);
+    if (auto ended = judge_reference(said.at("findings"), warnings_, weak_)) return ended;
+    if (trial == 0) {
+      body["reference"] = {{"ran", true}};
+      auto weak = referee_->weak_oracle();
+      if (auto* ended = std::get_if<Ended>(&weak)) return std::move(*ended);
+      note_weak_oracle(std::get<json>(weak).at("warnings"), warnings_, weak_);
+    }
+  }
+  if (auto ended = run_once(*kernel_, trial, said)) {
+    ended->detail["trial"] = trial;
+    return about_kernel(std::move(*ended));
+  }
+  return judge_trial(trial, said, body);
+}
+
+PythonJob::Step PythonJob::validate_stage() {
+  StageClock clock(reporter_, "validated");
+  clock.body = {{"checked_against", checked_against(task_)},
+                {"trials", task_.validation_trials},
+                {"trials_passed", 0}};
+  Step ended;
+  for (std::uint32_t trial = 0; trial < task_.validation_trials && !ended; ++trial) {
+    ended = validation_trial(trial, clock.body);
+    if (!ended) clock.body["trials_passed"] = trial + 1;
+  }
+  if (!ended) {
+    // The same inputs again: what is remembered from the first time, or left to chance, shows.
+    json said;
+    ended = run_once(*kernel_, 0, said);
+    if (!ended) ended = judge_trial(0, said, clock.body);
+  }
+  inputs_->forget();
+  clock.body["findings"] = evidence_;
+  if (const std::string output = kernel_->recent_output(); !output.empty()) {
+    clock.artifacts.push_back({"output", "text/plain", output});
+  }
+  return clock.tell(std::move(ended));
+}
+
+PythonJob::Step PythonJob::timed_stage() {
+  StageClock clock(reporter_, "timed");
+  clock.body["clock"] = gpu_ != nullptr ? "wall" : "cpu";
+  clock.body["note"] = gpu_ != nullptr ? kOnDeviceNote : kOnHostNote;
+  clock.body["trials_requested"] = task_.num_trials;
+  json judged = json::object();
+  const bool repeatable =
+      std::none_of(contract_.args.begin(), contract_.args.end(), [](const contract::Arg& arg) {
+        return arg.is_tensor() && arg.is_read() && arg.is_written();
+      });
+  PythonTiming timing(
+      *referee_, *inputs_, *kernel_, reference_.get(),
+      {.trials = task_.num_trials,
+       .warmups = task_.num_warmup,
+       .first_trial = kFirstTimedTrial,
+       .arena_bytes = referee_->arena_bytes(),
+       .typical = typical_,
+       .on_device = gpu_ != nullptr,
+       .lent_on_device = referee_->is_on_device(),
+       .repeatable = repeatable},
+      [&](std::uint32_t trial, const json& said) { return judge_trial(trial, said, judged); },
+      execution_left_);
+  Step ended = timing.measure(clock.body);
+  for (const auto& item : timing.evidence()) evidence_.push_back(item);
+  note_claims({.patched = timing.patched()});
+  return clock.tell(std::move(ended));
+}
+
+std::string PythonJob::summary_of_passed() const {
+  if (task_.until == Until::compiled) return "Loaded: " + kernel_loaded_.name + " is there.";
+  return passed_summary(task_);
+}
+
+Conclusion PythonJob::conclude(const Step& ended) {
+  Conclusion conclusion{.verdict = ended ? ended->verdict : Verdict::passed};
+  json& body = conclusion.body;
+  std::string summary = ended ? ended->summary : summary_of_passed();
+  if (ended) {
+    body["detail"] = ended->detail;
+    conclusion.interrupted = ended->interrupted;
+  }
+  bool suspect = false;
+  for (const auto& item : evidence_) {
+    if (item.value("which", "") != "kernel" || item.at("result") != "disagrees") continue;
+    suspect = true;
+    const std::string words =
+        item.contains("message") ? item.at("message").get<std::string>() : finding_text(item);
+    if (!ended) summary += " " + words;
+    warnings_.push_back({{"code", item.at("check")}, {"message", words}});
+  }
+  const bool forged = ended && ended->detail.value("forged", false);
+  // Trust speaks of a passed verdict, and of proven cheating. User code ran beside the clock's
+  // subject: what the outside audit confirms is as far as it goes.
+  body["trust"] = forged           ? json("rejected")
+                  : ended || !ran_ ? json(nullptr)
+                  : suspect        ? json("suspect")
+                                   : json("audited");
+  if (!ended && !weak_.empty()) summary += " " + weak_;
+  body["summary"] = std::move(summary);
+  body["evidence"] = evidence_;
+  body["environment"] = {
+      {"device", gpu_ != nullptr ? gpu_->device() : "cpu"},
+      {"device_name", gpu_ != nullptr ? json(gpu_->name) : json(nullptr)},
+      {"toolkit",
+       kernel_loaded_.torch.empty() ? json(nullptr) : json("torch " + kernel_loaded_.torch)},
+      {"interpreter", zygote_.interpreter().executable},
+      {"python", zygote_.interpreter().version}};
+  if (!task_.checks.empty()) {
+    warnings_.push_back({{"code", "checks"}, {"message", "`checks` look at CUDA kernels only."}});
+  }
+  body["warnings"] = warnings_;
+  reporter_.stage({.record = {.name = "concluded", .status = StageStatus::passed}});
+  return conclusion;
+}
+
+}  // namespace assay::node

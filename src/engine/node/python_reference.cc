@@ -1,0 +1,41 @@
+#include "engine/node/python_reference.h"
+
+#include "engine/node/python_start.h"
+
+namespace assay::node {
+namespace {
+
+constexpr std::uint64_t kConstructionSeed = 42;  // the manual's
+
+}  // namespace
+
+std::optional<Ended> PythonReference::load(const KernelSource& source) {
+  const auto zygote = pythons_.choose();
+  if (const auto* none = std::get_if<Ended>(&zygote)) return *none;
+  auto process = start_python_runner(runners_, *std::get<PythonZygote*>(zygote), nullptr, stop_);
+  if (auto* ended = std::get_if<Ended>(&process)) return std::move(*ended);
+  session_ = std::make_unique<PythonSession>(
+      std::get<std::unique_ptr<RunnerProcess>>(std::move(process)), "ref_kernel", stop_);
+  auto loaded = session_->load(source, false, kConstructionSeed, false);
+  if (auto* ended = std::get_if<Ended>(&loaded)) return std::move(*ended);
+  name_ = std::get<PythonLoaded>(loaded).name;
+  return std::nullopt;
+}
+
+std::optional<Ended> PythonReference::bind(const KernelSource& source,
+                                           const contract::Contract& judged,
+                                           const std::vector<TensorPlace>& places) {
+  const bool is_kernels = !source.has_contract || source.contract == judged;
+  return session_->bind(
+      is_kernels ? judged : source.contract, judged, places,
+      is_kernels ? PythonSession::Arguments::what_fits : PythonSession::Arguments::all);
+}
+
+std::optional<Ended> PythonReference::run(LentArena arena, std::uint32_t trial,
+                                          std::chrono::nanoseconds& execution_left) {
+  auto ran = session_->run(std::move(arena), kConstructionSeed + trial, execution_left);
+  if (auto* ended = std::get_if<Ended>(&ran)) return std::move(*ended);
+  return std::nullopt;
+}
+
+}  // namespace assay::node

@@ -1,0 +1,45 @@
+// A reference in Python (torch, multi_kernel) for a kernel that is device code: a module on CPU
+// tensors, in a confined process of its own, that says what the kernel's outputs must be. It is
+// not timed: a CPU's time says nothing of a kernel.
+//
+// Owned by the job's thread; borrows what it is given.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "engine/node/python_session.h"
+#include "engine/node/pythons.h"
+#include "engine/node/runners.h"
+
+namespace assay::node {
+
+class PythonReference {
+ public:
+  PythonReference(const Runners& runners, Pythons& pythons, std::stop_token stop)
+      : runners_(runners), pythons_(pythons), stop_(std::move(stop)) {}
+
+  // Starts the process and executes the source.
+  [[nodiscard]] std::optional<Ended> load(const KernelSource& source);
+  // A reference without a contract of its own is given the tensors of the kernel's, and what else
+  // its parameters name.
+  [[nodiscard]] std::optional<Ended> bind(const KernelSource& source,
+                                          const contract::Contract& judged,
+                                          const std::vector<TensorPlace>& places);
+  [[nodiscard]] std::optional<Ended> run(LentArena arena, std::uint32_t trial,
+                                         std::chrono::nanoseconds& execution_left);
+
+  // Of what is called: "Model.forward".
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  const Runners& runners_;
+  Pythons& pythons_;
+  std::stop_token stop_;
+  std::unique_ptr<PythonSession> session_{};
+  std::string name_{};
+};
+
+}  // namespace assay::node

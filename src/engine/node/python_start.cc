@@ -1,0 +1,40 @@
+#include "engine/node/python_start.h"
+
+#include <stdexcept>
+
+namespace assay::node {
+namespace {
+
+struct ZygoteRefuses : std::runtime_error {
+  explicit ZygoteRefuses(const NoPython& none)
+      : std::runtime_error(none.reason), is_fault(none.is_fault) {}
+  bool is_fault;
+};
+
+}  // namespace
+
+std::variant<std::unique_ptr<RunnerProcess>, Ended> start_python_runner(
+    const Runners& runners, PythonZygote& zygote, const Gpu* gpu,
+    const std::stop_token& stop) {
+  std::optional<GpuAccess> access;
+  if (gpu != nullptr) access = GpuAccess{.nodes = gpu->nodes(), .uuid = gpu->uuid};
+  try {
+    return runners.start_python(zygote.interpreter().readable, access ? &*access : nullptr,
+                                [&](confinement::SpawnRequest request) {
+                                  auto child = zygote.spawn(std::move(request), stop);
+                                  if (auto* none = std::get_if<NoPython>(&child))
+                                    throw ZygoteRefuses(*none);
+                                  return std::get<confinement::Child>(std::move(child));
+                                });
+  } catch (const ZygoteRefuses& refused) {
+    if (stop.stop_requested()) {
+      return Ended{.verdict = job::Verdict::cancelled, .summary = "Cancelled before it finished."};
+    }
+    if (refused.is_fault) return our_fault(refused.what());
+    return Ended{.verdict = job::Verdict::unsupported,
+                 .summary = std::string("No Python kernel can run here: ") + refused.what() + ".",
+                 .detail = {{"missing", "an interpreter with a working torch"}}};
+  }
+}
+
+}  // namespace assay::node

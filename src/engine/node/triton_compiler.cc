@@ -1,0 +1,158 @@
+#include "engine/node/triton_compiler.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+#include "engine/node/python_session.h"
+#include "engine/node/python_start.h"
+
+namespace assay::node {
+namespace {
+
+using job::Verdict;
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+// Ada: everything that the emulator executes (mma.sync, cp.async, 8-bit floats) and none of the
+// instructions that came with Hopper alone (wgmma, TMA).
+constexpr int kEmulatedArch = 89;
+constexpr unsigned kMaxWarps = 32;
+constexpr std::uint64_t kMaxSharedBytes = 227 << 10;
+constexpr std::size_t kMaxScratch = 8;  // pointers that Triton appends; two in 3.9
+
+// A real target, "sm_90a", is a GPU's.
+int arch_of(const CompileGoal& goal) {
+  return goal.arch.starts_with("sm_") ? std::stoi(goal.arch.substr(3)) : kEmulatedArch;
+}
+
+Ended broken_claim(const std::string& what) {
+  Ended ended = blame({.why = RunnerEnd::Why::malformed, .detail = what}, RunnerRole::python);
+  ended.detail["forged"] = true;
+  return ended;
+}
+
+bool is_launch(const TritonClaim& claim) {
+  return std::has_single_bit(claim.num_warps) && claim.num_warps <= kMaxWarps &&
+         claim.shared_bytes <= kMaxSharedBytes && claim.scratch <= kMaxScratch;
+}
+
+// The contract as the program takes it: what was folded into it is no argument any more.
+std::variant<contract::Contract, Ended> called(const contract::Contract& given,
+                                               const TritonClaim& claim) {
+  contract::Contract out = given;
+  for (auto& arg : out.args) arg.is_meta = true;
+  for (const std::size_t index : claim.passed) {
+    if (index >= out.args.size() || !out.args[index].is_meta) {
+      return broken_claim("an argument that there is not, or twice");
+    }
+    out.args[index].is_meta = false;
+  }
+  for (const auto& arg : out.args) {
+    if (!arg.is_tensor() || !arg.is_meta) continue;
+    return Ended{.verdict = Verdict::contract_invalid,
+                 .summary = "Kernel '" + claim.kernel + "' takes no argument for tensor '" +
+                            arg.name + "' of the contract."};
+  }
+  if (!std::is_sorted(claim.passed.begin(), claim.passed.end())) {
+    std::vector<contract::Arg> ordered;
+    for (const std::size_t index : claim.passed) ordered.push_back(out.args[index]);
+    out.args = std::move(ordered);
+  }
+  for (std::size_t i = 0; i < claim.scratch; ++i) {
+    out.args.push_back({.name = "scratch" + std::to_string(i),
+                        .type = contract::ArgType::integer,
+                        .value = std::int64_t{0}});
+  }
+  contract::LaunchConfig launch = given.launch.value_or(contract::LaunchConfig{});
+  launch.block = contract::LaunchDim{.x = claim.num_warps * 32};
+  launch.shared_mem_bytes = static_cast<std::uint32_t>(claim.shared_bytes);
+  out.launch = launch;
+  return out;
+}
+
+json configuration_of(const TritonClaim& claim, int arch) {
+  json told = {{"kernel", claim.kernel},
+               {"metas", claim.metas},
+               {"num_warps", claim.num_warps},
+               {"num_stages", claim.num_stages},
+               {"arch", "sm_" + std::to_string(arch)}};
+  if (claim.configurations > 0) told["configurations"] = claim.configurations;
+  return told;
+}
+
+json warnings_of(const KernelSource& source, const TritonClaim& claim) {
+  json list = claim.warnings;
+  const auto warn = [&](const char* code, const std::string& message) {
+    list.push_back({{"code", code}, {"message", message}});
+  };
+  if (claim.configurations > 0) {
+    warn("autotune", "Of " + std::to_string(claim.configurations) +
+                         " configurations the first that agrees with the contract was compiled (" +
+                         claim.metas.dump().substr(0, 200) + ", num_warps " +
+                         std::to_string(claim.num_warps) + ", num_stages " +
+                         std::to_string(claim.num_stages) +
+                         "): none was timed against another.");
+  }
+  if (claim.has_hooks) {
+    warn("hooks",
+         "Hooks of the autotuner (pre_hook, reset_to_zero, restore_value) are host code and are "
+         "not run: give an output that must begin as zeros an init in the contract.");
+  }
+  const auto& launch = source.contract.launch;
+  if (launch && launch->block && launch->block->x != claim.num_warps * 32) {
+    warn("block",
+         "launch.block is ignored: a Triton kernel runs with 32 threads for each of its "
+         "num_warps.");
+  }
+  return list;
+}
+
+// How a compiler process that ended is told: the source or Triton brought it down. What an honest
+// one never says, the source has said.
+Ended about_compiling(Ended ended) {
+  if (ended.detail.value("why", "") == "malformed") ended.detail["forged"] = true;
+  if (ended.verdict == Verdict::crashed && !ended.detail.value("forged", false)) {
+    ended.verdict = Verdict::compile_failed;
+    ended.summary = "While Triton compiled: " + ended.summary;
+  }
+  return ended;
+}
+
+}  // namespace
+
+std::variant<Program, Ended> TritonCompiler::compile(const KernelSource& source,
+                                                     const CompileGoal& goal,
+                                                     const std::stop_token& stop) const {
+  const auto chosen = pythons_.choose();
+  if (const auto* none = std::get_if<Ended>(&chosen)) return *none;
+  PythonZygote& zygote = *std::get<PythonZygote*>(chosen);
+  auto process = start_python_runner(runners_, zygote, nullptr, stop);
+  if (auto* ended = std::get_if<Ended>(&process)) return std::move(*ended);
+  PythonSession session(std::get<std::unique_ptr<RunnerProcess>>(std::move(process)), "kernel",
+                        stop);
+  const auto start = Clock::now();
+  const int arch = arch_of(goal);
+  auto answer = session.compile(source, arch);
+  if (auto* ended = std::get_if<Ended>(&answer)) return about_compiling(std::move(*ended));
+  TritonClaim& claim = std::get<TritonClaim>(answer);
+  if (!is_launch(claim)) return broken_claim("a launch that no device takes");
+  if (!claim.needs.empty()) {
+    return Ended{.verdict = Verdict::unsupported,
+                 .summary = "This kernel needs " + claim.needs.front() +
+                            ", which a plain launch does not give.",
+                 .detail = {{"missing", claim.needs}}};
+  }
+  auto contract = called(source.contract, claim);
+  if (auto* ended = std::get_if<Ended>(&contract)) return std::move(*ended);
+  return Program{
+      .ptx = std::move(claim.ptx),
+      .compiler = "Triton " + claim.triton,
+      .entry = claim.entry,
+      .elapsed_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count(),
+      .called = std::get<contract::Contract>(std::move(contract)),
+      .configuration = configuration_of(claim, arch),
+      .warnings = warnings_of(source, claim)};
+}
+
+}  // namespace assay::node
