@@ -195,7 +195,7 @@ class Compare(unittest.TestCase):
         self.assertIn("'second'", report["summary"])
 
     def test_a_reference_of_another_type_is_unsupported_by_name(self):
-        arguments = {"ref_kernel": {"source_code": "x = 1", "kernel_type": "torch"}, "custom_kernel": kernel(ADD)}
+        arguments = {"ref_kernel": {"source_code": "x = 1", "kernel_type": "torch_cuda"}, "custom_kernel": kernel(ADD)}
         report = self.server.call("compare", arguments)["structuredContent"]
         self.assertEqual(report["verdict"], "unsupported")
         self.assertIn("/ref_kernel", report["summary"])

@@ -82,6 +82,11 @@ class Triton(unittest.TestCase):
             self.assertIn(says, report["summary"])
             self.assertEqual(report["error"]["which"], "ref_kernel")
 
+    def test_a_comparison_with_torch_says_that_there_is_no_ratio(self):
+        report = self.server.judge(triton(ADD, ADD_IO), torch(ADD_TORCH))
+        self.assertIsNone(report.get("speedup"))
+        self.assertIn("reference_untimed", [warning.get("code") for warning in report["warnings"]])
+
     def test_which_kernel_is_run(self):
         two = ADD + ADD[len(HEAD):].replace("add_kernel", "sub_kernel").replace(") + tl.load", ") - tl.load")
         helped = HEAD + "@triton.jit\ndef plus(a, b):\n    return a + b\n\n" + ADD[len(HEAD):].replace(

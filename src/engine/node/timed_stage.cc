@@ -89,6 +89,12 @@ KernelJob::Step KernelJob::timed_stage() {
       "on it.";
   clock.body["trials_requested"] = task_.num_trials;
   clock.body["samples_ns"] = std::move(samples);
+  if (python_reference_) {
+    warnings_.push_back({{"code", "reference_untimed"},
+                         {"message",
+                          "There is no ratio: the reference runs on CPU tensors, and its time says "
+                          "nothing of a kernel on the emulator."}});
+  }
   if (reference_) clock.body["reference_samples_ns"] = std::move(reference_samples);
   return clock.tell(std::move(ended));
 }
