@@ -266,12 +266,10 @@ Outcome Device::launch(const Launch& launch, std::span<const Buffer> buffers, co
   }
   state.heap = state_->globals.heap.get();
   state_->globals.workspace = {};
-  state.code = text.code.data();
   std::unique_ptr<Watch> watch;
   if (launch.inspection.any()) {
     watch = std::make_unique<Watch>(state, buffers);
     state.watch = watch.get();
-    state.code = watch->code();
   }
   run_threads(state, launch.grid, watch ? 1 : budget.threads);
   Outcome outcome = state.outcome();

@@ -9,22 +9,37 @@ namespace {
 constexpr std::size_t kMaxWords = 1U << 16;
 }  // namespace
 
-BlockClocks::BlockClocks(std::uint32_t block, unsigned warps)
+BlockClocks::BlockClocks(std::uint32_t block, unsigned threads)
     : block_(block),
-      warps_(warps),
-      clocks_(warps),
-      fenced_(warps),
-      syncs_(warps),
-      lane_syncs_(warps) {
-  for (unsigned i = 0; i < warps; ++i) clocks_[i][i] = 1;
+      threads_(threads),
+      warps_((threads + 31) / 32),
+      clocks_(warps_),
+      fenced_(warps_),
+      syncs_(warps_),
+      lane_syncs_(warps_) {
+  for (unsigned i = 0; i < warps_; ++i) clocks_[i][i] = 1;
 }
 
-void BlockClocks::stamp(Touch& touch, unsigned warp, unsigned lane) const {
-  touch.block = block_;
-  touch.warp = static_cast<std::uint8_t>(warp);
-  touch.lane = static_cast<std::uint8_t>(lane);
-  touch.clock = clocks_[warp][warp];
-  touch.warp_syncs = syncs_[warp];
+LoggedAccess BlockClocks::access(unsigned warp, std::uint32_t time, std::uint32_t pc) {
+  last_clock_[warp] = clocks_[warp][warp];
+  last_syncs_[warp] = syncs_[warp] + 1;
+  has_accessed_[warp] = true;
+  return {.time = time,
+          .block = block_,
+          .pc = pc,
+          .clock = clocks_[warp][warp],
+          .warp_syncs = syncs_[warp]};
+}
+
+void BlockClocks::settle(unsigned warp, std::uint32_t time) {
+  for (unsigned i = 0; i < warps_; ++i) {
+    if (i != warp && clocks_[warp][i] < last_clock_[i]) return;
+  }
+  const unsigned lanes = std::min(32U, threads_ - warp * 32);
+  for (unsigned k = 0; k < lanes; ++k) {
+    if (lane_syncs_[warp][k] < last_syncs_[warp]) return;
+  }
+  settled_[warp] = time;
 }
 
 bool BlockClocks::ordered(const Touch& earlier, unsigned warp, unsigned lane) const {
