@@ -3,6 +3,7 @@
 #include "engine/emulator/lane_addresses.h"
 #include "engine/emulator/lanes.h"
 #include "engine/emulator/shadow.h"
+#include "engine/emulator/watch.h"
 
 namespace assay::emulator::ASSAY_EMULATOR_ISA {
 namespace {
@@ -109,6 +110,19 @@ void shape(Warp& w, const Op& op, bool narrow, AccessShape& out) {
   }
 }
 
+// T: of an address in its register.
+template <class T>
+void count_shared(Warp& w, const Op& op) {
+  const std::uint32_t pc = op_pc(w, op);
+  AccessShape& s = *w.shapes[pc];
+  if (w.active == s.active && is_shape<T>(w, op, s)) {
+    ++s.hits[(lanes_of<T>(w, op.a)[s.first] + static_cast<T>(op.imm)) % 4];
+  } else {
+    w.watch->count(w, op);
+  }
+  w.originals[pc](w, op);
+}
+
 // --- marks ---
 struct Marks {
   Chunk<U32> time;
@@ -132,7 +146,7 @@ ASSAY_INLINE Chunk<U32> settled(const Marks& m, const Marking& now, Chunk<U32> w
   const Chunk<U32> ours = all_ones_if(m.time >= splat<U32>(now.since));
   const Chunk<U32> before = all_ones_if(m.time <= splat<U32>(now.settled));
   const Chunk<U32> self = all_ones_if(((m.who ^ who) & kWhoThread) == splat<U32>(0));
-  return none | (ours & (before | self));
+  return none | (ours & (now.for_others ? before : before | self));
 }
 
 ASSAY_INLINE bool all_set(Chunk<U32> v) { return is_zero(reinterpret_cast<Chunk<U64>>(~v)); }
@@ -190,7 +204,11 @@ bool mark_eight(GranulePage& page, unsigned first, const Marking& now, std::uint
 
 }  // namespace
 
-const InspectionSet kInspectionSet{
-    .read = &read_addresses, .repeats = &repeats, .shape = &shape, .mark_eight = &mark_eight};
+const InspectionSet kInspectionSet{.read = &read_addresses,
+                                   .repeats = &repeats,
+                                   .shape = &shape,
+                                   .count_shared = &count_shared<U32>,
+                                   .count_shared_wide = &count_shared<U64>,
+                                   .mark_eight = &mark_eight};
 
 }  // namespace assay::emulator::ASSAY_EMULATOR_ISA

@@ -28,6 +28,8 @@ struct AccessShape {
   unsigned first = 0;                                 // the first of them
   std::int64_t lowest = 0;                            // of the deltas
   std::int64_t highest = 0;
+  // How often it came again, by the first address modulo 4; taken into account later.
+  std::array<std::uint64_t, 4> hits{};
 };
 
 // Vector work of an inspection, for one instruction set. `narrow`: addresses are 32 bits wide.
@@ -36,6 +38,10 @@ struct InspectionSet {
   // Is the access of `op` now of this shape?
   bool (*repeats)(Warp& w, const Op& op, bool narrow, const AccessShape& shape) = nullptr;
   void (*shape)(Warp& w, const Op& op, bool narrow, AccessShape& out) = nullptr;
+  // Counts an access to shared memory of the shape seen last, or else tells the watch; then does
+  // what the instruction does. By the width of its addresses.
+  Handler count_shared = nullptr;
+  Handler count_shared_wide = nullptr;
   // shadow.h: eight neighbouring granules from `first` on. False: not all of them are beyond doubt,
   // and nothing was done.
   bool (*mark_eight)(struct GranulePage& page, unsigned first, const struct Marking& now,

@@ -88,6 +88,13 @@ void BlockClocks::acquire(std::uint64_t address, unsigned warp) {
   if (found != words_.end()) join(clocks_[warp], found->second);
 }
 
+void BlockClocks::meet(std::uint64_t address, unsigned warp, unsigned lane) {
+  if (lanes_met_.size() >= kMaxWords) lanes_met_.clear();
+  std::uint32_t& lanes = lanes_met_[address][warp];
+  lanes |= 1U << lane;
+  if (lanes != 1U << lane) warp_synchronised(warp, lanes);
+}
+
 void GridClocks::fence(std::uint32_t block, std::uint32_t time) { blocks_[block].fenced = time; }
 
 void GridClocks::meet(std::uint32_t block, std::uint32_t time) {

@@ -66,6 +66,9 @@ class BlockClocks {
   // An atomic or volatile access to the word at `address`.
   void release(std::uint64_t address, unsigned warp);
   void acquire(std::uint64_t address, unsigned warp);
+  // The same of one lane, by an operation that orders (an mbarrier's, an acquire): also before or
+  // after those of its own warp that met here.
+  void meet(std::uint64_t address, unsigned warp, unsigned lane);
 
  private:
   using Clocks = std::array<std::uint32_t, kMaxWarps>;
@@ -83,6 +86,7 @@ class BlockClocks {
   std::vector<Clocks> fenced_;
   std::array<Clocks, 16> barriers_{};
   std::unordered_map<std::uint64_t, Clocks> words_{};
+  std::unordered_map<std::uint64_t, Clocks> lanes_met_{};  // by word: of each warp
   std::vector<std::uint32_t> syncs_;
   std::vector<std::array<std::uint32_t, 32>> lane_syncs_;
 };

@@ -8,20 +8,16 @@ void GranulePage::forget(std::size_t i) {
   for (MarkColumn* const c : {&write, &atomic, &reads[0], &reads[1]}) c->put(i, {});
 }
 
-GranulePage* RaceShadow::page_at(std::uint64_t address) {
-  const std::uint64_t number = address / GranulePage::kBytes;
+GranulePage* RaceShadow::find_page(std::uint64_t number) {
   Recent& recent = recent_[number % recent_.size()];
-  if (recent.page == nullptr || recent.number != number) {
-    const auto found = pages_.find(number);
-    if (found != pages_.end()) {
-      recent = {found->second.get(), number};
-    } else if (pages_.size() >= kMaxPages) {
-      full_ = true;
-      return nullptr;
-    } else {
-      recent = {pages_.emplace(number, std::make_unique<GranulePage>()).first->second.get(),
-                number};
-    }
+  const auto found = pages_.find(number);
+  if (found != pages_.end()) {
+    recent = {found->second.get(), number};
+  } else if (pages_.size() >= kMaxPages) {
+    full_ = true;
+    return nullptr;
+  } else {
+    recent = {pages_.emplace(number, std::make_unique<GranulePage>()).first->second.get(), number};
   }
   return recent.page;
 }
@@ -69,9 +65,14 @@ void RaceShadow::note_read(GranulePage& page, std::size_t i, const Marking& now,
 }
 
 void RaceShadow::drop_forgotten() {
+  std::vector<const GranulePage*> pages;
+  for (const auto& [number, page] : pages_) pages.push_back(page.get());
+  for (const auto& page : dense_) {
+    if (page) pages.push_back(page.get());
+  }
   std::vector<std::uint8_t> used(accesses_.size(), 0);
   std::size_t marks = 0;
-  for (const auto& [number, page] : pages_) {
+  for (const GranulePage* const page : pages) {
     for (const MarkColumn* const c :
          {&page->write, &page->atomic, &page->reads[0], &page->reads[1]}) {
       std::uint32_t last = 0;  // neighbours were mostly marked by one access

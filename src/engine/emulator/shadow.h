@@ -31,6 +31,7 @@ struct Marking {
   std::uint32_t since = 1;    // from this time on all accesses are this block's
   std::uint32_t settled = 0;  // those of this block until then are ordered before this one
   bool write = false;
+  bool for_others = false;  // stands for other threads too: being a thread's own is not enough
 };
 
 struct Mark {
@@ -61,8 +62,19 @@ struct GranulePage {
 // their marks are of.
 class RaceShadow {
  public:
+  // Addresses below `dense_bytes` are found without a search.
+  explicit RaceShadow(std::uint64_t dense_bytes = 0)
+      : dense_((dense_bytes + GranulePage::kBytes - 1) / GranulePage::kBytes) {}
   // nullptr: beyond what may be remembered.
-  [[nodiscard]] GranulePage* page_at(std::uint64_t address);
+  [[nodiscard]] GranulePage* page_at(std::uint64_t address) {
+    const std::uint64_t number = address / GranulePage::kBytes;
+    if (number < dense_.size()) {
+      if (!dense_[number]) dense_[number] = std::make_unique<GranulePage>();
+      return dense_[number].get();
+    }
+    const Recent& recent = recent_[number % recent_.size()];
+    return recent.page != nullptr && recent.number == number ? recent.page : find_page(number);
+  }
   [[nodiscard]] bool is_full() const { return full_; }
   // Whatever happened to these bytes is of no interest any more.
   void forget(std::uint64_t begin, std::uint64_t bytes);
@@ -81,16 +93,18 @@ class RaceShadow {
  private:
   static constexpr std::size_t kMaxPages = 12'000;  // about 100 MB
   static constexpr std::size_t kLogLeast = 1U << 20;
+  GranulePage* find_page(std::uint64_t number);
   // Leaves out of the log what no mark refers to any more.
   void drop_forgotten();
 
+  std::vector<std::unique_ptr<GranulePage>> dense_;
   std::unordered_map<std::uint64_t, std::unique_ptr<GranulePage>> pages_{};
   // Pages found last: a kernel goes back and forth between a few.
   struct Recent {
     GranulePage* page = nullptr;
     std::uint64_t number = 0;
   };
-  std::array<Recent, 16> recent_{};
+  std::array<Recent, 64> recent_{};
   std::vector<LoggedAccess> accesses_{};  // by time
   std::size_t log_limit_ = kLogLeast;
   bool full_ = false;

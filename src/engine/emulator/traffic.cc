@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "engine/emulator/warp.h"
 
@@ -113,7 +114,13 @@ unsigned phases_of(std::uint32_t active, unsigned bytes) {
 }
 
 Traffic::Traffic(const AddressTable& memory, std::size_t ops, const InspectionSet& inspection_set)
-    : global(ops), shared(ops), is_store(ops), memory_(memory), set_(inspection_set), shapes_(ops) {
+    : global(ops),
+      shared(ops),
+      is_store(ops),
+      memory_(memory),
+      set_(inspection_set),
+      shapes_(ops),
+      recent_(ops, &none_) {
   for (const Object& o : memory.objects()) {
     sectors.emplace_back((o.end - 1) / kSectorBytes - o.begin / kSectorBytes + 1);
   }
@@ -130,12 +137,14 @@ Traffic::Shape& Traffic::shape_of(Warp& w, const Op& op, const WatchedSite& site
     Shape& s = shapes.kept[shapes.recent ^ i];
     if (!set_.repeats(w, op, narrow, s.of)) continue;
     shapes.recent ^= i;
+    if (&shapes != &unkept_) recent_[site.pc] = &s.of;
     return s;
   }
   shapes.recent ^= 1U;  // the other one was not asked for last
   Shape& s = shapes.kept[shapes.recent];
+  take_hits(site, s.of);
   set_.shape(w, op, narrow, s.of);
-  s.wavefronts = {};
+  if (&shapes != &unkept_) recent_[site.pc] = &s.of;
   for (SectorList& list : s.sectors) list.count = 0;
   return s;
 }
@@ -157,32 +166,49 @@ void Traffic::note(Warp& w, const Op& op, const WatchedSite& site) {
   is_store[site.pc] = site.kind == SiteKind::store ? 1 : 0;
   Shapes& shapes = shapes_at(site.pc);
   Shape& shape = shape_of(w, op, site, shapes);
-  if (site.space == Space::shared) {
-    note_shared(w, op, site, shape);
-  } else if (site.space == Space::global) {
+  const std::uint64_t first = first_address(w, op, site.address, shape.of.first);
+  const bool in_window = site.space == Space::generic && first - kSharedWindow < kWindowBytes;
+  if (site.space == Space::shared || in_window) {
+    ++shape.of.hits[first % 4];
+  } else if (site.space == Space::global ||
+             (site.space == Space::generic && first - kLocalWindow >= kWindowBytes)) {
     note_global(w, op, site, shapes, shape);
-  } else if (site.space == Space::generic) {
-    const std::uint64_t first = first_address(w, op, site.address, shape.of.first);
-    if (first - kSharedWindow < kWindowBytes) {
-      note_shared(w, op, site, shape);
-    } else if (first - kLocalWindow >= kWindowBytes) {
-      note_global(w, op, site, shapes, shape);
+  }
+  if (&shapes == &unkept_) take_hits(site, shape.of);
+}
+
+// Of requests to shared memory. What they cost depends on the shape and on where in its word the
+// first address is: moving all of them by whole words moves their banks alike and changes nothing.
+void Traffic::take_hits(const WatchedSite& site, AccessShape& shape) {
+  const bool narrow = site.address == AddressClass::shared32;
+  for (std::size_t place = 0; place < shape.hits.size(); ++place) {
+    const std::uint64_t hits = std::exchange(shape.hits[place], 0);
+    if (hits == 0) continue;
+    std::array<std::uint64_t, 32> addresses{};
+    for (std::size_t k = 0; k < 32; ++k) {
+      std::int64_t delta = 0;
+      if (narrow) {
+        std::int32_t low = 0;
+        std::memcpy(&low, reinterpret_cast<const std::byte*>(shape.delta.data()) + 4 * k, 4);
+        delta = low;
+      } else {
+        std::memcpy(&delta, &shape.delta[k], 8);
+      }
+      addresses[k] = kSharedWindow + place + static_cast<std::uint64_t>(delta);
     }
+    Requests& r = shared[site.pc];
+    r.requests += hits;
+    r.sectors += hits * wavefronts_of(addresses, shape.active, site.bytes());
+    r.ideal += hits * phases_of(shape.active, site.bytes());
+    r.bytes += hits * site.bytes() * shape.lanes;
   }
 }
 
-void Traffic::note_shared(Warp& w, const Op& op, const WatchedSite& site, Shape& shape) {
-  // Moving all of them by whole words moves their banks alike and changes nothing.
-  unsigned& wavefronts = shape.wavefronts[first_address(w, op, site.address, shape.of.first) % 4];
-  if (wavefronts == 0) {
-    wavefronts = wavefronts_of(addresses_of(w, op, site).of, w.active, site.bytes());
-    shape.ideal = phases_of(w.active, site.bytes());
+void Traffic::finish(const Module::Text& text) {
+  for (const WatchedSite& site : text.watched) {
+    if (!shapes_[site.pc]) continue;
+    for (Shape& s : shapes_[site.pc]->kept) take_hits(site, s.of);
   }
-  Requests& r = shared[site.pc];
-  ++r.requests;
-  r.sectors += wavefronts;
-  r.ideal += shape.ideal;
-  r.bytes += std::uint64_t{site.bytes()} * shape.of.lanes;
 }
 
 void Traffic::note_global(Warp& w, const Op& op, const WatchedSite& site, Shapes& shapes,

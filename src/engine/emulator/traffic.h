@@ -44,6 +44,10 @@ struct Traffic {
 
   // The access that `op` at site.pc is about to make.
   void note(Warp& w, const Op& op, const WatchedSite& site);
+  // By pc: the shape seen last, never nullptr. What adds to its hits need not call note().
+  [[nodiscard]] AccessShape* const* recent() const { return recent_.data(); }
+  // Takes all hits into account.
+  void finish(const Module::Text& text);
 
  private:
   struct SectorRun {
@@ -56,8 +60,6 @@ struct Traffic {
   };
   struct Shape {
     AccessShape of{};
-    std::array<unsigned, 4> wavefronts{};  // by the first address modulo 4; 0: not yet known
-    unsigned ideal = 0;
     std::array<SectorList, 32> sectors{};  // by the place of the first address in its sector
   };
   struct Shapes {
@@ -68,7 +70,7 @@ struct Traffic {
   [[nodiscard]] Shapes& shapes_at(std::uint32_t pc);
   Shape& shape_of(Warp& w, const Op& op, const WatchedSite& site, Shapes& shapes);
   [[nodiscard]] const LaneAddresses& addresses_of(Warp& w, const Op& op, const WatchedSite& site);
-  void note_shared(Warp& w, const Op& op, const WatchedSite& site, Shape& shape);
+  void take_hits(const WatchedSite& site, AccessShape& shape);
   void note_global(Warp& w, const Op& op, const WatchedSite& site, Shapes& shapes, Shape& shape);
   // False: the request is not inside one object, or shares a sector with another.
   bool touch_runs(const Shape& shape, const SectorList& list, std::uint64_t first, unsigned bytes,
@@ -80,7 +82,9 @@ struct Traffic {
   const InspectionSet& set_;
   std::vector<std::unique_ptr<Shapes>> shapes_{};  // by pc
   std::size_t shapes_made_ = 0;
-  Shapes unkept_{};  // for instructions beyond those whose shapes are kept
+  AccessShape none_{};
+  std::vector<AccessShape*> recent_;  // by pc
+  Shapes unkept_{};                   // for instructions beyond those whose shapes are kept
   LaneAddresses addresses_{};
 };
 

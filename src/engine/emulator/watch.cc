@@ -24,15 +24,24 @@ bool is_wanted(const Inspection& wanted, SiteKind k) {
 
 void op_watched(Warp& w, const Op& op) {
   Watch& watch = *w.watch;
-  const Handler original = watch.original(op_pc(w, op));
   watch.before(w, op);
-  original(w, op);
+  w.originals[op_pc(w, op)](w, op);
   watch.after(w, op);
 }
 
 void op_counted(Warp& w, const Op& op) {
   w.watch->count(w, op);
-  w.watch->original(op_pc(w, op))(w, op);
+  w.originals[op_pc(w, op)](w, op);
+}
+
+Handler counting_handler(const WatchedSite& site, const InspectionSet& set) {
+  if (site.space == Space::shared && site.address == AddressClass::shared32) {
+    return set.count_shared;
+  }
+  if (site.space == Space::shared && site.address == AddressClass::shared64) {
+    return set.count_shared_wide;
+  }
+  return &op_counted;
 }
 
 bool is_guarded(const Op& op) { return op.full == &op_guarded || op.full == &op_guarded_control; }
@@ -48,6 +57,7 @@ Watch::Watch(LaunchState& launch, std::span<const Buffer> buffers)
       code_(launch.text.code),
       set_(*instruction_set().inspection) {
   site_of_.assign(code_.size(), -1);
+  originals_.resize(code_.size());
   watch_ops(code_, wanted_.checks());
   divergent_.assign(code_.size() + 1, 0);
   if (wanted_.counters) {
@@ -79,7 +89,8 @@ void Watch::watch_ops(std::vector<Op>& code, bool checks) {
     if (checks ? !is_wanted(wanted_, site.kind) : !counted) continue;
     site_of_[site.pc] = static_cast<std::int32_t>(i);
     Op& op = code[site.pc];
-    const Handler handler = checks ? &op_watched : &op_counted;
+    const Handler handler = checks ? &op_watched : counting_handler(site, set_);
+    originals_[site.pc] = is_guarded(op) ? op.inner : op.masked;
     if (is_guarded(op)) {
       op.inner = handler;
     } else {
@@ -106,12 +117,9 @@ std::unique_ptr<BlockWatch> Watch::block_watch(Dim3 index) const {
 
 void Watch::attach(Warp& w) {
   w.watch = this;
+  w.originals = originals_.data();
   w.executed = wanted_.counters ? executed_.data() : nullptr;
-}
-
-Handler Watch::original(std::uint32_t pc) const {
-  const Op& op = launch_.text.code[pc];
-  return is_guarded(op) ? op.inner : op.masked;
+  w.shapes = wanted_.counters ? traffic_->recent() : nullptr;
 }
 
 void Watch::count(Warp& w, const Op& op) {

@@ -22,9 +22,9 @@ namespace assay::emulator {
 // What a watch keeps per block, from its start to its end.
 struct BlockWatch {
   BlockWatch(std::uint32_t number, unsigned threads, std::size_t shared_bytes)
-      : clocks(number, threads), written(shared_bytes) {}
+      : clocks(number, threads), shared(shared_bytes), written(shared_bytes) {}
   BlockClocks clocks;
-  RaceShadow shared{};
+  RaceShadow shared;
   ByteSet written;
   std::uint32_t began = 0;  // when it first touched memory
 };
@@ -73,7 +73,6 @@ class Watch {
   // --- what happens, told by those who do it ---
   void before(Warp& w, const Op& op);
   void after(Warp& w, const Op& op);
-  [[nodiscard]] Handler original(std::uint32_t pc) const;
   void count(Warp& w, const Op& op);
   void touch(Warp& w, const MemoryTouch& touch);
   void warp_synchronised(Warp& w, std::uint32_t lanes);
@@ -108,12 +107,29 @@ class Watch {
   void watch_ops(std::vector<Op>& code, bool checks);
   // --- watch_memory.cc ---
   void access(Warp& w, const Op& op, const WatchedSite& site);
+  void touch_lanes(Warp& w, const WatchedSite& site, std::uint32_t lanes);
+  // The eights of lanes, a bit each, that another one of a load does again: of equal reads the last
+  // is remembered.
+  [[nodiscard]] unsigned repeated_eights(const WatchedSite& site, std::uint32_t active) const;
+  // An access by whole eights of lanes.
+  struct Eights {
+    unsigned bytes = 0;  // of a lane
+    bool write = false;
+    Space space = Space::generic;
+    std::int32_t object = -1;  // where the one before was
+    std::uint32_t block = 0;
+    RaceShadow* shadow = nullptr;  // once it is known where it goes, if races are looked for
+    Marking marking{};
+    unsigned repeated = 0;  // eights that another one stands for
+  };
   // Eight lanes whose addresses are one line or, of a load, one point. False: something is unusual,
   // and every lane has to be looked at by itself.
-  bool touch_eight(Warp& w, const WatchedSite& site, unsigned eight);
-  bool mark_eight(Warp& w, const WatchedSite& site, unsigned eight, const MemoryPlace& at);
-  bool mark_point(RaceShadow& shadow, const MemoryPlace& at, unsigned granules, Marking now,
-                  std::uint32_t block);
+  bool touch_eight(Warp& w, Eights& access, unsigned eight);
+  bool place_eight(Warp& w, Eights& access, std::uint64_t address, std::uint64_t bytes,
+                   MemoryPlace& at);
+  bool begin_marks(Warp& w, Eights& access, Space space);
+  bool mark_line(Eights& access, unsigned eight, std::uint64_t offset);
+  bool mark_point(const Eights& access, unsigned eight, std::uint64_t offset);
   [[nodiscard]] bool locate(const Warp& w, const MemoryTouch& t, MemoryPlace& out) const;
   // Bytes of what is at `at` that were written, and where in them it is; nullptr: not tracked.
   [[nodiscard]] ByteSet* written_at(Warp& w, const MemoryPlace& at, std::uint64_t& begin);
@@ -148,6 +164,7 @@ class Watch {
   BlockSample sample_;
   std::vector<Op> code_;                 // of blocks that are checked
   std::vector<Op> counted_code_{};       // of others, if counters are wanted
+  std::vector<Handler> originals_{};     // by pc: what a watching handler calls
   std::vector<std::int32_t> site_of_{};  // by pc, -1: not watched
   std::uint32_t time_ = 0;
   bool time_is_over_ = false;

@@ -176,6 +176,7 @@ void Watch::finish(Outcome& outcome) {
   }
   if (wanted_.checks()) note_sample(outcome);
   if (!wanted_.counters) return;
+  traffic_->finish(launch_.text);
   outcome.profile = make_profile({.text = launch_.text,
                                   .memory = launch_.memory,
                                   .executed = executed_,

@@ -36,78 +36,130 @@ void Watch::access(Warp& w, const Op& op, const WatchedSite& site) {
             .element_bytes = bytes_of(site.type),
             .elements = site.elements};
   const bool is_plain = !site.synchronising && !site.orders && bytes % 4 == 0;
+  Eights eights{.bytes = bytes, .write = write, .space = site.space};
+  if (is_plain) eights.repeated = repeated_eights(site, w.active);
+  const unsigned repeated = eights.repeated;
   for (unsigned q = 0; q < kEights; ++q) {
-    std::uint32_t lanes = w.active & 0xFFU << 8 * q;
-    if (is_plain && lanes == 0xFFU << 8 * q && touch_eight(w, site, q)) continue;
-    for (; lanes != 0; lanes &= lanes - 1) {
-      const auto k = static_cast<unsigned>(__builtin_ctz(lanes));
-      touch(w, {.space = site.space,
-                .lane = k,
-                .address = addresses_.of[k],
-                .bytes = bytes,
-                .write = write,
-                .is_volatile = site.synchronising});
+    if ((repeated >> q & 1U) != 0) continue;
+    const std::uint32_t all = 0xFFU << 8 * q;
+    if (is_plain && (w.active & all) == all && touch_eight(w, eights, q)) continue;
+    // Those that this one would have stood for are looked at as well.
+    for (unsigned p = 0; p < q; ++p) {
+      const bool same = addresses_.of[8 * std::size_t{p}] == addresses_.of[8 * std::size_t{q}];
+      if ((repeated >> p & 1U) != 0 && same) touch_lanes(w, site, w.active & 0xFFU << 8 * p);
     }
+    touch_lanes(w, site, w.active & all);
   }
   store_ = {};
 }
 
-bool Watch::touch_eight(Warp& w, const WatchedSite& site, unsigned eight) {
-  const bool write = site.kind == SiteKind::store;
-  const bool is_line = (addresses_.lines >> eight & 1U) != 0;
-  if (!is_line && (write || (addresses_.points >> eight & 1U) == 0)) return false;
-  const std::uint64_t bytes = std::uint64_t{site.bytes()} * (is_line ? 8 : 1);
-  MemoryPlace at;
-  if (!locate(w, {.space = site.space, .address = addresses_.of[8 * eight], .bytes = bytes}, at)) {
-    return false;
+void Watch::touch_lanes(Warp& w, const WatchedSite& site, std::uint32_t lanes) {
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto k = static_cast<unsigned>(__builtin_ctz(lanes));
+    touch(w, {.space = site.space,
+              .lane = k,
+              .address = addresses_.of[k],
+              .bytes = site.bytes(),
+              .write = store_.is_store,
+              .is_volatile = site.synchronising});
   }
+}
+
+unsigned Watch::repeated_eights(const WatchedSite& site, std::uint32_t active) const {
+  if (site.kind == SiteKind::store || active != kAllLanes) return 0;
+  unsigned repeated = 0;
+  for (unsigned p = 0; p + 1 < kEights; ++p) {
+    for (unsigned q = p + 1; q < kEights; ++q) {
+      const bool lines = (addresses_.lines >> p & addresses_.lines >> q & 1) != 0;
+      const bool points = (addresses_.points >> p & addresses_.points >> q & 1) != 0;
+      const bool same = addresses_.of[8 * std::size_t{p}] == addresses_.of[8 * std::size_t{q}];
+      if (same && (lines || points)) repeated |= 1U << p;
+    }
+  }
+  return repeated;
+}
+
+// Which space and object, mostly that of the eight before.
+bool Watch::place_eight(Warp& w, Eights& access, std::uint64_t address, std::uint64_t bytes,
+                        MemoryPlace& at) {
+  if (access.object >= 0) {
+    const Object& o = launch_.memory.objects()[static_cast<std::size_t>(access.object)];
+    if (address >= o.begin && address <= o.end && o.end - address >= bytes) {
+      at = {.space = Space::global, .offset = address, .object = access.object};
+      return true;
+    }
+  }
+  if (!locate(w, {.space = access.space, .address = address, .bytes = bytes}, at)) return false;
+  access.object = at.object;
+  return true;
+}
+
+bool Watch::touch_eight(Warp& w, Eights& access, unsigned eight) {
+  const bool is_line = (addresses_.lines >> eight & 1U) != 0;
+  if (!is_line && (access.write || (addresses_.points >> eight & 1U) == 0)) return false;
+  const std::uint64_t bytes = std::uint64_t{access.bytes} * (is_line ? 8 : 1);
+  MemoryPlace at;
+  if (!place_eight(w, access, addresses_.of[8 * std::size_t{eight}], bytes, at)) return false;
   if (at.offset % 4 != 0 || at.offset - kGridWorkspace < kGridWorkspaceBytes) return false;
   std::uint64_t begin = 0;
   ByteSet* const written = wanted_.initialised ? written_at(w, at, begin) : nullptr;
-  if (written != nullptr && !write && written->first_missing(begin, bytes) != begin + bytes) {
+  if (written != nullptr && !access.write &&
+      written->first_missing(begin, bytes) != begin + bytes) {
     return false;
   }
-  if (wanted_.races && !mark_eight(w, site, eight, at)) return false;
-  if (written != nullptr && write) written->add(begin, bytes);
+  if (wanted_.races) {
+    if (!begin_marks(w, access, at.space)) return false;
+    const bool marked =
+        is_line ? mark_line(access, eight, at.offset) : mark_point(access, eight, at.offset);
+    if (!marked) return false;
+  }
+  if (written != nullptr && access.write) written->add(begin, bytes);
   return true;
 }
 
-bool Watch::mark_eight(Warp& w, const WatchedSite& site, unsigned eight, const MemoryPlace& at) {
+bool Watch::begin_marks(Warp& w, Eights& access, Space space) {
   BlockWatch& block = *w.block->watch_state();
-  RaceShadow& shadow = at.space == Space::shared ? block.shared : global_;
-  Marking now = marking(w, at.space, site.kind == SiteKind::store);
+  RaceShadow& shadow = space == Space::shared ? block.shared : global_;
+  if (access.shadow == &shadow) return true;
+  access.marking = marking(w, space, access.write);
   // A block that others ran in between has marks that do not look like its own.
-  if (at.space == Space::global && block.began < now.since) return false;
-  now.who |= kWhoBytes;
+  if (space == Space::global && block.began < access.marking.since) return false;
+  access.marking.who |= kWhoBytes;
+  access.block = block.clocks.block();
+  access.shadow = &shadow;
   shadow.log(block.clocks.access(w.index, time_, current_pc_));
-  const unsigned granules = site.bytes() / 4;
-  if ((addresses_.lines >> eight & 1U) == 0) {
-    now.who |= 8 * eight + 7;  // the last to read
-    return mark_point(shadow, at, granules, now, block.clocks.block());
-  }
+  return true;
+}
+
+bool Watch::mark_line(Eights& access, unsigned eight, std::uint64_t offset) {
+  const unsigned granules = access.bytes / 4;
+  access.marking.for_others = access.repeated != 0;
   for (unsigned i = 0; i < 8 * granules; i += 8) {
-    const std::uint64_t a = at.offset + 4 * i;
+    const std::uint64_t a = offset + 4 * std::uint64_t{i};
     const auto first = static_cast<unsigned>(a % GranulePage::kBytes / 4);
     if (first + 8 > MarkColumn::kGranules) return false;
-    GranulePage* const page = shadow.page_at(a);
+    GranulePage* const page = access.shadow->page_at(a);
     if (page == nullptr) continue;
-    if (!set_.mark_eight(*page, first, now, 8 * eight + i / granules, granules)) return false;
+    if (!set_.mark_eight(*page, first, access.marking, 8 * eight + i / granules, granules)) {
+      return false;
+    }
   }
   return true;
 }
 
-bool Watch::mark_point(RaceShadow& shadow, const MemoryPlace& at, unsigned granules, Marking now,
-                       std::uint32_t block) {
+bool Watch::mark_point(const Eights& access, unsigned eight, std::uint64_t offset) {
+  Marking now = access.marking;
+  now.who |= 8 * eight + 7;  // the last to read
   const auto is_ordered = [&](const Mark& m) {
     return m.time == 0 || (m.time >= now.since && m.time <= now.settled);
   };
-  for (unsigned i = 0; i < granules; ++i) {
-    const std::uint64_t a = at.offset + 4 * i;
-    GranulePage* const page = shadow.page_at(a);
+  for (unsigned i = 0; i < access.bytes / 4; ++i) {
+    const std::uint64_t a = offset + 4 * std::uint64_t{i};
+    GranulePage* const page = access.shadow->page_at(a);
     if (page == nullptr) continue;
     const std::size_t g = a % GranulePage::kBytes / 4;
     if (!is_ordered(page->write.at(g)) || !is_ordered(page->atomic.at(g))) return false;
-    shadow.note_read(*page, g, now, block);
+    access.shadow->note_read(*page, g, now, access.block);
   }
   return true;
 }
@@ -168,6 +220,9 @@ void Watch::touch(Warp& w, const MemoryTouch& given) {
   if (site.orders) fence(w);
   const std::uint64_t word = at.space == Space::shared ? kSharedWindow + at.offset : at.offset;
   if (meets && (t.atomic || !t.write)) clocks.acquire(word, w.index);
+  if (meets && (site.orders || site.kind == SiteKind::other_access)) {
+    clocks.meet(word, w.index, t.lane);
+  }
   if (meets && at.space == Space::global) grid_.meet(clocks.block(), time_);
   // The words that blocks of a grid meet by are the runtime's own.
   if (at.offset - kGridWorkspace >= kGridWorkspaceBytes) check_races(w, t, at);
@@ -271,7 +326,10 @@ void Watch::compare(Warp& w, const MemoryTouch& t, const MemoryPlace& at, const 
   } else if (both_write && store_.is_store && writes_what_is_there(w, t)) {
     return;
   }
-  if (same_warp && earlier.is_volatile && t.is_volatile) return;
+  // As atomics among themselves: each is one access, whoever comes first. In shared memory of
+  // several warps a barrier is missing nevertheless, most likely.
+  const bool both_strong = (earlier.is_volatile || earlier.atomic) && (t.is_volatile || t.atomic);
+  if (both_strong && (same_warp || at.space == Space::global)) return;
   const FindingKind kind = same_warp                   ? FindingKind::warp_race
                            : at.space == Space::shared ? FindingKind::shared_race
                                                        : FindingKind::global_race;
