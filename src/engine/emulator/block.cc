@@ -108,6 +108,10 @@ bool Block::run(std::int64_t warp_instructions) {
   return true;
 }
 
+void Block::over() {
+  if (watch_state_) launch_.watch->block_over(*watch_state_);
+}
+
 void Block::poll(std::uint32_t pc) {
   launch_.poll(unpolled_warp_instructions_, unpolled_thread_instructions_, pc, index_);
   unpolled_warp_instructions_ = 0;

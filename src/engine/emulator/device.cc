@@ -109,11 +109,13 @@ void run_blocks(LaunchState& launch, BlockQueue& queue, std::size_t resident_lim
     }
     if (block->run(kBlockSlice)) {
       block->poll(launch.entry->entry_pc);
+      block->over();
       spare = std::move(block);
     } else {
       resident.push_back(std::move(block));
     }
   }
+  for (const auto& block : resident) block->over();
 }
 
 // Memory that the budget allows but the machine lacks is the launch's end, not ours.

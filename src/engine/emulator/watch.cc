@@ -1,6 +1,8 @@
 #include "engine/emulator/watch.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "engine/emulator/block.h"
 #include "engine/emulator/control_ops.h"
@@ -59,6 +61,7 @@ Watch::Watch(LaunchState& launch, std::span<const Buffer> buffers)
   site_of_.assign(code_.size(), -1);
   originals_.resize(code_.size());
   watch_ops(code_, wanted_.checks());
+  if (wanted_.races) find_swap_seeds();
   divergent_.assign(code_.size() + 1, 0);
   if (wanted_.counters) {
     executed_.resize(code_.size() + 1);
@@ -80,6 +83,37 @@ Watch::Watch(LaunchState& launch, std::span<const Buffer> buffers)
 }
 
 Watch::~Watch() = default;
+
+// `old = *p; do { seen = old; old = atomicCAS(p, seen, …) } while (…)`: the first read may see
+// anything, as the swap looks again. Known by its address, which is that of a swap in its function.
+void Watch::find_swap_seeds() {
+  const Module::Text& text = launch_.text;
+  seeds_swap_.assign(text.code.size(), 0);
+  using Address = std::tuple<std::size_t, std::uint32_t, std::int64_t>;
+  std::set<Address> swaps;
+  const auto address_of = [&](const WatchedSite& site) {
+    const auto f = std::find_if(text.functions.begin(), text.functions.end(), [&](const auto& g) {
+      return site.pc >= g.entry_pc && site.pc < g.end_pc;
+    });
+    const Op& op = text.code[site.pc];
+    // An atomic in shared memory goes by the generic address, made just before it.
+    const Op* const made = site.pc > 0 ? &text.code[site.pc - 1] : nullptr;
+    const bool is_made = made != nullptr && made->full == &op_window_add && made->d == op.a;
+    return Address(static_cast<std::size_t>(f - text.functions.begin()), is_made ? made->a : op.a,
+                   is_made ? made->imm + op.imm : op.imm);
+  };
+  for (const WatchedSite& site : text.watched) {
+    if (site.kind != SiteKind::atomic) continue;
+    if (text.instruction_at(site.pc).find(".cas.") != std::string::npos) {
+      swaps.insert(address_of(site));
+    }
+  }
+  if (swaps.empty()) return;
+  for (const WatchedSite& site : text.watched) {
+    const bool is_seed = site.kind == SiteKind::load && swaps.contains(address_of(site));
+    seeds_swap_[site.pc] = is_seed ? 1 : 0;
+  }
+}
 
 void Watch::watch_ops(std::vector<Op>& code, bool checks) {
   const Module::Text& text = launch_.text;

@@ -19,6 +19,17 @@
 
 namespace assay::emulator {
 
+// Lanes of a warp that came to a barrier without the rest of it. A scheduler of groups may let them
+// come one after another; only those who never come are missing.
+struct PartialArrival {
+  Warp* warp = nullptr;
+  std::uint32_t pc = 0;
+  unsigned barrier = 0;
+  std::uint32_t first = 0;  // the lanes that came first, of those that lived then
+  std::uint32_t live = 0;
+  std::uint32_t lanes = 0;  // all that came
+};
+
 // What a watch keeps per block, from its start to its end.
 struct BlockWatch {
   BlockWatch(std::uint32_t number, unsigned threads, std::size_t shared_bytes)
@@ -27,6 +38,7 @@ struct BlockWatch {
   RaceShadow shared;
   ByteSet written;
   std::uint32_t began = 0;  // when it first touched memory
+  std::vector<PartialArrival> partial{};
 };
 
 struct MemoryTouch {
@@ -82,6 +94,8 @@ class Watch {
   void barrier_arrival(Warp& w, const Op& op, const BarrierMeeting& meeting);
   void barrier_leave(Warp& w, const Group& group, const BarrierMeeting& meeting);
   void barrier_done(BlockWatch& block, unsigned barrier);
+  // The block ended, or is not going on.
+  void block_over(BlockWatch& block);
   void inactive_shuffle(Warp& w, const Op& op, unsigned lane, unsigned from);
 
   // Moves what was found into the outcome.
@@ -104,6 +118,7 @@ class Watch {
     unsigned elements = 0;
   };
   // Replaces the handlers of what is looked at.
+  void find_swap_seeds();
   void watch_ops(std::vector<Op>& code, bool checks);
   // --- watch_memory.cc ---
   void access(Warp& w, const Op& op, const WatchedSite& site);
@@ -142,6 +157,8 @@ class Watch {
   // Do two lanes of the store at hand write the same value to the same place?
   [[nodiscard]] bool same_store(Warp& w, unsigned a, unsigned b) const;
   // --- watch_barriers.cc ---
+  void note_partial(Warp& w, std::uint32_t pc, unsigned barrier);
+  void report_partial(const PartialArrival& arrival);
   // Lanes of the warp that could still come to where the others are.
   [[nodiscard]] static bool others_return(const Warp& w);
   [[nodiscard]] bool is_aligned_barrier(std::uint32_t pc);
@@ -162,10 +179,11 @@ class Watch {
   LaunchState& launch_;
   Inspection wanted_;
   BlockSample sample_;
-  std::vector<Op> code_;                 // of blocks that are checked
-  std::vector<Op> counted_code_{};       // of others, if counters are wanted
-  std::vector<Handler> originals_{};     // by pc: what a watching handler calls
-  std::vector<std::int32_t> site_of_{};  // by pc, -1: not watched
+  std::vector<Op> code_;                    // of blocks that are checked
+  std::vector<Op> counted_code_{};          // of others, if counters are wanted
+  std::vector<std::uint8_t> seeds_swap_{};  // by pc: a load of what a compare-and-swap then expects
+  std::vector<Handler> originals_{};        // by pc: what a watching handler calls
+  std::vector<std::int32_t> site_of_{};     // by pc, -1: not watched
   std::uint32_t time_ = 0;
   bool time_is_over_ = false;
   RaceShadow global_{};

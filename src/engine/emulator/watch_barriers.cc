@@ -1,4 +1,5 @@
 // What a watch makes of barriers, of warp-wide operations and of fences.
+#include <algorithm>
 #include <string>
 
 #include "engine/emulator/block.h"
@@ -46,19 +47,32 @@ bool Watch::others_return(const Warp& w) {
 void Watch::barrier_arrival(Warp& w, const Op& op, const BarrierMeeting& meeting) {
   if (w.block->watch_state() == nullptr) return;
   const std::uint32_t pc = op_pc(w, op);
-  const auto lane = static_cast<unsigned>(__builtin_ctz(w.active));
   if (wanted_.races) w.block->watch_state()->clocks.arrive(meeting.barrier, w.index);
   if (!wanted_.barriers || !is_aligned_barrier(pc)) return;
-  bool fresh = false;
-  if (w.active != w.live && !others_return(w)) {
-    Finding& f = add({FindingKind::divergent_barrier, pc, lane, pc}, w, fresh);
-    if (fresh) {
-      f.message = "Barrier in divergent code: " + std::to_string(__builtin_popcount(w.active)) +
-                  " of " + std::to_string(__builtin_popcount(w.live)) +
-                  " threads of the warp reached it together; first thread " + text_of(f.thread) +
-                  " in block " + text_of(f.block);
-    }
+  if (w.active != w.live && !others_return(w)) note_partial(w, pc, meeting.barrier);
+}
+
+void Watch::note_partial(Warp& w, std::uint32_t pc, unsigned barrier) {
+  std::vector<PartialArrival>& all = w.block->watch_state()->partial;
+  auto at = std::find_if(all.begin(), all.end(),
+                         [&](const PartialArrival& p) { return p.warp == &w && p.pc == pc; });
+  if (at == all.end()) {
+    all.push_back({.warp = &w, .pc = pc, .barrier = barrier, .first = w.active, .live = w.live});
+    at = all.end() - 1;
   }
+  at->lanes |= w.active;
+  if ((at->live & ~at->lanes) == 0) all.erase(at);
+}
+
+void Watch::report_partial(const PartialArrival& p) {
+  bool fresh = false;
+  const auto lane = static_cast<unsigned>(__builtin_ctz(p.first));
+  Finding& f = add({FindingKind::divergent_barrier, p.pc, lane, p.pc}, *p.warp, fresh);
+  if (!fresh) return;
+  f.message = "Barrier in divergent code: " + std::to_string(__builtin_popcount(p.first)) + " of " +
+              std::to_string(__builtin_popcount(p.live)) +
+              " threads of the warp reached it together; first thread " + text_of(f.thread) +
+              " in block " + text_of(f.block);
 }
 
 void Watch::barrier_leave(Warp& w, const Group& group, const BarrierMeeting& meeting) {
@@ -89,7 +103,17 @@ void Watch::barrier_leave(Warp& w, const Group& group, const BarrierMeeting& mee
               std::to_string(f.other_where.line);
 }
 
+void Watch::block_over(BlockWatch& block) {
+  for (const PartialArrival& p : block.partial) report_partial(p);
+  block.partial.clear();
+}
+
 void Watch::barrier_done(BlockWatch& block, unsigned barrier) {
+  std::erase_if(block.partial, [&](const PartialArrival& p) {
+    if (p.barrier != barrier) return false;
+    report_partial(p);
+    return true;
+  });
   if (!wanted_.races) return;
   block.clocks.reset_barrier(barrier);
   block.clocks.settle_all(time_);

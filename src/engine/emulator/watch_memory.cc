@@ -326,6 +326,9 @@ void Watch::compare(Warp& w, const MemoryTouch& t, const MemoryPlace& at, const 
   } else if (both_write && store_.is_store && writes_what_is_there(w, t)) {
     return;
   }
+  if (t.atomic ? seeds_swap_[earlier.pc] != 0 : earlier.atomic && seeds_swap_[current_pc_] != 0) {
+    return;
+  }
   // As atomics among themselves: each is one access, whoever comes first. In shared memory of
   // several warps a barrier is missing nevertheless, most likely.
   const bool both_strong = (earlier.is_volatile || earlier.atomic) && (t.is_volatile || t.atomic);
