@@ -85,6 +85,59 @@ TEST_CASE("a compare-and-swap loop may begin with a plain read") {
   REQUIRE(a[0] == 192);
 }
 
+TEST_CASE("a compare-and-swap loop may begin so in shared memory, too") {
+  std::vector<std::uint32_t> a(1);
+  const Outcome o = inspect(kernel_of(R"(  setp.ne.u32 %p2, %r1, 0;
+  @%p2 bra begun;
+  st.shared.u32 [word], 0;
+begun:
+  bar.sync 0;
+  ld.shared.u32 %r2, [word];
+again:
+  mov.u32 %r3, %r2;
+  add.u32 %r4, %r3, 1;
+  atom.shared.cas.b32 %r2, [word], %r3, %r4;
+  setp.ne.u32 %p1, %r2, %r3;
+  @%p1 bra again;
+  bar.sync 0;
+  ld.shared.u32 %r5, [word];
+  st.global.u32 [%rd1], %r5;
+)",
+                                      "  .shared .align 4 .b32 word;\n"),
+                            a, {1}, {96});
+  INFO(told(o));
+  REQUIRE(o.ending == Ending::completed);
+  REQUIRE(o.findings.empty());
+  REQUIRE(a[0] == 96);
+}
+
+TEST_CASE("a lock with fences orders the lanes of a warp, one without does not") {
+  for (const char* const fence : {"membar.gl;", ""}) {
+    std::vector<std::uint32_t> a(2);
+    const Outcome o = inspect(kernel_of(std::string(R"(  mov.u32 %r5, 0;
+again:
+  atom.global.cas.b32 %r2, [%rd1], 0, 1;
+  setp.ne.u32 %p1, %r2, 0;
+  @%p1 bra retry;
+  )") + fence + R"(
+  ld.global.u32 %r3, [%rd1+4];
+  add.u32 %r3, %r3, 1;
+  st.global.u32 [%rd1+4], %r3;
+  )" + fence + R"(
+  atom.global.exch.b32 %r4, [%rd1], 0;
+  mov.u32 %r5, 1;
+retry:
+  setp.eq.u32 %p2, %r5, 0;
+  @%p2 bra again;
+)"),
+                              a, {1}, {32});
+    INFO(fence << told(o));
+    REQUIRE(o.ending == Ending::completed);
+    REQUIRE(a[1] == 32);
+    REQUIRE(o.findings.empty() == (*fence != 0));
+  }
+}
+
 TEST_CASE("a plain read beside an atomic that swaps nothing is a race") {
   std::vector<std::uint32_t> a(1);
   const Outcome o = inspect(kernel_of(R"(  ld.global.u32 %r2, [%rd1];

@@ -88,11 +88,15 @@ void BlockClocks::acquire(std::uint64_t address, unsigned warp) {
   if (found != words_.end()) join(clocks_[warp], found->second);
 }
 
-void BlockClocks::meet(std::uint64_t address, unsigned warp, unsigned lane) {
+void BlockClocks::meet(std::uint64_t address, unsigned warp, unsigned lane, bool orders) {
+  const std::uint32_t self = 1U << lane;
+  const auto found = lanes_met_.find(address);
+  if (found != lanes_met_.end() && (found->second[warp] & ~self) != 0) {
+    warp_synchronised(warp, found->second[warp] | self);
+  }
+  if (!orders && (fenced_lanes_[warp] & self) == 0) return;
   if (lanes_met_.size() >= kMaxWords) lanes_met_.clear();
-  std::uint32_t& lanes = lanes_met_[address][warp];
-  lanes |= 1U << lane;
-  if (lanes != 1U << lane) warp_synchronised(warp, lanes);
+  lanes_met_[address][warp] |= self;
 }
 
 void GridClocks::fence(std::uint32_t block, std::uint32_t time) { blocks_[block].fenced = time; }

@@ -66,9 +66,10 @@ class BlockClocks {
   // An atomic or volatile access to the word at `address`.
   void release(std::uint64_t address, unsigned warp);
   void acquire(std::uint64_t address, unsigned warp);
-  // The same of one lane, by an operation that orders (an mbarrier's, an acquire): also before or
-  // after those of its own warp that met here.
-  void meet(std::uint64_t address, unsigned warp, unsigned lane);
+  // The same among the lanes of a warp: a lane comes after those that were here before and had told
+  // what they did, by a fence or by an operation that orders (an mbarrier's, a release).
+  void lanes_fenced(unsigned warp, std::uint32_t lanes) { fenced_lanes_[warp] |= lanes; }
+  void meet(std::uint64_t address, unsigned warp, unsigned lane, bool orders);
 
  private:
   using Clocks = std::array<std::uint32_t, kMaxWarps>;
@@ -82,6 +83,7 @@ class BlockClocks {
   Clocks last_clock_{};
   Clocks last_syncs_{};
   Clocks settled_{};
+  Clocks fenced_lanes_{};                       // that ever executed a fence
   std::array<bool, kMaxWarps> has_accessed_{};  // since its lanes last met
   std::vector<Clocks> fenced_;
   std::array<Clocks, 16> barriers_{};

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
+#include <string>
+#include <utility>
 
 #include "engine/emulator/block.h"
 #include "engine/emulator/control_ops.h"
@@ -89,18 +90,16 @@ Watch::~Watch() = default;
 void Watch::find_swap_seeds() {
   const Module::Text& text = launch_.text;
   seeds_swap_.assign(text.code.size(), 0);
-  using Address = std::tuple<std::size_t, std::uint32_t, std::int64_t>;
+  // A function and what stands between its brackets.
+  using Address = std::pair<std::ptrdiff_t, std::string>;
   std::set<Address> swaps;
   const auto address_of = [&](const WatchedSite& site) {
     const auto f = std::find_if(text.functions.begin(), text.functions.end(), [&](const auto& g) {
       return site.pc >= g.entry_pc && site.pc < g.end_pc;
     });
-    const Op& op = text.code[site.pc];
-    // An atomic in shared memory goes by the generic address, made just before it.
-    const Op* const made = site.pc > 0 ? &text.code[site.pc - 1] : nullptr;
-    const bool is_made = made != nullptr && made->full == &op_window_add && made->d == op.a;
-    return Address(static_cast<std::size_t>(f - text.functions.begin()), is_made ? made->a : op.a,
-                   is_made ? made->imm + op.imm : op.imm);
+    const std::string written = text.instruction_at(site.pc);
+    const std::size_t begin = std::min(written.find('['), written.size());
+    return Address(f - text.functions.begin(), written.substr(begin, written.find(']') - begin));
   };
   for (const WatchedSite& site : text.watched) {
     if (site.kind != SiteKind::atomic) continue;

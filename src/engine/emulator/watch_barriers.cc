@@ -18,6 +18,7 @@ void Watch::warp_synchronised(Warp& w, std::uint32_t lanes) {
 void Watch::fence(Warp& w) {
   if (!wanted_.races || w.block->watch_state() == nullptr) return;
   w.block->watch_state()->clocks.fence(w.index);
+  w.block->watch_state()->clocks.lanes_fenced(w.index, w.active);
   grid_.fence(w.block->watch_state()->clocks.block(), time_);
 }
 

@@ -220,9 +220,7 @@ void Watch::touch(Warp& w, const MemoryTouch& given) {
   if (site.orders) fence(w);
   const std::uint64_t word = at.space == Space::shared ? kSharedWindow + at.offset : at.offset;
   if (meets && (t.atomic || !t.write)) clocks.acquire(word, w.index);
-  if (meets && (site.orders || site.kind == SiteKind::other_access)) {
-    clocks.meet(word, w.index, t.lane);
-  }
+  if (meets) clocks.meet(word, w.index, t.lane, site.orders);
   if (meets && at.space == Space::global) grid_.meet(clocks.block(), time_);
   // The words that blocks of a grid meet by are the runtime's own.
   if (at.offset - kGridWorkspace >= kGridWorkspaceBytes) check_races(w, t, at);
