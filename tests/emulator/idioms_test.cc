@@ -93,11 +93,12 @@ TEST_CASE("a compare-and-swap loop may begin so in shared memory, too") {
 begun:
   bar.sync 0;
   ld.shared.u32 %r2, [word];
+  mov.u64 %rd2, word;
 again:
-  mov.u32 %r3, %r2;
-  add.u32 %r4, %r3, 1;
-  atom.shared.cas.b32 %r2, [word], %r3, %r4;
-  setp.ne.u32 %p1, %r2, %r3;
+  add.u32 %r4, %r2, 1;
+  atom.shared.cas.b32 %r3, [%rd2], %r2, %r4;
+  setp.ne.u32 %p1, %r3, %r2;
+  mov.u32 %r2, %r3;
   @%p1 bra again;
   bar.sync 0;
   ld.shared.u32 %r5, [word];

@@ -49,6 +49,21 @@ Handler counting_handler(const WatchedSite& site, const InspectionSet& set) {
 
 bool is_guarded(const Op& op) { return op.full == &op_guarded || op.full == &op_guarded_control; }
 
+// "[%rd1+4" of an instruction.
+std::string address_in(const std::string& instruction) {
+  const std::size_t begin = std::min(instruction.find('['), instruction.size());
+  return instruction.substr(begin, instruction.find(']') - begin);
+}
+
+// The operand after the word at `at`.
+std::string word_from(const std::string& instruction, std::size_t at) {
+  constexpr const char* kBetween = ", \t";
+  at = instruction.find_first_of(kBetween, std::min(at, instruction.size()));
+  const std::size_t begin = instruction.find_first_not_of(kBetween, at);
+  if (begin == std::string::npos) return {};
+  return instruction.substr(begin, instruction.find_first_of(", \t;", begin) - begin);
+}
+
 std::uint64_t blocks_of(const Dim3& grid) { return std::uint64_t{grid.x} * grid.y * grid.z; }
 
 }  // namespace
@@ -86,30 +101,31 @@ Watch::Watch(LaunchState& launch, std::span<const Buffer> buffers)
 Watch::~Watch() = default;
 
 // `old = *p; do { seen = old; old = atomicCAS(p, seen, …) } while (…)`: the first read may see
-// anything, as the swap looks again. Known by its address, which is that of a swap in its function.
+// anything, as the swap looks again. Known by its address or its register, which are those of a
+// swap in its function.
 void Watch::find_swap_seeds() {
   const Module::Text& text = launch_.text;
   seeds_swap_.assign(text.code.size(), 0);
-  // A function and what stands between its brackets.
-  using Address = std::pair<std::ptrdiff_t, std::string>;
-  std::set<Address> swaps;
-  const auto address_of = [&](const WatchedSite& site) {
-    const auto f = std::find_if(text.functions.begin(), text.functions.end(), [&](const auto& g) {
-      return site.pc >= g.entry_pc && site.pc < g.end_pc;
-    });
-    const std::string written = text.instruction_at(site.pc);
-    const std::size_t begin = std::min(written.find('['), written.size());
-    return Address(f - text.functions.begin(), written.substr(begin, written.find(']') - begin));
+  std::set<std::pair<std::ptrdiff_t, std::string>> of_swaps;  // by function
+  const auto function_of = [&](std::uint32_t pc) {
+    const auto f = std::find_if(text.functions.begin(), text.functions.end(),
+                                [&](const auto& g) { return pc >= g.entry_pc && pc < g.end_pc; });
+    return f - text.functions.begin();
   };
   for (const WatchedSite& site : text.watched) {
     if (site.kind != SiteKind::atomic) continue;
-    if (text.instruction_at(site.pc).find(".cas.") != std::string::npos) {
-      swaps.insert(address_of(site));
-    }
+    const std::string swap = text.instruction_at(site.pc);
+    if (swap.find(".cas.") == std::string::npos) continue;
+    of_swaps.insert({function_of(site.pc), address_in(swap)});
+    of_swaps.insert({function_of(site.pc), word_from(swap, swap.find(']'))});
   }
-  if (swaps.empty()) return;
+  if (of_swaps.empty()) return;
   for (const WatchedSite& site : text.watched) {
-    const bool is_seed = site.kind == SiteKind::load && swaps.contains(address_of(site));
+    if (site.kind != SiteKind::load) continue;
+    const std::string load = text.instruction_at(site.pc);
+    const std::ptrdiff_t f = function_of(site.pc);
+    const bool is_seed = of_swaps.contains({f, address_in(load)}) ||
+                         of_swaps.contains({f, word_from(load, load.find("ld."))});
     seeds_swap_[site.pc] = is_seed ? 1 : 0;
   }
 }
