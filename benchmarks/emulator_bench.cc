@@ -49,12 +49,13 @@ struct Case {
   std::vector<std::uint32_t> scalars{};
   std::size_t shared_bytes = 0;
   Inspection inspection{};
+  bool is_part = false;  // of a whole that the host's own code would do
 };
 
 // The same work by the host's own code, on the same memory.
 void run_twin(const Case& c, std::vector<std::vector<float>>& memory) {
   const HostTwin* const twin = host_twin(c.kernel.c_str());
-  if (twin == nullptr || c.inspection.any() || memory.front().size() < 4096) return;
+  if (twin == nullptr || c.is_part || memory.front().size() < 4096) return;
   std::vector<float> out = memory.back();
   double best = 1e9;
   for (int i = 0; i < 4; ++i) {
@@ -142,7 +143,8 @@ void run_all(std::string_view set) {
             .block = {16, 16},
             .buffers = {kMatrix, kMatrix, kMatrix},
             .scalars = {kSide},
-            .inspection = i});
+            .inspection = i,
+            .is_part = true});
   }
   run(c, {"histogram_shared", {1024}, {256}, {kMany, 256}, {kMany}});
 }
