@@ -13,33 +13,45 @@ void vadd(const Memory& in, std::vector<float>& out, std::uint32_t n) {
   for (std::uint32_t i = 0; i < n; ++i) out[i] = in[0][i] + in[1][i];
 }
 
-// 16x16 threads of a block, tiles of both factors as in shared memory; a barrier ends a loop over
-// the threads.
-void sgemm(const Memory& in, std::vector<float>& out, std::uint32_t n) {
-  constexpr std::uint32_t kTile = 16;
-  float a[kTile][kTile];
-  float b[kTile][kTile];
-  float sum[kTile][kTile];
-  for (std::uint32_t by = 0; by < n; by += kTile) {
-    for (std::uint32_t bx = 0; bx < n; bx += kTile) {
-      std::memset(sum, 0, sizeof sum);
-      for (std::uint32_t k0 = 0; k0 < n; k0 += kTile) {
-        for (std::uint32_t y = 0; y < kTile; ++y) {
-          for (std::uint32_t x = 0; x < kTile; ++x) {
-            a[y][x] = in[0][(by + y) * n + k0 + x];
-            b[y][x] = in[1][(k0 + y) * n + bx + x];
-          }
-        }
-        for (std::uint32_t y = 0; y < kTile; ++y) {
-          for (std::uint32_t k = 0; k < kTile; ++k) {
-            for (std::uint32_t x = 0; x < kTile; ++x) sum[y][x] += a[y][k] * b[k][x];
-          }
-        }
-      }
-      for (std::uint32_t y = 0; y < kTile; ++y) {
-        for (std::uint32_t x = 0; x < kTile; ++x) out[(by + y) * n + bx + x] = sum[y][x];
-      }
+constexpr std::uint32_t kTile = 16;
+struct Tile {
+  float at[kTile][kTile];
+};
+
+// 16x16 threads fetch a tile, as into shared memory.
+void fetch(Tile& to, const std::vector<float>& from, std::uint32_t n, std::size_t corner) {
+  for (std::uint32_t y = 0; y < kTile; ++y) {
+    for (std::uint32_t x = 0; x < kTile; ++x) to.at[y][x] = from[corner + y * n + x];
+  }
+}
+
+void multiply(Tile& sum, const Tile& a, const Tile& b) {
+  for (std::uint32_t y = 0; y < kTile; ++y) {
+    for (std::uint32_t k = 0; k < kTile; ++k) {
+      for (std::uint32_t x = 0; x < kTile; ++x) sum.at[y][x] += a.at[y][k] * b.at[k][x];
     }
+  }
+}
+
+void sgemm_block(const Memory& in, std::vector<float>& out, std::uint32_t n, std::uint32_t by,
+                 std::uint32_t bx) {
+  Tile a;
+  Tile b;
+  Tile sum{};
+  for (std::uint32_t k = 0; k < n; k += kTile) {
+    fetch(a, in[0], n, std::size_t{by} * n + k);
+    fetch(b, in[1], n, std::size_t{k} * n + bx);
+    multiply(sum, a, b);
+  }
+  for (std::uint32_t y = 0; y < kTile; ++y) {
+    for (std::uint32_t x = 0; x < kTile; ++x) out[(by + y) * n + bx + x] = sum.at[y][x];
+  }
+}
+
+// A barrier ends a loop over the threads of a block.
+void sgemm(const Memory& in, std::vector<float>& out, std::uint32_t n) {
+  for (std::uint32_t by = 0; by < n; by += kTile) {
+    for (std::uint32_t bx = 0; bx < n; bx += kTile) sgemm_block(in, out, n, by, bx);
   }
 }
 
