@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "benchmarks/host_twins.h"
 #include "engine/emulator/emulator.h"
 #include "engine/emulator/op.h"
 
@@ -48,7 +49,23 @@ struct Case {
   std::vector<std::uint32_t> scalars{};
   std::size_t shared_bytes = 0;
   Inspection inspection{};
+  bool is_part = false;  // of a whole that the host's own code would do
 };
+
+// The same work by the host's own code, on the same memory.
+void run_twin(const Case& c, std::vector<std::vector<float>>& memory) {
+  const HostTwin* const twin = host_twin(c.kernel.c_str());
+  if (twin == nullptr || c.is_part || memory.front().size() < 4096) return;
+  std::vector<float> out = memory.back();
+  double best = 1e9;
+  for (int i = 0; i < 4; ++i) {
+    const double begin = cpu_seconds();
+    twin->run(memory, out, c.scalars.front());
+    best = std::min(best, cpu_seconds() - begin);
+  }
+  std::printf("%-16s %10.3f ms  by the host's own code (%.3g)\n", "", best * 1e3,
+              static_cast<double>(out.front()));
+}
 
 void run(Device& device, const Case& c) {
   std::vector<std::vector<float>> memory;
@@ -56,7 +73,9 @@ void run(Device& device, const Case& c) {
   Launch launch{.kernel = c.kernel, .grid = c.grid, .block = c.block};
   launch.dynamic_shared_bytes = c.shared_bytes;
   launch.inspection = c.inspection;
-  const char* const looked_at = c.inspection.races      ? " + races"
+  const char* const looked_at = c.inspection.checked_blocks != 0
+                                    ? " + races of an eighth of the blocks"
+                                : c.inspection.races    ? " + races"
                                 : c.inspection.counters ? " + counters"
                                                         : "";
   std::uint64_t address = 0x7F00'0000'0000;
@@ -89,6 +108,7 @@ void run(Device& device, const Case& c) {
               static_cast<double>(o.counters.thread_instructions) / 1e6,
               static_cast<double>(o.counters.thread_instructions) / best / 1e9,
               best * 1e9 / static_cast<double>(o.counters.warp_instructions), looked_at);
+  run_twin(c, memory);
 }
 
 void run_all(std::string_view set) {
@@ -116,13 +136,15 @@ void run_all(std::string_view set) {
   run(c, {"gemm_blocked", {kSide / 64, kSide / 64}, {256}, {kMatrix, kMatrix, kMatrix}, {kSide}});
   // What looking costs: an eighth of the product's rows.
   for (const Inspection& i :
-       {Inspection{}, Inspection{.counters = true}, Inspection{.races = true}}) {
+       {Inspection{}, Inspection{.counters = true}, Inspection{.races = true},
+        Inspection{.races = true, .checked_blocks = kSide / 16 * kSide / 128 / 8}}) {
     run(b, {.kernel = "sgemm",
             .grid = {kSide / 16, kSide / 128},
             .block = {16, 16},
             .buffers = {kMatrix, kMatrix, kMatrix},
             .scalars = {kSide},
-            .inspection = i});
+            .inspection = i,
+            .is_part = true});
   }
   run(c, {"histogram_shared", {1024}, {256}, {kMany, 256}, {kMany}});
 }

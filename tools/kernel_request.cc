@@ -111,6 +111,7 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
       {"device", option(arguments, "device", "auto")},
       {"until", option(arguments, "until", "profiled")},
       {"checks", option(arguments, "checks", Json::array())},
+      {"check_blocks", option(arguments, "check_blocks", nullptr)},
       {"device_metrics", read_device_metrics(arguments, request.violations)},
       {"baseline", option(arguments, "baseline", nullptr)}};
   if (option(arguments, "generalise", false).get<bool>()) {

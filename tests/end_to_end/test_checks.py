@@ -57,6 +57,30 @@ class Checks(unittest.TestCase):
         self.assertEqual((checks["ran"], checks["findings"], checks["notes"]), (True, [], []))
         self.assertNotIn("Checks", report["summary"])
 
+    def test_a_sample_of_blocks_is_named_as_one(self):
+        _, every = self.checks(BROKEN)
+        _, one = self.checks(BROKEN, check_blocks=1)
+        self.assertEqual((every["blocks"], one["blocks"]), ({"checked": 2, "of": 2}, {"checked": 1, "of": 2}))
+        counts = [sum(f["count"] for f in c["findings"]) for c in (every, one)]
+        self.assertEqual(counts[0], 2 * counts[1])
+        self.assertIn("1 of 2 blocks", one["notes"][0])
+
+    def test_idioms_that_look_like_mistakes_are_none(self):
+        idioms = RIGHT.replace("  b[i] =", """  __shared__ int most;
+  if (threadIdx.x == 0) {  // a long way round, and the others wait
+    unsigned h = i;
+    for (int k = 0; k < 9000; ++k) h = h * 69069u + 1u;
+    most = h > 0 ? 0 : 1;
+  }
+  __syncthreads();
+  int old = most, seen;  // a swap loop begins with a plain read
+  do { seen = old; old = atomicCAS(&most, seen, seen + 1); } while (old != seen);
+  __syncthreads();
+  if (most < 128) b[0] = 0;
+  b[i] =""")
+        report, checks = self.checks(idioms)
+        self.assertEqual((report["verdict"], checks["findings"]), ("passed", []), report["summary"])
+
     def test_an_output_that_is_added_to_is_uninitialised_unless_it_is_inout(self):
         adds = RIGHT.replace("b[i] =", "b[i] +=")
         _, checks = self.checks(adds)

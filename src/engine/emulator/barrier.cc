@@ -55,7 +55,7 @@ void Block::arrive(Warp& w, const Op& op, const Arrival& arrival) {
 
 // A group's own instruction says whether it wants the result, and where.
 void Block::deliver(const Barrier& b, const Group& g) {
-  const Op& op = launch_.code[g.members];
+  const Op& op = launch_.text.code[g.members];
   const auto kind = static_cast<BarrierKind>(op.aux & 0xFF);
   if (kind == BarrierKind::sync || op.d == kNowhere) return;
   if (kind == BarrierKind::popc) {
@@ -86,7 +86,7 @@ void Block::release(std::uint32_t id) {
       launch_.watch->barrier_leave(*w, g, meeting);
     }
   }
-  if (launch_.watch != nullptr) launch_.watch->barrier_done(*watch_state_, id);
+  if (watch_state_) launch_.watch->barrier_done(*watch_state_, id);
   b.arrived = 0;
   b.expected = 0;
   b.true_count = 0;
@@ -134,7 +134,7 @@ void Block::stuck() {
   std::uint32_t pc = blamed->pc;
   if (at_barrier) pc = blamed->members;
   if (blamed->state == GroupState::at_warp_sync && blamed->is_fence && pc > 0) --pc;
-  fault_simple(*blamed_warp, launch_.code[pc],
+  fault_simple(*blamed_warp, blamed_warp->code[pc],
                at_barrier ? FaultKind::barrier_divergence : FaultKind::deadlock,
                static_cast<unsigned>(__builtin_ctz(blamed->mask)), stuck_message(*blamed));
 }

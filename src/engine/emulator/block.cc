@@ -33,7 +33,7 @@ bool Block::prepare() {
   for (std::size_t i = 0; i < warps; ++i) {
     auto w = std::make_unique<Warp>();
     w->index = static_cast<std::uint32_t>(i);
-    w->code = launch_.code;
+    w->code = launch_.text.code.data();
     if (launch_.watch != nullptr) launch_.watch->attach(*w);
     w->block = this;
     w->table = &launch_.memory;
@@ -63,7 +63,10 @@ void Block::start(Dim3 index, std::uint32_t smid) {
   index_ = index;
   smid_ = smid;
   live_ = threads_;
-  if (launch_.watch != nullptr) watch_state_ = launch_.watch->block_watch(index);
+  if (launch_.watch != nullptr) {
+    watch_state_ = launch_.watch->block_watch(index);
+    for (const auto& w : warps_) w->code = launch_.watch->code_of(watch_state_.get());
+  }
   fill_with_garbage(shared_.get(), launch_.shared_bytes, garbage());
   for (std::size_t i = 0; i < warps_.size(); ++i) {
     const std::uint32_t n =
@@ -103,6 +106,10 @@ bool Block::run(std::int64_t warp_instructions) {
     if (warp_instructions < 0) return false;
   }
   return true;
+}
+
+void Block::over() {
+  if (watch_state_) launch_.watch->block_over(*watch_state_);
 }
 
 void Block::poll(std::uint32_t pc) {

@@ -28,6 +28,8 @@ class Block {
   void start(Dim3 index, std::uint32_t smid);
   // Runs for about `warp_instructions`. True: the block (or the launch) is over.
   bool run(std::int64_t warp_instructions);
+  // For its watch: it will not go on.
+  void over();
   // Hands the counts not yet accounted for to the launch.
   void poll(std::uint32_t pc);
 

@@ -114,7 +114,7 @@ bool FunctionDecoder::decode_bulk_copy(Form& form) {
   if (counted) op.c = address_row(operands_[3], Space::shared);
   op.aux = static_cast<std::uint32_t>(to) | static_cast<std::uint32_t>(from) << 8;
   emit({&op_bulk_copy, &op_bulk_copy}, op);
-  watch({.kind = SiteKind::other_access});
+  watch({.kind = SiteKind::other_access, .orders = counted});
   return true;
 }
 

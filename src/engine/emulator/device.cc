@@ -109,11 +109,13 @@ void run_blocks(LaunchState& launch, BlockQueue& queue, std::size_t resident_lim
     }
     if (block->run(kBlockSlice)) {
       block->poll(launch.entry->entry_pc);
+      block->over();
       spare = std::move(block);
     } else {
       resident.push_back(std::move(block));
     }
   }
+  for (const auto& block : resident) block->over();
 }
 
 // Memory that the budget allows but the machine lacks is the launch's end, not ours.
@@ -266,12 +268,10 @@ Outcome Device::launch(const Launch& launch, std::span<const Buffer> buffers, co
   }
   state.heap = state_->globals.heap.get();
   state_->globals.workspace = {};
-  state.code = text.code.data();
   std::unique_ptr<Watch> watch;
   if (launch.inspection.any()) {
     watch = std::make_unique<Watch>(state, buffers);
     state.watch = watch.get();
-    state.code = watch->code();
   }
   run_threads(state, launch.grid, watch ? 1 : budget.threads);
   Outcome outcome = state.outcome();

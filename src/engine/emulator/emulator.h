@@ -97,6 +97,10 @@ struct Inspection {
   bool barriers = false;     // divergent and mismatched ones; shuffles from lanes that are off
   bool numbers = false;      // integer division by zero, the first NaN and infinity produced
   bool counters = false;     // Outcome::profile
+  // Checks look at so many blocks (the first, the last, others by chance); 0: at all of them. What
+  // is between a block that is looked at and one that is not cannot be seen.
+  std::uint32_t checked_blocks = 0;
+  std::uint64_t seed = 0;  // which blocks
   [[nodiscard]] bool checks() const { return races || initialised || barriers || numbers; }
   [[nodiscard]] bool any() const { return checks() || counters; }
 };
@@ -237,6 +241,7 @@ struct Outcome {
   std::chrono::nanoseconds wall{0};
   std::vector<Finding> findings{};
   std::vector<std::string> inspection_notes{};  // what was not looked at, and why
+  std::uint64_t checked_blocks = 0;             // of the grid
   Profile profile{};
 };
 

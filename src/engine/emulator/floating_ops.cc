@@ -306,7 +306,8 @@ bool inverse(Form& form, Selection& s) {
   const Type t = form.take_type();
   s.operands = {t, t};
   if (t == Type::f64) {
-    s.handlers = make1<double, Coarse>();
+    // Without ftz a device works it out in software, to the last bits: CUDA's rsqrt() is that.
+    s.handlers = ftz ? make1<double, Coarse>() : make1<double, F>();
     return true;
   }
   s.handlers = approximate1<F>(ftz);

@@ -7,6 +7,7 @@
 #include <immintrin.h>
 #endif
 
+#include "engine/emulator/lane_addresses.h"
 #include "engine/emulator/warp.h"
 
 #ifndef ASSAY_EMULATOR_ISA
@@ -217,6 +218,7 @@ Handlers select_words(const MemoryForm& form, bool is_load);
 // The handlers that can do everything, for accesses of 32-bit words.
 void general_load_words(Warp& w, const Op& op, AddressClass address);
 void general_store_words(Warp& w, const Op& op, AddressClass address);
+extern const InspectionSet kInspectionSet;
 extern const InstructionSet kInstructionSet;
 
 }  // namespace assay::emulator::ASSAY_EMULATOR_ISA

@@ -34,9 +34,8 @@ class LaunchState {
   std::size_t shared_bytes = 0;
   std::uint64_t number = 0;  // of this launch on its device
   AddressTable memory{};
-  const Op* code = nullptr;  // the module's, or the watch's copy of it
-  Watch* watch = nullptr;    // if there is an inspection
-  Heap* heap = nullptr;      // there if the module calls malloc
+  Watch* watch = nullptr;  // if there is an inspection
+  Heap* heap = nullptr;    // there if the module calls malloc
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
 
   [[nodiscard]] bool ended() const { return ended_.load(std::memory_order_relaxed); }

@@ -1,9 +1,11 @@
 #include "engine/emulator/mbarrier_ops.h"
 
 #include <cstring>
+#include <utility>
 
 #include "engine/emulator/block.h"
 #include "engine/emulator/warp.h"
+#include "engine/emulator/watch.h"
 
 namespace assay::emulator {
 namespace {
@@ -185,7 +187,19 @@ void op_bulk_copy(Warp& w, const Op& op) {
     if (from == nullptr) return;
     std::memmove(to, from, bytes);
     if (op.c == kNowhere) continue;
-    std::byte* const barrier = barrier_at(w, op, Space::shared, k, row<U64>(w, op.c)[k]);
+    // The bytes are plain accesses, what is told to the barrier is none.
+    const U64 address = row<U64>(w, op.c)[k];
+    const bool recording = std::exchange(w.recording, false);
+    if (recording) {
+      w.watch->touch(w, {.space = Space::shared,
+                         .lane = k,
+                         .address = address,
+                         .bytes = 8,
+                         .write = true,
+                         .atomic = true});
+    }
+    std::byte* const barrier = barrier_at(w, op, Space::shared, k, address);
+    w.recording = recording;
     if (barrier == nullptr) return;
     Word word = load(barrier);
     word.bytes -= static_cast<std::int32_t>(bytes);

@@ -132,6 +132,7 @@ struct WatchedSite {
   std::uint8_t row_bytes = 4;  // of a lane in the data's register
   bool synchronising = false;  // volatile, relaxed or stronger
   bool orders = false;         // acquire, release: needs no fence
+  [[nodiscard]] unsigned bytes() const { return bytes_of(type) * elements; }  // of a lane
 };
 
 // Where an Op stands in the PTX text.

@@ -113,6 +113,7 @@ struct InstructionSet {
   Handlers (*move)(unsigned row_bytes) = nullptr;
   Handlers (*load)(const MemoryForm&) = nullptr;
   Handlers (*store)(const MemoryForm&) = nullptr;
+  const struct InspectionSet* inspection = nullptr;
 };
 
 // The best one this processor has, unless another was asked for.

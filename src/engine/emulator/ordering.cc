@@ -9,22 +9,37 @@ namespace {
 constexpr std::size_t kMaxWords = 1U << 16;
 }  // namespace
 
-BlockClocks::BlockClocks(std::uint32_t block, unsigned warps)
+BlockClocks::BlockClocks(std::uint32_t block, unsigned threads)
     : block_(block),
-      warps_(warps),
-      clocks_(warps),
-      fenced_(warps),
-      syncs_(warps),
-      lane_syncs_(warps) {
-  for (unsigned i = 0; i < warps; ++i) clocks_[i][i] = 1;
+      threads_(threads),
+      warps_((threads + 31) / 32),
+      clocks_(warps_),
+      fenced_(warps_),
+      syncs_(warps_),
+      lane_syncs_(warps_) {
+  for (unsigned i = 0; i < warps_; ++i) clocks_[i][i] = 1;
 }
 
-void BlockClocks::stamp(Touch& touch, unsigned warp, unsigned lane) const {
-  touch.block = block_;
-  touch.warp = static_cast<std::uint8_t>(warp);
-  touch.lane = static_cast<std::uint8_t>(lane);
-  touch.clock = clocks_[warp][warp];
-  touch.warp_syncs = syncs_[warp];
+LoggedAccess BlockClocks::access(unsigned warp, std::uint32_t time, std::uint32_t pc) {
+  last_clock_[warp] = clocks_[warp][warp];
+  last_syncs_[warp] = syncs_[warp] + 1;
+  has_accessed_[warp] = true;
+  return {.time = time,
+          .block = block_,
+          .pc = pc,
+          .clock = clocks_[warp][warp],
+          .warp_syncs = syncs_[warp]};
+}
+
+void BlockClocks::settle(unsigned warp, std::uint32_t time) {
+  for (unsigned i = 0; i < warps_; ++i) {
+    if (i != warp && clocks_[warp][i] < last_clock_[i]) return;
+  }
+  const unsigned lanes = std::min(32U, threads_ - warp * 32);
+  for (unsigned k = 0; k < lanes; ++k) {
+    if (lane_syncs_[warp][k] < last_syncs_[warp]) return;
+  }
+  settled_[warp] = time;
 }
 
 bool BlockClocks::ordered(const Touch& earlier, unsigned warp, unsigned lane) const {
@@ -71,6 +86,17 @@ void BlockClocks::release(std::uint64_t address, unsigned warp) {
 void BlockClocks::acquire(std::uint64_t address, unsigned warp) {
   const auto found = words_.find(address);
   if (found != words_.end()) join(clocks_[warp], found->second);
+}
+
+void BlockClocks::meet(std::uint64_t address, unsigned warp, unsigned lane, bool orders) {
+  const std::uint32_t self = 1U << lane;
+  const auto found = lanes_met_.find(address);
+  if (found != lanes_met_.end() && (found->second[warp] & ~self) != 0) {
+    warp_synchronised(warp, found->second[warp] | self);
+  }
+  if (!orders && (fenced_lanes_[warp] & self) == 0) return;
+  if (lanes_met_.size() >= kMaxWords) lanes_met_.clear();
+  lanes_met_[address][warp] |= self;
 }
 
 void GridClocks::fence(std::uint32_t block, std::uint32_t time) { blocks_[block].fenced = time; }

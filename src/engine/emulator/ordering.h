@@ -26,12 +26,34 @@ struct Touch {
   bool is_volatile = false;
 };
 
+// What the touches of one access have in common, but for the warp.
+struct LoggedAccess {
+  std::uint32_t time = 0;
+  std::uint32_t block = 0;
+  std::uint32_t pc = 0;
+  std::uint32_t clock = 0;
+  std::uint32_t warp_syncs = 0;
+};
+
 class BlockClocks {
  public:
-  BlockClocks(std::uint32_t block, unsigned warps);
+  BlockClocks(std::uint32_t block, unsigned threads);
   [[nodiscard]] std::uint32_t block() const { return block_; }
-  // Fills in what a touch of this lane carries.
-  void stamp(Touch& touch, unsigned warp, unsigned lane) const;
+  // An access of this warp at `time`.
+  [[nodiscard]] LoggedAccess access(unsigned warp, std::uint32_t time, std::uint32_t pc);
+  // Accesses of the block until this time are ordered before whatever the warp does now. (Others
+  // may be as well.)
+  [[nodiscard]] std::uint32_t settled(unsigned warp) const { return settled_[warp]; }
+  // Everything until `time` that is ordered before all lanes of the warp from now on counts as
+  // settled, if that is all there was.
+  void settle(unsigned warp, std::uint32_t time);
+  void settle_if_accessed(unsigned warp, std::uint32_t time) {
+    if (has_accessed_[warp]) settle(warp, time);
+    has_accessed_[warp] = false;
+  }
+  void settle_all(std::uint32_t time) {
+    for (unsigned i = 0; i < warps_; ++i) settle(i, time);
+  }
   // `earlier` is of this block.
   [[nodiscard]] bool ordered(const Touch& earlier, unsigned warp, unsigned lane) const;
 
@@ -44,17 +66,29 @@ class BlockClocks {
   // An atomic or volatile access to the word at `address`.
   void release(std::uint64_t address, unsigned warp);
   void acquire(std::uint64_t address, unsigned warp);
+  // The same among the lanes of a warp: a lane comes after those that were here before and had told
+  // what they did, by a fence or by an operation that orders (an mbarrier's, a release).
+  void lanes_fenced(unsigned warp, std::uint32_t lanes) { fenced_lanes_[warp] |= lanes; }
+  void meet(std::uint64_t address, unsigned warp, unsigned lane, bool orders);
 
  private:
   using Clocks = std::array<std::uint32_t, kMaxWarps>;
   void join(Clocks& into, const Clocks& from) const;
 
   std::uint32_t block_;
+  unsigned threads_;
   unsigned warps_;
   std::vector<Clocks> clocks_;
+  // Of the last access of each warp.
+  Clocks last_clock_{};
+  Clocks last_syncs_{};
+  Clocks settled_{};
+  Clocks fenced_lanes_{};                       // that ever executed a fence
+  std::array<bool, kMaxWarps> has_accessed_{};  // since its lanes last met
   std::vector<Clocks> fenced_;
   std::array<Clocks, 16> barriers_{};
   std::unordered_map<std::uint64_t, Clocks> words_{};
+  std::unordered_map<std::uint64_t, Clocks> lanes_met_{};  // by word: of each warp
   std::vector<std::uint32_t> syncs_;
   std::vector<std::array<std::uint32_t, 32>> lane_syncs_;
 };

@@ -18,6 +18,7 @@ const InstructionSet kInstructionSet{
     .move = &select_move,
     .load = &select_load,
     .store = &select_store,
+    .inspection = &kInspectionSet,
 };
 
 }  // namespace assay::emulator::ASSAY_EMULATOR_ISA

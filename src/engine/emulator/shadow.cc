@@ -1,46 +1,99 @@
 #include "engine/emulator/shadow.h"
 
+#include <algorithm>
+
 namespace assay::emulator {
 
-void Granule::note_read(const Touch& touch) {
-  for (Touch& r : reads) {
-    if (r.time == 0 || (r.block == touch.block && r.warp == touch.warp && r.bytes == touch.bytes)) {
-      r = touch;
-      return;
-    }
-  }
-  reads[0] = reads[1];
-  reads[1] = touch;
+void GranulePage::forget(std::size_t i) {
+  for (MarkColumn* const c : {&write, &atomic, &reads[0], &reads[1]}) c->put(i, {});
 }
 
-Granule* RaceShadow::at(std::uint64_t address) {
-  const std::uint64_t number = address / kPageBytes;
+GranulePage* RaceShadow::find_page(std::uint64_t number) {
   Recent& recent = recent_[number % recent_.size()];
-  if (recent.page == nullptr || recent.number != number) {
-    const auto found = pages_.find(number);
-    if (found != pages_.end()) {
-      recent = {found->second.get(), number};
-    } else if (pages_.size() >= kMaxPages) {
-      full_ = true;
-      return nullptr;
-    } else {
-      recent = {pages_.emplace(number, std::make_unique<Page>()).first->second.get(), number};
-    }
+  const auto found = pages_.find(number);
+  if (found != pages_.end()) {
+    recent = {found->second.get(), number};
+  } else if (pages_.size() >= kMaxPages) {
+    full_ = true;
+    return nullptr;
+  } else {
+    recent = {pages_.emplace(number, std::make_unique<GranulePage>()).first->second.get(), number};
   }
-  return &(*recent.page)[address % kPageBytes / 4];
+  return recent.page;
 }
 
 void RaceShadow::forget(std::uint64_t begin, std::uint64_t bytes) {
   for (std::uint64_t a = begin & ~std::uint64_t{3}; a < begin + bytes; a += 4) {
-    const auto page = pages_.find(a / kPageBytes);
-    if (page != pages_.end()) (*page->second)[a % kPageBytes / 4] = {};
+    const auto page = pages_.find(a / GranulePage::kBytes);
+    if (page != pages_.end()) page->second->forget(a % GranulePage::kBytes / 4);
   }
 }
 
-std::size_t ByteSet::count() const {
-  std::size_t n = 0;
-  for (const std::uint64_t b : bits_) n += static_cast<std::size_t>(__builtin_popcountll(b));
-  return n;
+// From the end: what is asked for is mostly young.
+Touch RaceShadow::touch_of(const Mark& mark) const {
+  const std::size_t n = accesses_.size();
+  std::size_t step = 1;
+  while (step < n && accesses_[n - step].time > mark.time) step *= 2;
+  const auto from = accesses_.end() - static_cast<std::ptrdiff_t>(std::min(step, n));
+  const auto at =
+      std::lower_bound(from, accesses_.end(), mark.time,
+                       [](const LoggedAccess& a, std::uint32_t time) { return a.time < time; });
+  return {.time = mark.time,
+          .block = at->block,
+          .pc = at->pc,
+          .clock = at->clock,
+          .warp_syncs = at->warp_syncs,
+          .warp = static_cast<std::uint8_t>((mark.who & kWhoThread) >> kWhoWarpShift),
+          .lane = static_cast<std::uint8_t>(mark.who & kWhoLane),
+          .bytes = static_cast<std::uint8_t>((mark.who & kWhoBytes) >> kWhoBytesShift),
+          .atomic = (mark.who & kWhoAtomic) != 0,
+          .is_volatile = (mark.who & kWhoVolatile) != 0};
+}
+
+void RaceShadow::note_read(GranulePage& page, std::size_t i, const Marking& now,
+                           std::uint32_t block) const {
+  for (MarkColumn& c : page.reads) {
+    const Mark m = c.at(i);
+    const bool same = m.time != 0 && ((m.who ^ now.who) & kWhoReader) == 0 &&
+                      (m.time >= now.since || touch_of(m).block == block);
+    if (m.time != 0 && !same) continue;
+    c.put(i, {now.time, now.who});
+    return;
+  }
+  page.reads[0].put(i, page.reads[1].at(i));
+  page.reads[1].put(i, {now.time, now.who});
+}
+
+void RaceShadow::drop_forgotten() {
+  std::vector<const GranulePage*> pages;
+  for (const auto& [number, page] : pages_) pages.push_back(page.get());
+  for (const auto& page : dense_) {
+    if (page) pages.push_back(page.get());
+  }
+  std::vector<std::uint8_t> used(accesses_.size(), 0);
+  std::size_t marks = 0;
+  for (const GranulePage* const page : pages) {
+    for (const MarkColumn* const c :
+         {&page->write, &page->atomic, &page->reads[0], &page->reads[1]}) {
+      std::uint32_t last = 0;  // neighbours were mostly marked by one access
+      for (const std::uint32_t time : c->time) {
+        if (time == 0 || time == last) continue;
+        last = time;
+        ++marks;
+        const auto at =
+            std::lower_bound(accesses_.begin(), accesses_.end(), time,
+                             [](const LoggedAccess& a, std::uint32_t t) { return a.time < t; });
+        used[static_cast<std::size_t>(at - accesses_.begin())] = 1;
+      }
+    }
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < accesses_.size(); ++i) {
+    if (used[i] != 0) accesses_[kept++] = accesses_[i];
+  }
+  accesses_.resize(kept);
+  // The next time pays only when there is much to gain.
+  log_limit_ = std::max(kLogLeast, kept + kept / 2 + marks / 4);
 }
 
 }  // namespace assay::emulator

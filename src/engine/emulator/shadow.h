@@ -1,6 +1,6 @@
 // What is remembered of each four bytes of memory: who wrote last, who changed it by an atomic
-// since, two who read since. And which
-// bytes were ever written. Used by one thread.
+// since, two who read since. A mark says when and which thread; what else there is to say of an
+// access stands once, in a log by time. Used by one thread.
 #pragma once
 
 #include <array>
@@ -14,54 +14,100 @@
 
 namespace assay::emulator {
 
-struct Granule {
-  Touch write{};
-  Touch atomic{};
-  std::array<Touch, 2> reads{};
-  // Remembers a read: of several by one warp the last, of several warps the last two.
-  void note_read(const Touch& touch);
+// Who accessed a granule: lane (5 bits), warp (5), which of its bytes (4), and how.
+inline constexpr std::uint32_t kWhoLane = 0x1F;
+inline constexpr std::uint32_t kWhoThread = 0x3FF;
+inline constexpr unsigned kWhoWarpShift = 5;
+inline constexpr unsigned kWhoBytesShift = 10;
+inline constexpr std::uint32_t kWhoBytes = 0xFU << kWhoBytesShift;
+inline constexpr std::uint32_t kWhoReader = 0x1FU << kWhoWarpShift | kWhoBytes;
+inline constexpr std::uint32_t kWhoAtomic = 1U << 14;
+inline constexpr std::uint32_t kWhoVolatile = 1U << 15;
+
+// An access that leaves marks.
+struct Marking {
+  std::uint32_t time = 0;
+  std::uint32_t who = 0;
+  std::uint32_t since = 1;    // from this time on all accesses are this block's
+  std::uint32_t settled = 0;  // those of this block until then are ordered before this one
+  bool write = false;
+  bool for_others = false;  // stands for other threads too: being a thread's own is not enough
 };
 
-// Granules of a sparse range of addresses, in pages made when first touched.
+struct Mark {
+  std::uint32_t time = 0;  // 0: none
+  std::uint32_t who = 0;
+};
+
+struct MarkColumn {
+  static constexpr std::size_t kGranules = 256;
+  alignas(32) std::array<std::uint32_t, kGranules> time{};
+  alignas(32) std::array<std::uint32_t, kGranules> who{};
+  [[nodiscard]] Mark at(std::size_t i) const { return {time[i], who[i]}; }
+  void put(std::size_t i, Mark m) {
+    time[i] = m.time;
+    who[i] = m.who;
+  }
+};
+
+struct GranulePage {
+  static constexpr std::uint64_t kBytes = 4 * MarkColumn::kGranules;
+  MarkColumn write{};
+  MarkColumn atomic{};
+  std::array<MarkColumn, 2> reads{};
+  void forget(std::size_t i);
+};
+
+// Granules of a sparse range of addresses, in pages made when first touched, and the accesses that
+// their marks are of.
 class RaceShadow {
  public:
+  // Addresses below `dense_bytes` are found without a search.
+  explicit RaceShadow(std::uint64_t dense_bytes = 0)
+      : dense_((dense_bytes + GranulePage::kBytes - 1) / GranulePage::kBytes) {}
   // nullptr: beyond what may be remembered.
-  [[nodiscard]] Granule* at(std::uint64_t address);
+  [[nodiscard]] GranulePage* page_at(std::uint64_t address) {
+    const std::uint64_t number = address / GranulePage::kBytes;
+    if (number < dense_.size()) {
+      if (!dense_[number]) dense_[number] = std::make_unique<GranulePage>();
+      return dense_[number].get();
+    }
+    const Recent& recent = recent_[number % recent_.size()];
+    return recent.page != nullptr && recent.number == number ? recent.page : find_page(number);
+  }
   [[nodiscard]] bool is_full() const { return full_; }
   // Whatever happened to these bytes is of no interest any more.
   void forget(std::uint64_t begin, std::uint64_t bytes);
+  // An access that is going to leave marks; once per time, times rise.
+  void log(const LoggedAccess& access) {
+    if (accesses_.empty() || accesses_.back().time != access.time) {
+      if (accesses_.size() >= log_limit_) drop_forgotten();
+      accesses_.push_back(access);
+    }
+  }
+  [[nodiscard]] Touch touch_of(const Mark& mark) const;
+  // Remembers a read: of several by one warp the last, of several warps the last two.
+  void note_read(GranulePage& page, std::size_t i, const Marking& now, std::uint32_t block) const;
+  [[nodiscard]] std::size_t logged() const { return accesses_.size(); }
 
  private:
-  static constexpr std::uint64_t kPageBytes = 1024;
-  static constexpr std::size_t kMaxPages = 12'000;  // about 300 MB
-  using Page = std::array<Granule, kPageBytes / 4>;
-  std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_{};
+  static constexpr std::size_t kMaxPages = 12'000;  // about 100 MB
+  static constexpr std::size_t kLogLeast = 1U << 20;
+  GranulePage* find_page(std::uint64_t number);
+  // Leaves out of the log what no mark refers to any more.
+  void drop_forgotten();
+
+  std::vector<std::unique_ptr<GranulePage>> dense_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<GranulePage>> pages_{};
   // Pages found last: a kernel goes back and forth between a few.
   struct Recent {
-    Page* page = nullptr;
+    GranulePage* page = nullptr;
     std::uint64_t number = 0;
   };
-  std::array<Recent, 16> recent_{};
+  std::array<Recent, 64> recent_{};
+  std::vector<LoggedAccess> accesses_{};  // by time
+  std::size_t log_limit_ = kLogLeast;
   bool full_ = false;
-};
-
-// A bit per byte.
-class ByteSet {
- public:
-  explicit ByteSet(std::size_t bytes = 0) : bits_((bytes + 63) / 64) {}
-  void add(std::size_t begin, std::size_t count) {
-    for (std::size_t i = begin; i < begin + count; ++i) bits_[i / 64] |= std::uint64_t{1} << i % 64;
-  }
-  // The first of [begin, begin + count) that is not in the set, or begin + count.
-  [[nodiscard]] std::size_t first_missing(std::size_t begin, std::size_t count) const {
-    std::size_t i = begin;
-    while (i < begin + count && (bits_[i / 64] >> i % 64 & 1U) != 0) ++i;
-    return i;
-  }
-  [[nodiscard]] std::size_t count() const;
-
- private:
-  std::vector<std::uint64_t> bits_;
 };
 
 }  // namespace assay::emulator

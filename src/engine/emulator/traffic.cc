@@ -1,6 +1,10 @@
 #include "engine/emulator/traffic.h"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "engine/emulator/warp.h"
 
 namespace assay::emulator {
 
@@ -8,6 +12,7 @@ namespace {
 
 constexpr unsigned kSectorBytes = 32;
 constexpr unsigned kBanks = 32;
+constexpr std::size_t kMaxKeptShapes = 8192;  // instructions: about 25 MB
 
 // The number of distinct values.
 template <std::size_t N>
@@ -18,34 +23,29 @@ unsigned distinct(std::array<std::uint64_t, N>& values, std::size_t n) {
       values.begin());
 }
 
-// What most accesses are: no bank is asked for two words of it.
-bool is_free_of_conflicts(const std::array<std::uint64_t, 32>& addresses, std::uint32_t lanes) {
-  std::array<std::uint64_t, kBanks> word_of_bank{};
-  std::uint32_t used = 0;
-  for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
-    const std::uint64_t word = addresses[static_cast<std::size_t>(__builtin_ctz(m))] / 4;
-    const std::size_t bank = word % kBanks;
-    if ((used >> bank & 1U) != 0 && word_of_bank[bank] != word) return false;
-    used |= 1U << bank;
-    word_of_bank[bank] = word;
-  }
-  return true;
-}
-
-// Wavefronts of one phase: the most words that one bank is asked for.
+// Wavefronts of one phase: the most words that one bank is asked for. The words of a bank are a
+// chain.
 unsigned passes(const std::array<std::uint64_t, 32>& addresses, std::uint32_t lanes,
                 unsigned bytes) {
-  if (bytes <= 4 && is_free_of_conflicts(addresses, lanes)) return 1;
   std::array<std::uint64_t, 128> words{};
-  std::size_t n = 0;
+  std::array<std::uint8_t, 128> next{};  // one more than the index; 0 ends a chain
+  std::array<std::uint8_t, kBanks> head{};
+  std::array<std::uint8_t, kBanks> length{};
+  std::uint8_t n = 0;
+  unsigned most = 0;
   for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
     const std::uint64_t a = addresses[static_cast<std::size_t>(__builtin_ctz(m))];
-    for (std::uint64_t w = a / 4; w <= (a + bytes - 1) / 4 && n < words.size(); ++w) words[n++] = w;
+    for (std::uint64_t w = a / 4; w <= (a + bytes - 1) / 4 && n < words.size(); ++w) {
+      const std::size_t bank = w % kBanks;
+      std::uint8_t i = head[bank];
+      while (i != 0 && words[i - 1U] != w) i = next[i - 1U];
+      if (i != 0) continue;
+      words[n] = w;
+      next[n] = head[bank];
+      head[bank] = ++n;
+      most = std::max<unsigned>(most, ++length[bank]);
+    }
   }
-  const unsigned all = distinct(words, n);
-  std::array<unsigned, kBanks> in_bank{};
-  unsigned most = 0;
-  for (unsigned i = 0; i < all; ++i) most = std::max(most, ++in_bank[words[i] % kBanks]);
   return most;
 }
 
@@ -68,6 +68,17 @@ void list_sectors(const std::array<std::uint64_t, 32>& addresses, std::uint32_t 
     }
   }
   out.count = rising ? static_cast<unsigned>(n) : distinct(out.numbers, n);
+}
+
+std::uint64_t first_address(const Warp& w, const Op& op, AddressClass address, unsigned lane) {
+  if (address == AddressClass::shared32) {
+    std::uint32_t low = 0;
+    std::memcpy(&low, w.rows + op.a + lane * 4, 4);
+    return low + static_cast<std::uint32_t>(op.imm);
+  }
+  std::uint64_t a = 0;
+  std::memcpy(&a, w.rows + op.a + lane * 8, 8);
+  return a + static_cast<std::uint64_t>(op.imm);
 }
 
 unsigned lanes_per_phase(unsigned bytes) { return bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8; }
@@ -102,22 +113,155 @@ unsigned phases_of(std::uint32_t active, unsigned bytes) {
   return n;
 }
 
-Traffic::Traffic(const AddressTable& table, std::size_t ops)
-    : global(ops), shared(ops), is_store(ops) {
-  for (const Object& o : table.objects()) {
+Traffic::Traffic(const AddressTable& memory, std::size_t ops, const InspectionSet& inspection_set)
+    : global(ops),
+      shared(ops),
+      is_store(ops),
+      memory_(memory),
+      set_(inspection_set),
+      shapes_(ops),
+      recent_(ops, &none_) {
+  for (const Object& o : memory.objects()) {
     sectors.emplace_back((o.end - 1) / kSectorBytes - o.begin / kSectorBytes + 1);
   }
 }
 
-void Traffic::note_global(std::uint32_t pc, const AddressTable& table,
-                          const std::array<std::uint64_t, 32>& addresses, std::uint32_t active,
-                          unsigned bytes) {
-  Requests& r = global[pc];
+const LaneAddresses& Traffic::addresses_of(Warp& w, const Op& op, const WatchedSite& site) {
+  set_.read(w, op, site.address == AddressClass::shared32, site.bytes(), addresses_);
+  return addresses_;
+}
+
+Traffic::Shape& Traffic::shape_of(Warp& w, const Op& op, const WatchedSite& site, Shapes& shapes) {
+  const bool narrow = site.address == AddressClass::shared32;
+  for (unsigned i = 0; i < shapes.kept.size(); ++i) {
+    Shape& s = shapes.kept[shapes.recent ^ i];
+    if (!set_.repeats(w, op, narrow, s.of)) continue;
+    shapes.recent ^= i;
+    if (&shapes != &unkept_) recent_[site.pc] = &s.of;
+    return s;
+  }
+  shapes.recent ^= 1U;  // the other one was not asked for last
+  Shape& s = shapes.kept[shapes.recent];
+  take_hits(site, s.of);
+  set_.shape(w, op, narrow, s.of);
+  if (&shapes != &unkept_) recent_[site.pc] = &s.of;
+  for (SectorList& list : s.sectors) list.count = 0;
+  return s;
+}
+
+Traffic::Shapes& Traffic::shapes_at(std::uint32_t pc) {
+  std::unique_ptr<Shapes>& kept = shapes_[pc];
+  if (kept) return *kept;
+  if (shapes_made_ < kMaxKeptShapes) {
+    ++shapes_made_;
+    kept = std::make_unique<Shapes>();
+    return *kept;
+  }
+  for (Shape& s : unkept_.kept) s.of.active = 0;
+  unkept_.object = 0;
+  return unkept_;
+}
+
+void Traffic::note(Warp& w, const Op& op, const WatchedSite& site) {
+  is_store[site.pc] = site.kind == SiteKind::store ? 1 : 0;
+  Shapes& shapes = shapes_at(site.pc);
+  Shape& shape = shape_of(w, op, site, shapes);
+  const std::uint64_t first = first_address(w, op, site.address, shape.of.first);
+  const bool in_window = site.space == Space::generic && first - kSharedWindow < kWindowBytes;
+  if (site.space == Space::shared || in_window) {
+    ++shape.of.hits[first % 4];
+  } else if (site.space == Space::global ||
+             (site.space == Space::generic && first - kLocalWindow >= kWindowBytes)) {
+    note_global(w, op, site, shapes, shape);
+  }
+  if (&shapes == &unkept_) take_hits(site, shape.of);
+}
+
+// Of requests to shared memory. What they cost depends on the shape and on where in its word the
+// first address is: moving all of them by whole words moves their banks alike and changes nothing.
+void Traffic::take_hits(const WatchedSite& site, AccessShape& shape) {
+  const bool narrow = site.address == AddressClass::shared32;
+  for (std::size_t place = 0; place < shape.hits.size(); ++place) {
+    const std::uint64_t hits = std::exchange(shape.hits[place], 0);
+    if (hits == 0) continue;
+    std::array<std::uint64_t, 32> addresses{};
+    for (std::size_t k = 0; k < 32; ++k) {
+      std::int64_t delta = 0;
+      if (narrow) {
+        std::int32_t low = 0;
+        std::memcpy(&low, reinterpret_cast<const std::byte*>(shape.delta.data()) + 4 * k, 4);
+        delta = low;
+      } else {
+        std::memcpy(&delta, &shape.delta[k], 8);
+      }
+      addresses[k] = kSharedWindow + place + static_cast<std::uint64_t>(delta);
+    }
+    Requests& r = shared[site.pc];
+    r.requests += hits;
+    r.sectors += hits * wavefronts_of(addresses, shape.active, site.bytes());
+    r.ideal += hits * phases_of(shape.active, site.bytes());
+    r.bytes += hits * site.bytes() * shape.lanes;
+  }
+}
+
+void Traffic::finish(const Module::Text& text) {
+  for (const WatchedSite& site : text.watched) {
+    if (!shapes_[site.pc]) continue;
+    for (Shape& s : shapes_[site.pc]->kept) take_hits(site, s.of);
+  }
+}
+
+void Traffic::note_global(Warp& w, const Op& op, const WatchedSite& site, Shapes& shapes,
+                          Shape& shape) {
+  const std::uint64_t first = first_address(w, op, site.address, shape.of.first);
+  SectorList& list = shape.sectors[first % kSectorBytes];
+  if (list.count == 0) {
+    Sectors touched;
+    list_sectors(addresses_of(w, op, site).of, w.active, site.bytes(), touched);
+    list.count = touched.count;
+    list.runs.clear();
+    for (unsigned i = 0; i < touched.count; ++i) {
+      const auto at = static_cast<std::int64_t>(touched.numbers[i] - first / kSectorBytes);
+      if (!list.runs.empty() && list.runs.back().first + list.runs.back().count == at) {
+        ++list.runs.back().count;
+      } else {
+        list.runs.push_back({at, 1});
+      }
+    }
+  }
+  Requests& r = global[site.pc];
   ++r.requests;
+  r.sectors += list.count;
+  r.bytes += std::uint64_t{site.bytes()} * shape.of.lanes;
+  if (!touch_runs(shape, list, first, site.bytes(), shapes.object)) {
+    touch_each(addresses_of(w, op, site).of, w.active, site.bytes());
+  }
+}
+
+bool Traffic::touch_runs(const Shape& shape, const SectorList& list, std::uint64_t first,
+                         unsigned bytes, std::size_t& object) {
+  const std::uint64_t low = first + static_cast<std::uint64_t>(shape.of.lowest);
+  const std::uint64_t high = first + static_cast<std::uint64_t>(shape.of.highest) + bytes;
+  const auto holds = [&](std::size_t i) {
+    const Object& o = memory_.objects()[i];
+    return low / kSectorBytes * kSectorBytes >= o.begin && high <= o.end && low < high;
+  };
+  if (object >= sectors.size() || !holds(object)) {
+    const std::int32_t found = low < high ? memory_.find(low, high - low) : -1;
+    if (found < 0 || !holds(static_cast<std::size_t>(found))) return false;
+    object = static_cast<std::size_t>(found);
+  }
+  const std::uint64_t start = first / kSectorBytes - memory_.objects()[object].begin / kSectorBytes;
+  for (const SectorRun& run : list.runs) {
+    sectors[object].add(start + static_cast<std::uint64_t>(run.first), run.count);
+  }
+  return true;
+}
+
+void Traffic::touch_each(const std::array<std::uint64_t, 32>& addresses, std::uint32_t active,
+                         unsigned bytes) {
   Sectors touched;
   list_sectors(addresses, active, bytes, touched);
-  r.sectors += touched.count;
-  r.bytes += std::uint64_t{bytes} * static_cast<unsigned>(__builtin_popcount(active));
   const Object* object = nullptr;
   std::size_t index = 0;
   for (unsigned i = 0; i < touched.count; ++i) {
@@ -125,23 +269,14 @@ void Traffic::note_global(std::uint32_t pc, const AddressTable& table,
     const std::uint64_t begin = touched.numbers[i] * kSectorBytes;
     if (object == nullptr || begin + kSectorBytes <= object->begin || begin >= object->end) {
       const auto found = std::find_if(
-          table.objects().begin(), table.objects().end(),
+          memory_.objects().begin(), memory_.objects().end(),
           [&](const Object& o) { return begin + kSectorBytes > o.begin && begin < o.end; });
-      if (found == table.objects().end()) continue;
+      if (found == memory_.objects().end()) continue;
       object = &*found;
-      index = static_cast<std::size_t>(found - table.objects().begin());
+      index = static_cast<std::size_t>(found - memory_.objects().begin());
     }
     sectors[index].add(touched.numbers[i] - object->begin / kSectorBytes, 1);
   }
-}
-
-void Traffic::note_shared(std::uint32_t pc, const std::array<std::uint64_t, 32>& addresses,
-                          std::uint32_t active, unsigned bytes) {
-  Requests& r = shared[pc];
-  ++r.requests;
-  r.sectors += wavefronts_of(addresses, active, bytes);
-  r.ideal += phases_of(active, bytes);
-  r.bytes += std::uint64_t{bytes} * static_cast<unsigned>(__builtin_popcount(active));
 }
 
 }  // namespace assay::emulator

@@ -17,6 +17,7 @@ namespace assay::emulator {
 
 class Block;
 class Watch;
+struct AccessShape;
 
 // Per op: how often a straight line of execution began here (less how often one ended).
 struct Executed {
@@ -78,11 +79,13 @@ struct Warp {
   std::uint32_t run_start = 0;  // pc since which instructions are not yet counted
   std::int64_t slice = 0;       // warp instructions left in this time slice
   Frame* frame = nullptr;
-  std::uint32_t live = 0;        // lanes that have not exited
-  Executed* executed = nullptr;  // when counters are wanted
-  Watch* watch = nullptr;        // when there is an inspection
-  bool recording = false;        // host_address() tells the watch
-  std::uint32_t turns = 0;       // backward branches since groups last took turns
+  std::uint32_t live = 0;                // lanes that have not exited
+  Executed* executed = nullptr;          // when counters are wanted
+  Watch* watch = nullptr;                // when there is an inspection
+  const Handler* originals = nullptr;    // by pc: what was replaced, when there is one
+  AccessShape* const* shapes = nullptr;  // by pc: seen last, when counters are wanted
+  bool recording = false;                // host_address() tells the watch
+  std::uint32_t turns = 0;               // backward branches since groups last took turns
   std::uint32_t index = 0;
   const Op* code = nullptr;
   Block* block = nullptr;
@@ -112,14 +115,19 @@ struct Warp {
   std::unique_ptr<std::byte[]> local_storage{};
 };
 
+[[gnu::always_inline]] inline unsigned lanes_in(std::uint32_t mask) {
+  return mask == kAllLanes ? 32 : static_cast<unsigned>(__builtin_popcount(mask));
+}
+
 // Counts the straight line up to `pc` and starts a new one at `to`.
 [[gnu::always_inline]] inline void retire(Warp& w, std::uint32_t to) {
   const std::uint32_t n = w.pc - w.run_start;
   w.warp_instructions += n;
-  w.thread_instructions += std::uint64_t{n} * static_cast<unsigned>(__builtin_popcount(w.active));
+  const unsigned lanes = lanes_in(w.active);
+  w.thread_instructions += std::uint64_t{n} * lanes;
   w.slice -= n;
   if (w.executed != nullptr) [[unlikely]] {
-    const auto threads = static_cast<std::int64_t>(__builtin_popcount(w.active));
+    const std::int64_t threads = lanes;
     ++w.executed[w.run_start].warps;
     w.executed[w.run_start].threads += threads;
     --w.executed[w.pc].warps;

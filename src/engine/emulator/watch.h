@@ -9,6 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/emulator/block_sample.h"
+#include "engine/emulator/byte_set.h"
+#include "engine/emulator/lane_addresses.h"
 #include "engine/emulator/launch_state.h"
 #include "engine/emulator/shadow.h"
 #include "engine/emulator/traffic.h"
@@ -16,13 +19,26 @@
 
 namespace assay::emulator {
 
+// Lanes of a warp that came to a barrier without the rest of it. A scheduler of groups may let them
+// come one after another; only those who never come are missing.
+struct PartialArrival {
+  Warp* warp = nullptr;
+  std::uint32_t pc = 0;
+  unsigned barrier = 0;
+  std::uint32_t first = 0;  // the lanes that came first, of those that lived then
+  std::uint32_t live = 0;
+  std::uint32_t lanes = 0;  // all that came
+};
+
 // What a watch keeps per block, from its start to its end.
 struct BlockWatch {
-  BlockWatch(std::uint32_t number, unsigned warps, std::size_t shared_bytes)
-      : clocks(number, warps), written(shared_bytes) {}
+  BlockWatch(std::uint32_t number, unsigned threads, std::size_t shared_bytes)
+      : clocks(number, threads), shared(shared_bytes), written(shared_bytes) {}
   BlockClocks clocks;
-  RaceShadow shared{};
+  RaceShadow shared;
   ByteSet written;
+  std::uint32_t began = 0;  // when it first touched memory
+  std::vector<PartialArrival> partial{};
 };
 
 struct MemoryTouch {
@@ -33,7 +49,6 @@ struct MemoryTouch {
   bool write = false;
   bool atomic = false;
   bool is_volatile = false;
-  bool same_value = false;  // writes what is there already
 };
 
 // Where a touch is: an offset in shared memory, or an address and the object that holds it.
@@ -61,15 +76,16 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  [[nodiscard]] const Op* code() const { return code_.data(); }
-  // The watch of a block that starts. Lives as long as the block runs.
+  // What a block that starts is to run, and its watch, which lives as long as the block runs;
+  // nullptr if it is not among those that are checked.
+  [[nodiscard]] const Op* code_of(const BlockWatch* block) const;
   [[nodiscard]] std::unique_ptr<BlockWatch> block_watch(Dim3 index) const;
   void attach(Warp& w);
 
   // --- what happens, told by those who do it ---
   void before(Warp& w, const Op& op);
   void after(Warp& w, const Op& op);
-  [[nodiscard]] Handler original(std::uint32_t pc) const;
+  void count(Warp& w, const Op& op);
   void touch(Warp& w, const MemoryTouch& touch);
   void warp_synchronised(Warp& w, std::uint32_t lanes);
   void fence(Warp& w);
@@ -78,6 +94,8 @@ class Watch {
   void barrier_arrival(Warp& w, const Op& op, const BarrierMeeting& meeting);
   void barrier_leave(Warp& w, const Group& group, const BarrierMeeting& meeting);
   void barrier_done(BlockWatch& block, unsigned barrier);
+  // The block ended, or is not going on.
+  void block_over(BlockWatch& block);
   void inactive_shuffle(Warp& w, const Op& op, unsigned lane, unsigned from);
 
   // Moves what was found into the outcome.
@@ -93,26 +111,58 @@ class Watch {
   };
   // The store whose lanes are being looked at.
   struct StoreAtHand {
-    const std::array<std::uint64_t, 32>* addresses = nullptr;
+    bool is_store = false;
     std::array<std::uint32_t, 4> rows{};
     unsigned row_bytes = 0;
     unsigned element_bytes = 0;
     unsigned elements = 0;
   };
+  // Replaces the handlers of what is looked at.
+  void find_swap_seeds();
+  void watch_ops(std::vector<Op>& code, bool checks);
+  // --- watch_memory.cc ---
+  void access(Warp& w, const Op& op, const WatchedSite& site);
+  void touch_lanes(Warp& w, const WatchedSite& site, std::uint32_t lanes);
+  // The eights of lanes, a bit each, that another one of a load does again: of equal reads the last
+  // is remembered.
+  [[nodiscard]] unsigned repeated_eights(const WatchedSite& site, std::uint32_t active) const;
+  // An access by whole eights of lanes.
+  struct Eights {
+    unsigned bytes = 0;  // of a lane
+    bool write = false;
+    Space space = Space::generic;
+    std::int32_t object = -1;  // where the one before was
+    std::uint32_t block = 0;
+    RaceShadow* shadow = nullptr;  // once it is known where it goes, if races are looked for
+    Marking marking{};
+    unsigned repeated = 0;  // eights that another one stands for
+  };
+  // Eight lanes whose addresses are one line or, of a load, one point. False: something is unusual,
+  // and every lane has to be looked at by itself.
+  bool touch_eight(Warp& w, Eights& access, unsigned eight);
+  bool place_eight(Warp& w, Eights& access, std::uint64_t address, std::uint64_t bytes,
+                   MemoryPlace& at);
+  bool begin_marks(Warp& w, Eights& access, Space space);
+  bool mark_line(Eights& access, unsigned eight, std::uint64_t offset);
+  bool mark_point(const Eights& access, unsigned eight, std::uint64_t offset);
   [[nodiscard]] bool locate(const Warp& w, const MemoryTouch& t, MemoryPlace& out) const;
-  // Lanes of the warp that could still come to where the others are.
-  [[nodiscard]] static bool others_return(const Warp& w);
+  // Bytes of what is at `at` that were written, and where in them it is; nullptr: not tracked.
+  [[nodiscard]] ByteSet* written_at(Warp& w, const MemoryPlace& at, std::uint64_t& begin);
   void check_written(Warp& w, const MemoryTouch& t, const MemoryPlace& at);
+  [[nodiscard]] Marking marking(Warp& w, Space space, bool write);
   void check_races(Warp& w, const MemoryTouch& t, const MemoryPlace& at);
-  void compare(Warp& w, const MemoryTouch& t, const MemoryPlace& at, const Touch& now,
-               const Touch& earlier, bool earlier_wrote);
-  void lanes_touch(Warp& w, const Op& op, const WatchedSite& site);
+  void compare(Warp& w, const MemoryTouch& t, const MemoryPlace& at, const Touch& earlier,
+               bool earlier_wrote);
   [[nodiscard]] bool writes_what_is_there(Warp& w, const MemoryTouch& t) const;
   // Do two lanes of the store at hand write the same value to the same place?
   [[nodiscard]] bool same_store(Warp& w, unsigned a, unsigned b) const;
-  void count_traffic(Warp& w, const WatchedSite& site,
-                     const std::array<std::uint64_t, 32>& addresses);
+  // --- watch_barriers.cc ---
+  void note_partial(Warp& w, std::uint32_t pc, unsigned barrier);
+  void report_partial(const PartialArrival& arrival);
+  // Lanes of the warp that could still come to where the others are.
+  [[nodiscard]] static bool others_return(const Warp& w);
   [[nodiscard]] bool is_aligned_barrier(std::uint32_t pc);
+  // --- watch_numbers.cc ---
   void check_division(Warp& w, const Op& op, const WatchedSite& site);
   void note_sources(Warp& w, const Op& op, const WatchedSite& site);
   void check_result(Warp& w, const Op& op, const WatchedSite& site);
@@ -122,15 +172,23 @@ class Watch {
   [[nodiscard]] std::uint64_t key_of(const Place& place);
   [[nodiscard]] std::uint32_t line_of(std::uint32_t pc);
   void name_memory(Finding& f, const MemoryTouch& t, const MemoryPlace& at) const;
+  void note_sample(Outcome& outcome) const;
   [[nodiscard]] Dim3 block_of(std::uint32_t number) const;
   [[nodiscard]] Dim3 thread_of(unsigned warp, unsigned lane) const;
 
   LaunchState& launch_;
   Inspection wanted_;
-  std::vector<Op> code_;
-  std::vector<std::int32_t> site_of_{};  // by pc, -1: not watched
+  BlockSample sample_;
+  std::vector<Op> code_;                    // of blocks that are checked
+  std::vector<Op> counted_code_{};          // of others, if counters are wanted
+  std::vector<std::uint8_t> seeds_swap_{};  // by pc: a load of what a compare-and-swap then expects
+  std::vector<Handler> originals_{};        // by pc: what a watching handler calls
+  std::vector<std::int32_t> site_of_{};     // by pc, -1: not watched
   std::uint32_t time_ = 0;
+  bool time_is_over_ = false;
   RaceShadow global_{};
+  std::uint64_t running_ = ~std::uint64_t{0};  // the block that touched memory last
+  std::uint32_t since_ = 1;                    // from then on
   GridClocks grid_{};
   std::vector<ByteSet> written_{};          // of buffers nobody initialised, by object
   std::vector<std::uint8_t> is_tracked_{};  // by object
@@ -138,6 +196,8 @@ class Watch {
   std::uint32_t current_pc_ = 0;
   bool current_atomic_ = false;
   StoreAtHand store_{};
+  LaneAddresses addresses_{};
+  const InspectionSet& set_;
   std::uint32_t finite_sources_ = 0;
   std::unordered_map<std::uint32_t, bool> aligned_{};
   // Findings.

@@ -142,6 +142,21 @@ void Watch::name_memory(Finding& f, const MemoryTouch& t, const MemoryPlace& at)
   }
 }
 
+void Watch::note_sample(Outcome& outcome) const {
+  outcome.checked_blocks = sample_.size();
+  if (sample_.is_all()) return;
+  std::string note = "Checks looked at " + std::to_string(sample_.size()) + " of " +
+                     std::to_string(sample_.of()) +
+                     " blocks: the first, the last, others by chance. What happens between a block "
+                     "that is looked at and one that is not cannot be seen.";
+  if (wanted_.initialised) {
+    note +=
+        " Reads of global memory that nobody wrote were not looked for: blocks that are not "
+        "looked at write, too.";
+  }
+  outcome.inspection_notes.push_back(std::move(note));
+}
+
 void Watch::finish(Outcome& outcome) {
   std::stable_sort(findings_.begin(), findings_.end(), [](const Finding& a, const Finding& b) {
     return !a.is_warning && b.is_warning;
@@ -155,7 +170,13 @@ void Watch::finish(Outcome& outcome) {
     outcome.inspection_notes.emplace_back(
         "Races in global memory were looked for in the first 12 MB that the kernel touched.");
   }
+  if (time_is_over_) {
+    outcome.inspection_notes.emplace_back(
+        "Races were looked for in the first 4294967294 accesses of warps.");
+  }
+  if (wanted_.checks()) note_sample(outcome);
   if (!wanted_.counters) return;
+  traffic_->finish(launch_.text);
   outcome.profile = make_profile({.text = launch_.text,
                                   .memory = launch_.memory,
                                   .executed = executed_,

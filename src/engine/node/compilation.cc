@@ -50,6 +50,10 @@ std::vector<std::string> options_for(const KernelSource& source, const CompileGo
       source.compiler_options.begin(), source.compiler_options.end(),
       [](const std::string& option) { return option.find("-std=") != std::string::npos; });
   if (!has_standard) options.emplace_back("--std=c++17");
+  // As nvcc does; asked for only where it is used, as not every NVRTC knows it.
+  if (source.source.find("__int128") != std::string::npos) {
+    options.emplace_back("-device-int128");
+  }
   options.insert(options.end(), source.compiler_options.begin(), source.compiler_options.end());
   return options;
 }

@@ -20,14 +20,14 @@ constexpr const char* kRooflineGpu = "NVIDIA H200";
 constexpr double kPeakFlops = 66.9e12;
 constexpr double kPeakBytesPerSecond = 4.8e12;
 
-std::variant<Inspected, Ended> inspect(const InspectionRun& run,
-                                       const std::vector<std::string>& what) {
+std::variant<Inspected, Ended> inspect(const InspectionRun& run, std::vector<std::string> what) {
   auto arena = run.referee.fill(0);
   if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
   std::chrono::nanoseconds limit = std::min<std::chrono::nanoseconds>(
       kInspectionLimit, std::max<std::chrono::nanoseconds>(run.execution_left, kInspectionLeast));
   const std::chrono::nanoseconds given = limit;
-  auto said = run.kernel.inspect(what, std::move(std::get<LentArena>(arena)), limit);
+  auto said = run.kernel.inspect({std::move(what), run.task.check_blocks},
+                                 std::move(std::get<LentArena>(arena)), limit);
   run.execution_left -= given - limit;
   return said;
 }
@@ -104,6 +104,7 @@ json run_checks(const InspectionRun& run) {
   out["ran"] = true;
   out["findings"] = std::move(said.findings);
   out["notes"] = std::move(said.notes);
+  out["blocks"] = {{"checked", said.checked_blocks}, {"of", said.blocks}};
   if (said.ending != "completed") {
     out["notes"].push_back("The launch ended early (" + said.ending + "): " + said.message +
                            " Findings are those until then.");

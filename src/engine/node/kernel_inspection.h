@@ -19,7 +19,8 @@ struct InspectionRun {
   std::chrono::nanoseconds& execution_left;
 };
 
-// {ran, checks, findings, notes}: always an answer; what could not be looked at says why.
+// {ran, checks, findings, notes, blocks: {checked, of}?}: always an answer; what could not be
+// looked at says why.
 [[nodiscard]] nlohmann::json run_checks(const InspectionRun& run);
 // {source: "emulated", metrics: {name: value}, estimate, notes, lines?} or {reason}.
 [[nodiscard]] nlohmann::json count_metrics(const InspectionRun& run);

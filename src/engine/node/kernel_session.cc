@@ -266,10 +266,10 @@ std::variant<Ran, Ended> KernelSession::run(LentArena arena, nanoseconds& execut
   return decode_claim(role_, [&] { return decode_ran(std::get<json>(reply)); });
 }
 
-std::variant<Inspected, Ended> KernelSession::inspect(const std::vector<std::string>& what,
-                                                      LentArena arena,
+std::variant<Inspected, Ended> KernelSession::inspect(const InspectionOrder& order, LentArena arena,
                                                       nanoseconds& execution_left) {
-  auto reply = ask_run({{"inspect", what}}, std::move(arena), execution_left);
+  auto reply = ask_run({{"inspect", order.what}, {"checked_blocks", order.checked_blocks}},
+                       std::move(arena), execution_left);
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return decode_claim(role_, [&]() -> std::variant<Inspected, Ended> {
     const json& body = std::get<json>(reply);
@@ -279,7 +279,9 @@ std::variant<Inspected, Ended> KernelSession::inspect(const std::vector<std::str
     Inspected said{.ending = body.at("ending").get<std::string>(),
                    .message = body.at("message").get<std::string>(),
                    .findings = body.at("findings"),
-                   .notes = body.at("notes")};
+                   .notes = body.at("notes"),
+                   .checked_blocks = body.at("checked_blocks"),
+                   .blocks = body.at("blocks")};
     if (body.contains("profile")) said.profile = body.at("profile");
     return said;
   });

@@ -35,6 +35,14 @@ struct Inspected {
   nlohmann::json findings = nlohmann::json::array();
   nlohmann::json notes = nlohmann::json::array();
   nlohmann::json profile = nullptr;
+  std::uint64_t checked_blocks = 0;  // of the grid
+  std::uint64_t blocks = 0;
+};
+
+// What an inspection looks at.
+struct InspectionOrder {
+  std::vector<std::string> what{};
+  std::uint32_t checked_blocks = 0;  // 0: all
 };
 
 // One run of a turn: which staged arena it begins with, where that is put, and whether what it
@@ -83,7 +91,7 @@ class KernelSession {
                                              std::chrono::nanoseconds& execution_left);
 
   // On the emulator only: the same launch, looked at. What the kernel does wrong is no Ended here.
-  [[nodiscard]] std::variant<Inspected, Ended> inspect(const std::vector<std::string>& what,
+  [[nodiscard]] std::variant<Inspected, Ended> inspect(const InspectionOrder& order,
                                                        LentArena arena,
                                                        std::chrono::nanoseconds& execution_left);
 

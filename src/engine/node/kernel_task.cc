@@ -79,6 +79,10 @@ KernelTask decode_kernel_task(const json& request) {
   task.validation_trials = options.at("validation_trials");
   task.timeout = std::chrono::seconds(options.at("timeout").get<std::int64_t>());
   task.checks = options.value("checks", std::vector<std::string>{});
+  if (const auto blocks = options.find("check_blocks");
+      blocks != options.end() && !blocks->is_null()) {
+    task.check_blocks = *blocks;
+  }
   task.atol = optional_number(options, "atol");
   task.rtol = optional_number(options, "rtol");
   const auto until = until_from(options.at("until").get<std::string>());

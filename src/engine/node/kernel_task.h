@@ -68,6 +68,7 @@ struct KernelTask {
   Until until = Until::profiled;
   std::string device = "auto";
   std::vector<std::string> checks{};  // of evaluate: memory, races, initialised, barriers, numbers
+  std::uint32_t check_blocks = 0;     // checks look at so many blocks; 0: at all
   std::vector<std::string> metrics_sections{};  // of device metrics; empty: none
   std::string client{};                         // whose task it is
   bool generalise = false;                      // whether the hidden tasks were asked for

@@ -61,9 +61,10 @@ json finding(const emulator::Finding& f) {
 
 }  // namespace
 
-emulator::Inspection decode_inspection(const json& names) {
+emulator::Inspection decode_inspection(const json& order) {
   emulator::Inspection wanted;
-  for (const auto& item : names) {
+  wanted.checked_blocks = order.at("checked_blocks");
+  for (const auto& item : order.at("inspect")) {
     const auto name = item.get<std::string>();
     if (name == "races") {
       wanted.races = true;

@@ -8,8 +8,9 @@
 
 namespace assay::runner {
 
-// ["races", "initialised", "barriers", "numbers", "counters"]; throws on another word.
-[[nodiscard]] emulator::Inspection decode_inspection(const nlohmann::json& names);
+// {inspect: ["races", "initialised", "barriers", "numbers", "counters"], checked_blocks}; throws on
+// another word.
+[[nodiscard]] emulator::Inspection decode_inspection(const nlohmann::json& order);
 
 [[nodiscard]] nlohmann::json describe_place(const emulator::SourceLine& where);
 [[nodiscard]] nlohmann::json describe_triple(const emulator::Dim3& dim);

@@ -137,7 +137,7 @@ class Session {
                                       .size = arena_bytes,
                                       .on_device = body.value("on_device", false)});
     emulator::Launch launch = decode_launch(body, arena->address());
-    if (body.contains("inspect")) launch.inspection = decode_inspection(body.at("inspect"));
+    if (body.contains("inspect")) launch.inspection = decode_inspection(body);
     const json& budget = body.at("budget");
     const emulator::Budget limits{
         .thread_instructions = budget.at("thread_instructions"),
@@ -151,6 +151,8 @@ class Session {
     if (!launch.inspection.any()) return reply;
     reply["findings"] = describe_findings(outcome.findings);
     reply["notes"] = outcome.inspection_notes;
+    reply["checked_blocks"] = outcome.checked_blocks;
+    reply["blocks"] = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
     if (launch.inspection.counters) reply["profile"] = describe_profile(outcome.profile);
     return reply;
   }
