@@ -35,9 +35,9 @@ class LeavingEngine final : public node::Engine {
   node::Conclusion disassemble(const node::Order& order,
                                const std::function<void(const node::StageEvent&)>& on_stage) const {
     if (breaks) return {.verdict = job::Verdict::unsupported, .body = {{"summary", "it broke"}}};
-    const auto bytes = contract::decode_payload(order.request.at("cubin").get<std::string>(),
-                                                contract::Compression::none,
-                                                order.request.at("bytes"));
+    const auto bytes =
+        contract::decode_payload(order.request.at("cubin").get<std::string>(),
+                                 contract::Compression::none, order.request.at("bytes"));
     on_stage({.record = {.name = "disassembled"},
               .artifacts = {{"sass", "text/plain", "MOV " + std::get<std::string>(bytes)}}});
     return {.verdict = job::Verdict::passed};
@@ -145,9 +145,8 @@ TEST_CASE("machine code is there where a disassembler is, and else says what is 
   CHECK(missing.find("nvidia-cuda-nvdisasm") != std::string::npos);
   CHECK(world.resources.list(world.anna).size() == 3);
 
-  tools::Jobs jobs(
-      world.journal, world.artifacts, world.engine, [](const std::string&) {},
-      {.has_disassembler = true});
+  tools::Jobs jobs(world.journal, world.artifacts, world.engine, [](const std::string&) {},
+                   {.has_disassembler = true});
   const mcp::Resources resources = tools::job_resources(jobs);
   const auto sass = resources.read(uri, world.anna);
   REQUIRE(sass);
