@@ -76,14 +76,14 @@ TEST_CASE("there is one event thread at any time, and nothing of its work is los
   std::mutex post;
   const auto lead = [&] {
     while (turns < kTurns) {
-      ++turns;
-      const bool stays_away = turns % 50 == 0;
+      const int number = ++turns;  // from leave() on, `turns` may be another's
+      const bool stays_away = number % 50 == 0;
       if (stays_away) wait_for([&] { return shift.has_stand_by(); });
       const int before = handed_over;
       --leading;
       const auto turn = shift.leave();
       if (turn && stays_away) wait_for([&] { return handed_over > before; });
-      if (turn && turns % 7 == 0) std::this_thread::sleep_for(microseconds(turns % 300));
+      if (turn && number % 7 == 0) std::this_thread::sleep_for(microseconds(number % 300));
       if (turn && !shift.come_back(*turn)) return;
       if (++leading > most) most = leading.load();
     }
