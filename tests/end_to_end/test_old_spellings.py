@@ -119,6 +119,8 @@ class OldSpellings(unittest.TestCase):
                 if "compare" in tool or "reference_kernel_type" in arguments and arguments["reference_kernel_source"]:
                     self.assertIn("mean", report["ref_runtime"])
                 if tool == "validate_kernel":
+                    self.assertEqual((report["compiled"], report["validated"]), (True, True))
+                    self.assertGreater(report["compilation_time"], 0)
                     self.assertNotIn("timed", [stage["name"] for stage in report["stages"] if stage["status"] == "passed"])
 
     def test_what_is_wrong_is_refused_by_the_name_it_has_now(self):
@@ -137,6 +139,8 @@ class OldSpellings(unittest.TestCase):
         report = self.server.call("evaluate_kernel", flat(BROKEN))["structuredContent"]
         self.assertEqual((report["verdict"], report["kernel_exec_result"]["compiled"]), ("compile_failed", False))
         self.assertIn("MISSING", report["kernel_exec_result"]["compilation_error"])
+        told = self.server.call("validate_kernel", flat(BROKEN))["structuredContent"]
+        self.assertEqual((told["compiled"], told["validated"]), (False, False))
         job = self.server.call("get_job_status", {"job_id": report["job_id"]})["structuredContent"]
         self.assertEqual((job["job_id"], job["state"], job["verdict"]), (report["job_id"], "completed", "compile_failed"))
         stats = self.server.call("get_server_stats")["structuredContent"]
