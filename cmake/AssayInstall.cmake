@@ -1,10 +1,14 @@
 # cmake --install BUILD --prefix P: a tree that works wherever it is moved. The programs look for one another
 # beside themselves, and for the CUDA compiler in ../lib/assay/cuda.
 #
-#   bin/             assay, assay-runner, optest
+#   bin/             assay, assay-runner, optest, libassay-python.so
 #   lib/assay/cuda/  component `cuda`: NVRTC and its headers, if the build knows a toolkit, with NVIDIA's licence
 #   share/assay/     documentation, schemas, examples, the Python client
 install(TARGETS assay assay-runner RUNTIME DESTINATION bin COMPONENT assay)
+# What kernels in Python run in. Sanitizer builds have none.
+if(TARGET assay-python)
+  install(TARGETS assay-python LIBRARY DESTINATION bin COMPONENT assay)
+endif()
 install(FILES ${CMAKE_BINARY_DIR}/bin/optest DESTINATION bin COMPONENT assay)
 install(FILES README.md MCP_README.md DESTINATION share/assay COMPONENT assay)
 install(DIRECTORY docs schemas examples clients DESTINATION share/assay COMPONENT assay

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "engine/node/toolkit.h"
 #include "tools/job_parts.h"
 #include "tools/report.h"
 
@@ -13,6 +14,7 @@ using job::JobRecord;
 using mcp::CallContext;
 using mcp::ResourceContents;
 
+constexpr const char* kSass = "sass";  // made when it is read, of the cubin
 constexpr std::string_view kScheme = "assay://jobs/";
 constexpr std::size_t kListedJobs = 20;
 constexpr std::size_t kSuggestedJobs = 100;
@@ -89,6 +91,38 @@ bool is_text(const std::string& media_type) {
          media_type == "image/svg+xml";
 }
 
+const job::ArtifactLink* last_artifact(const JobRecord& record, std::string_view name) {
+  // A name may occur in several stages; the last one is what the report speaks of.
+  const auto found =
+      std::find_if(record.artifacts.rbegin(), record.artifacts.rend(),
+                   [name](const job::ArtifactLink& link) { return link.name == name; });
+  return found == record.artifacts.rend() ? nullptr : &*found;
+}
+
+bool has_sass(const Jobs& jobs, const JobRecord& record) {
+  return jobs.has_disassembler() && last_artifact(record, "cubin") != nullptr;
+}
+
+// A job that is there and has no machine code is another thing than no such job.
+ResourceContents sass(Jobs& jobs, const JobRecord& record, const CallContext& context) {
+  const auto* link = last_artifact(record, "cubin");
+  if (link == nullptr)
+    throw mcp::BadRequest(
+        "unsupported: this job kept no machine code. compile_kernel does, for an arch like sm_90 "
+        "(not for compute_90): call it with kernel {\"job_id\": \"" +
+        record.id + "\"}, and read the sass of that job");
+  if (!jobs.has_disassembler())
+    throw mcp::BadRequest(
+        std::string("unsupported: there is no disassembler (nvdisasm, cuobjdump) on this machine. "
+                    "Install it with: ") +
+        node::kInstallDisassembler);
+  const auto cubin = jobs.artifact(*link);
+  if (!cubin) throw mcp::BadRequest("unsupported: this job's machine code is no longer kept");
+  auto code = jobs.disassemble(*cubin, context.stop);
+  if (!code.text) throw mcp::BadRequest("unsupported: no machine code as text: " + code.missing);
+  return {.mime_type = "text/plain", .bytes = std::move(*code.text)};
+}
+
 std::optional<ResourceContents> read(Jobs& jobs, const std::string& uri,
                                      const CallContext& context) {
   const auto address = address_of(uri);
@@ -105,16 +139,17 @@ std::optional<ResourceContents> read(Jobs& jobs, const std::string& uri,
     part->bytes = cut(part->bytes, address->range, true);
     return part;
   }
-  // A name may occur in several stages; the last one is what the report speaks of.
-  for (auto link = record->artifacts.rbegin(); link != record->artifacts.rend(); ++link) {
-    if (link->name != address->part) continue;
+  if (const auto* link = last_artifact(*record, address->part)) {
     const auto bytes = jobs.artifact(*link);
     if (!bytes) return {};
     const bool text = is_text(link->media_type);
     return ResourceContents{
         .mime_type = link->media_type, .bytes = cut(*bytes, address->range, text), .binary = !text};
   }
-  return {};
+  if (address->part != kSass) return {};
+  ResourceContents code = sass(jobs, *record, context);
+  code.bytes = cut(code.bytes, address->range, true);
+  return code;
 }
 
 // With their artifacts, which the journal's list leaves out.
@@ -125,7 +160,7 @@ std::vector<JobRecord> recent_jobs(Jobs& jobs, std::size_t count, const CallCont
   return whole;
 }
 
-void list_job(const JobRecord& record, std::vector<mcp::Resource>& into) {
+void list_job(const Jobs& jobs, const JobRecord& record, std::vector<mcp::Resource>& into) {
   const std::string verdict = record.verdict ? std::string(job::name(*record.verdict))
                                              : std::string(job::name(record.state));
   into.push_back({.uri = job_uri(record.id),
@@ -144,6 +179,11 @@ void list_job(const JobRecord& record, std::vector<mcp::Resource>& into) {
                     .title = link.name + " of job " + record.id.substr(0, 8),
                     .mime_type = link.media_type,
                     .size_bytes = static_cast<std::int64_t>(link.bytes)});
+  if (has_sass(jobs, record))
+    into.push_back({.uri = artifact_uri(record.id, kSass),
+                    .name = kSass,
+                    .title = "machine code of job " + record.id.substr(0, 8),
+                    .mime_type = "text/plain"});
 }
 
 std::vector<std::string> suggest(Jobs& jobs, const std::string& variable, const std::string& prefix,
@@ -159,6 +199,7 @@ std::vector<std::string> suggest(Jobs& jobs, const std::string& variable, const 
     for (const JobRecord& record : recent_jobs(jobs, kListedJobs, context)) {
       for (const std::string& part : job_parts(record)) offer(part);
       for (const auto& link : record.artifacts) offer(link.name);
+      if (has_sass(jobs, record)) offer(kSass);
     }
   return values;
 }
@@ -176,28 +217,28 @@ mcp::Resources job_resources(Jobs& jobs) {
                                 const CallContext& context) {
     return suggest(jobs, variable, prefix, context);
   };
-  return {
-      .list =
-          [&jobs](const CallContext& context) {
-            std::vector<mcp::Resource> resources;
-            for (const JobRecord& record : recent_jobs(jobs, kListedJobs, context))
-              list_job(record, resources);
-            return resources;
-          },
-      .templates = {{.uri_template = "assay://jobs/{job_id}",
-                     .name = "job",
-                     .title = "A job's report",
-                     .description = "Every stage of a job with its details, partial or final.",
-                     .mime_type = "application/json",
-                     .complete = complete},
-                    {.uri_template = "assay://jobs/{job_id}/{artifact}{?offset,length}",
-                     .name = "artifact",
-                     .title = "What a job left behind",
-                     .description = "report, source, samples, plot.svg, log, ptx and whatever else "
-                                    "the report's `artifacts` name; offset and length in bytes.",
-                     .complete = complete}},
-      .read = [&jobs](const std::string& uri,
-                      const CallContext& context) { return read(jobs, uri, context); }};
+  return {.list =
+              [&jobs](const CallContext& context) {
+                std::vector<mcp::Resource> resources;
+                for (const JobRecord& record : recent_jobs(jobs, kListedJobs, context))
+                  list_job(jobs, record, resources);
+                return resources;
+              },
+          .templates = {{.uri_template = "assay://jobs/{job_id}",
+                         .name = "job",
+                         .title = "A job's report",
+                         .description = "Every stage of a job with its details, partial or final.",
+                         .mime_type = "application/json",
+                         .complete = complete},
+                        {.uri_template = "assay://jobs/{job_id}/{artifact}{?offset,length}",
+                         .name = "artifact",
+                         .title = "What a job left behind",
+                         .description =
+                             "report, source, samples, plot.svg, log, ptx, sass and whatever else "
+                             "the report's `artifacts` name; offset and length in bytes.",
+                         .complete = complete}},
+          .read = [&jobs](const std::string& uri,
+                          const CallContext& context) { return read(jobs, uri, context); }};
 }
 
 }  // namespace assay::tools

@@ -4,6 +4,8 @@
 //   assay://jobs/{job_id}/report       the same
 //   assay://jobs/{job_id}/{part}       "source", "samples", "plot.svg": job_parts.h
 //   assay://jobs/{job_id}/{artifact}   "log", "ptx", … as the report's `artifacts` name them
+//   assay://jobs/{job_id}/sass         machine code, where a cubin was kept and a disassembler is;
+//                                      else a BadRequest that says what is missing
 //
 // The last also with ?offset=…&length=…, in bytes, for texts that are too long to read whole.
 #pragma once

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/contract/payload.h"
 #include "engine/job/kind.h"
 
 namespace assay::tools {
@@ -26,10 +27,15 @@ struct Jobs::Observers {
 
 Jobs::Jobs(journal::Journal& journal, journal::ArtifactStore& artifacts, node::Engine& engine,
            Log log)
+    : Jobs(journal, artifacts, engine, std::move(log), {}) {}
+
+Jobs::Jobs(journal::Journal& journal, journal::ArtifactStore& artifacts, node::Engine& engine,
+           Log log, Means means)
     : journal_(journal),
       artifacts_(artifacts),
       engine_(engine),
       log_(std::move(log)),
+      means_(means),
       observers_(std::make_shared<Observers>()) {}
 
 Jobs::~Jobs() {
@@ -197,6 +203,21 @@ std::vector<JobRecord> Jobs::recent(const std::string& principal, std::size_t li
 
 std::optional<std::string> Jobs::artifact(const job::ArtifactLink& link) const {
   return artifacts_.get(link.id);
+}
+
+Jobs::MachineCode Jobs::disassemble(const std::string& cubin, const std::stop_token& stop) {
+  const node::Order order{
+      .job_id = job::new_job_id(),
+      .kind = "disassembly",
+      .request = {{"cubin", contract::encode_payload(cubin, contract::Compression::none)},
+                  {"bytes", cubin.size()}}};
+  MachineCode code;
+  const auto take = [&code](const node::StageEvent& event) {
+    for (const auto& artifact : event.artifacts) code.text = artifact.bytes;
+  };
+  const Conclusion conclusion = engine_.run(order, take, stop);
+  if (!code.text) code.missing = conclusion.body.value("summary", "the engine did not answer");
+  return code;
 }
 
 std::optional<JobRecord> Jobs::wait(const std::string& job_id, const std::string& principal,

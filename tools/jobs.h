@@ -27,6 +27,11 @@ namespace assay::tools {
 class Jobs {
  public:
   using Log = std::function<void(const std::string&)>;
+  struct Means {
+    bool has_disassembler = false;  // the engine's; what it needs besides is seen when it is used
+  };
+  Jobs(journal::Journal& journal, journal::ArtifactStore& artifacts, node::Engine& engine, Log log,
+       Means means);
   Jobs(journal::Journal& journal, journal::ArtifactStore& artifacts, node::Engine& engine, Log log);
   ~Jobs();
   Jobs(const Jobs&) = delete;
@@ -50,6 +55,15 @@ class Jobs {
 
   // What `link` of a record names. Nothing: it was not kept, or is gone.
   [[nodiscard]] std::optional<std::string> artifact(const job::ArtifactLink& link) const;
+
+  // The machine code of a cubin that has been kept, by the engine; blocks. The reason, if there is
+  // none.
+  struct MachineCode {
+    std::optional<std::string> text{};
+    std::string missing{};
+  };
+  [[nodiscard]] MachineCode disassemble(const std::string& cubin, const std::stop_token& stop);
+  [[nodiscard]] bool has_disassembler() const { return means_.has_disassembler; }
 
   enum class Cancelled { requested, already_final, not_ours, not_found };
   // not_ours: another server runs it.
@@ -93,6 +107,7 @@ class Jobs {
   journal::ArtifactStore& artifacts_;
   node::Engine& engine_;
   Log log_;
+  const Means means_;
   JobCounters counters_{};
   std::shared_ptr<Observers> observers_;
   std::mutex mutex_{};

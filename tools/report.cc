@@ -211,8 +211,21 @@ OrderedJson insight(const json& metrics) {
   return out;
 }
 
+// What clients of validate_kernel look for.
+void add_old_validation(OrderedJson& out, const JobRecord& record) {
+  const json options = record.request.value("options", json::object());
+  if (options.value("until", "") != "validated") return;
+  const OrderedJson result = out.at("kernel_exec_result");  // members move when one is added
+  out["compiled"] = result.at("compiled");
+  out["validated"] = result.at("correctness");
+  const StageRecord* compiled = stage(record, "compiled");
+  out["compilation_time"] =
+      compiled != nullptr ? OrderedJson(compiled->elapsed_ms) : OrderedJson(nullptr);
+}
+
 void add_evaluation(OrderedJson& out, const JobRecord& record) {
   out["kernel_exec_result"] = exec_result(record);
+  add_old_validation(out, record);
   if (const StageRecord* timed = stage(record, "timed"); timed != nullptr) {
     const OrderedJson reference = runtime_stats_ms(samples(timed->body, "reference_samples_ns"));
     if (!reference.empty()) out["ref_runtime"] = reference;

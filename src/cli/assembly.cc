@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/plan_kinds.h"
+#include "engine/node/toolkit.h"
 
 namespace assay::cli {
 namespace {
@@ -34,11 +35,20 @@ node::EngineCommand engine_command(const AssemblyOptions& options, const fs::pat
     command.arguments.emplace_back("--python");
     command.arguments.push_back(python);
   }
+  if (!options.disassembler.empty()) {
+    command.arguments.emplace_back("--disassembler");
+    command.arguments.push_back(options.disassembler);
+  }
   if (!options.runner.empty()) {
     command.arguments.emplace_back("--runner");
     command.arguments.push_back(options.runner);
   }
   return command;
+}
+
+bool has_disassembler(const AssemblyOptions& options) {
+  return !options.disassembler.empty() ||
+         !node::find_toolkit(executable_folder()).disassembler.empty();
 }
 
 std::vector<fs::path> source_roots(const AssemblyOptions& options) {
@@ -110,6 +120,10 @@ void add_assembly_options(CLI::App& command, AssemblyOptions& options) {
                    "Run user code even where no confinement is possible");
   command.add_option("--slots", options.slots, "Jobs that run side by side")
       ->check(CLI::Range(1U, 1024U));
+  command
+      .add_option("--disassembler", options.disassembler,
+                  "nvdisasm or cuobjdump, for a job's machine code; default: the CUDA toolkit's")
+      ->check(CLI::ExistingFile);
   command.add_option("--runner", options.runner)->group("");
 }
 
@@ -125,7 +139,7 @@ Assembly::Assembly(const AssemblyOptions& options)
       engine_(engine_command(options, state_dir_), warn),
       library_{.contracts = tools::StoredContracts(contracts_folder(state_dir_)),
                .files = tools::SourceFiles(source_roots(options))},
-      jobs_(journal_, artifacts_, engine_, warn),
+      jobs_(journal_, artifacts_, engine_, warn, {.has_disassembler = has_disassembler(options)}),
       housekeeping_([this](const std::stop_token& stop) { keep_house(stop); }) {}
 
 void Assembly::keep_house(const std::stop_token& stop) {

@@ -28,6 +28,7 @@ struct AssemblyOptions {
   unsigned cleanup_every_s = 300;
   unsigned keep_jobs_for_s = 3600;
   std::vector<std::string> pythons{};       // interpreters; none: the active one
+  std::string disassembler{};               // "": what the CUDA toolkit has
   std::string runner{};                     // tests put a misbehaving one here
   std::vector<std::string> source_roots{};  // folders that source_file may name; none: nothing
 };

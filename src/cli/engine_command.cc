@@ -28,6 +28,7 @@ using nlohmann::json;
 
 struct EngineOptions {
   std::string runner{};
+  std::string disassembler{};  // "": the toolkit's
   std::string min_isolation = "L1";
   bool allow_unsandboxed = false;
   unsigned slots = 0;
@@ -200,7 +201,10 @@ int run_engine(const EngineOptions& options) {
                               pythons.interpreters(), config.slots);
   };
 
-  add_plan_kinds(config, [&]() -> const plans::StepRunner& { return workbench.get()->steps; });
+  add_plan_kinds(
+      config, [&]() -> const plans::StepRunner& { return workbench.get()->steps; },
+      options.disassembler.empty() ? toolkit.disassembler
+                                   : std::filesystem::path(options.disassembler));
 
   frames::Channel channel(posix::Descriptor(kChannel), node::link::kCaps, false);
   node::Node engine(config);
@@ -221,6 +225,7 @@ void add_engine(CLI::App& app, int& code) {
   command->add_option("--cache", options->cache);
   command->add_option("--device", options->device);
   command->add_option("--python", options->pythons);
+  command->add_option("--disassembler", options->disassembler);
   command->callback([options, &code] { code = run_engine(*options); });
 }
 

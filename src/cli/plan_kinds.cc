@@ -5,6 +5,7 @@
 
 #include "engine/node/sweep_job.h"
 #include "plans/commits/commit_job.h"
+#include "plans/disassembly_job.h"
 #include "plans/generators/generator_job.h"
 #include "plans/optest/plan_job.h"
 #include "plans/requirements_job.h"
@@ -42,7 +43,8 @@ node::JobRunner runner_of(StepJob job, std::shared_ptr<const plans::Workshop> wo
 
 }  // namespace
 
-void add_plan_kinds(node::NodeConfig& config, std::function<const plans::StepRunner&()> steps) {
+void add_plan_kinds(node::NodeConfig& config, std::function<const plans::StepRunner&()> steps,
+                    const std::filesystem::path& disassembler) {
   const node::JobRunner judge = config.kinds.at("kernel");
   auto workshop = std::make_shared<plans::Workshop>();
   workshop->steps = std::move(steps);
@@ -64,6 +66,11 @@ void add_plan_kinds(node::NodeConfig& config, std::function<const plans::StepRun
   config.kinds["commits"] = runner_of(commits::run_commits_job, workshop);
   config.kinds["scenario"] = runner_of(scenarios::run_scenario_job, workshop);
   config.kinds["generator"] = runner_of(generators::run_generator_job, workshop);
+  config.kinds["disassembly"] = [workshop, disassembler](const node::Order& order,
+                                                         node::Reporter& reporter,
+                                                         const std::stop_token& stop) {
+    return plans::run_disassembly_job(order, reporter, stop, *workshop, disassembler);
+  };
 }
 
 std::vector<job::Kind> job_kinds() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <stop_token>
@@ -53,6 +54,8 @@ class Dispatcher {
   [[nodiscard]] bool idle() const { return in_flight_.empty(); }
   // What the requests in flight hold, roughly.
   [[nodiscard]] std::size_t pending_bytes() const { return pending_bytes_; }
+  // Work that is no request's, on a thread of the tools'. False: there is none for it.
+  [[nodiscard]] bool work(std::function<void()> work) { return calls_.work(std::move(work)); }
   // Waits for tools whose answers nobody waits for; returns how many would not end in time. Those
   // keep `owner`, which owns this object and its loop, alive until they do.
   [[nodiscard]] std::size_t drain(std::shared_ptr<void> owner) {

@@ -12,6 +12,8 @@ namespace assay::mcp {
 namespace {
 
 constexpr std::size_t kMaxEchoBytes = 100;
+// A call that took no longer is quick.
+constexpr std::chrono::microseconds kQuick{200};
 
 ToolResult refused(const std::string& tool, const std::vector<Violation>& violations) {
   return {.structured = {{"status", "client_error"},
@@ -41,7 +43,7 @@ ToolCalls::ToolCalls(const Catalogue& catalogue, const Identity& identity, const
       check_results_(check_results),
       loop_(loop),
       log_(std::move(log)),
-      pool_(limits.max_tool_threads, limits.idle_tool_thread) {}
+      pool_(limits.max_tool_threads + loop.pool_threads(), limits.idle_tool_thread) {}
 
 void ToolCalls::start(const Call& call, CallParams params, Reply reply) {
   const Lookup tool = catalogue_.find(params.name);
@@ -60,16 +62,17 @@ void ToolCalls::start(const Call& call, CallParams params, Reply reply) {
         {{.pointer = "/params/arguments", .keyword = "type", .message = "expected an object"}}));
   auto arguments = std::make_shared<Json>(std::move(params.arguments));
   const std::string what = "tool " + tool.entry->tool.name;
-  defer(call, std::move(reply), what, [this, tool, arguments](CallContext& context) -> Ending {
+  const auto work = [this, tool, arguments](CallContext& context) -> Ending {
     ToolResult result = judge(tool, std::move(*arguments), context);
     if (context.stop.stop_requested()) return std::string();
     keep_promise(*tool.entry, result);
     return encode(call_result(identity_, result, context.client.revision));
-  });
+  };
+  defer(call, std::move(reply), what, work, tool.entry);
 }
 
 void ToolCalls::defer(const Call& call, Reply reply, std::string what,
-                      std::function<Ending(CallContext&)> work) {
+                      std::function<Ending(CallContext&)> work, const Entry* tool) {
   const std::uint64_t serial = ++last_serial_;
   const std::shared_ptr<CallContext> context = open_context(serial, call);
   std::shared_ptr<ProgressGate> gate;
@@ -77,15 +80,21 @@ void ToolCalls::defer(const Call& call, Reply reply, std::string what,
     gate = open_gate(serial, *call.progress_token, call.client.revision);
     context->progress_sink = [gate](Progress progress) { gate->tell(std::move(progress)); };
   }
-  running_.emplace(serial, Running{.reply = std::move(reply), .gate = gate});
+  running_.emplace(serial, Running{.reply = std::move(reply), .gate = gate, .tool = tool});
+  Task task = [this, serial, context, what = std::move(what), work = std::move(work)] {
+    const Clock::time_point begin = Clock::now();
+    auto done = std::make_shared<Done>(Done{.ending = guarded(what, work, *context)});
+    done->took = Clock::now() - begin;
+    loop_.post([this, serial, done] { finish(serial, *done); });
+  };
+  const auto last = last_took_.find(tool);
+  if (last != last_took_.end() && last->second <= kQuick && loop_.carry_out(task)) return;
   try {
-    pool_.submit([this, serial, context, what = std::move(what), work = std::move(work)] {
-      auto ending = std::make_shared<Ending>(guarded(what, work, *context));
-      loop_.post([this, serial, ending] { finish(serial, *ending); });
-    });
+    pool_.submit(std::move(task));
   } catch (const std::system_error& error) {
-    finish(serial, RpcError{.code = ErrorCode::internal_error,
-                            .message = std::string("no thread for this call: ") + error.what()});
+    finish(serial, {.ending = RpcError{
+                        .code = ErrorCode::internal_error,
+                        .message = std::string("no thread for this call: ") + error.what()}});
   }
 }
 
@@ -189,13 +198,14 @@ void ToolCalls::keep_promise(const Entry& entry, ToolResult& result) const {
   }
 }
 
-void ToolCalls::finish(std::uint64_t serial, const Ending& ending) {
+void ToolCalls::finish(std::uint64_t serial, const Done& done) {
   auto call = running_.extract(serial);
   if (call.empty()) return;
   Running& running = call.mapped();
   if (running.gate) running.gate->close();
-  if (const auto* error = std::get_if<RpcError>(&ending)) return running.reply.error(*error);
-  running.reply.result(std::get<std::string>(ending));
+  if (running.tool != nullptr) last_took_[running.tool] = done.took;
+  if (const auto* error = std::get_if<RpcError>(&done.ending)) return running.reply.error(*error);
+  running.reply.result(std::get<std::string>(done.ending));
 }
 
 }  // namespace assay::mcp

@@ -1,5 +1,7 @@
 // tools/call: from a name and arguments to exactly one answer. The call starts on the event thread,
 // is adapted, checked, run and encoded on a pool thread, and is answered on the event thread again.
+// A tool whose last call was quick is left to the event thread, if that can be replaced in time
+// (EventLoop::carry_out): waking another thread costs more than such a call does.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +47,9 @@ class ToolCalls {
   // fault and answered as such.
   // `what` names it in that answer.
   void defer(const Call& call, Reply reply, std::string what,
-             std::function<Ending(CallContext&)> work);
+             std::function<Ending(CallContext&)> work) {
+    defer(call, std::move(reply), std::move(what), std::move(work), nullptr);
+  }
   // Work that is no request's: it must not throw. False: there is no thread for it.
   [[nodiscard]] bool work(std::function<void()> work);
   // The client answered something that a call asked.
@@ -61,7 +65,15 @@ class ToolCalls {
   struct Running {
     Reply reply;
     std::shared_ptr<ProgressGate> gate{};
+    const Entry* tool = nullptr;  // whose pace is kept
   };
+  struct Done {
+    Ending ending;
+    Clock::duration took{};
+  };
+
+  void defer(const Call& call, Reply reply, std::string what,
+             std::function<Ending(CallContext&)> work, const Entry* tool);
 
   [[nodiscard]] std::shared_ptr<ProgressGate> open_gate(std::uint64_t serial,
                                                         const ProgressToken& token,
@@ -72,7 +84,7 @@ class ToolCalls {
                                CallContext& context) const;
   [[nodiscard]] ToolResult judge(const Lookup& tool, Json arguments, CallContext& context) const;
   void keep_promise(const Entry& entry, ToolResult& result) const;
-  void finish(std::uint64_t serial, const Ending& ending);
+  void finish(std::uint64_t serial, const Done& done);
 
   const Catalogue& catalogue_;
   const Identity& identity_;
@@ -82,6 +94,7 @@ class ToolCalls {
   const Log log_;
   std::uint64_t last_serial_ = 0;
   std::map<std::uint64_t, Running> running_{};
+  std::map<const Entry*, Clock::duration> last_took_{};
   Questions questions_{loop_};
   ToolPool pool_;  // last: its threads use everything above
 };

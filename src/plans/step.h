@@ -20,6 +20,7 @@ struct Enclosure {
   bool confined = false;
   std::vector<std::string> readable{};
   std::vector<std::string> writable{};
+  std::uint64_t memory_bytes = 16ULL << 30;  // of each process, where it is confined
 };
 
 struct Step {

@@ -37,10 +37,10 @@ confinement::Limits host_limits() {
           .tasks = 65'536};
 }
 
-confinement::Limits confined_limits() {
+confinement::Limits confined_limits(const Enclosure& enclosure) {
   confinement::Limits limits;
+  limits.data_bytes = enclosure.memory_bytes;
   limits.cpu_seconds = 7'200;
-  limits.data_bytes = 16ULL << 30;
   limits.file_bytes = 4ULL << 30;
   limits.temporary_bytes = 1ULL << 30;
   return limits;
@@ -178,7 +178,7 @@ StepEnd StepRunner::run(const Step& step, const std::stop_token& stop) const {
     walls.layers = layers_;
     walls.readable = step.enclosure.readable;
     walls.writable = step.enclosure.writable;
-    walls.limits = confined_limits();
+    walls.limits = confined_limits(step.enclosure);
   } else {
     walls.layers = {.level = confinement::Level::L0, .user_namespace = false, .landlock = false};
     walls.limits = host_limits();

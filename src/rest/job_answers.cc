@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include "tools/job_resources.h"
@@ -34,7 +35,12 @@ HttpAnswer part_answer(tools::Jobs& jobs, const std::string& job_id, const std::
   std::string uri = tools::artifact_uri(job_id, part);
   if (!visit.request.query.empty()) uri += '?' + visit.request.query;
   const mcp::CallContext context{.stop = visit.stop, .principal = visit.principal};
-  auto contents = resources.read(uri, context);
+  std::optional<mcp::ResourceContents> contents;
+  try {
+    contents = resources.read(uri, context);
+  } catch (const mcp::BadRequest& missing) {
+    return client_error(404, missing.what());
+  }
   if (!contents) return client_error(404, "Job " + job_id + " has no " + part);
   std::string type = contents->mime_type;
   if (!contents->binary) type += "; charset=utf-8";

@@ -39,6 +39,7 @@ class Moved(unittest.TestCase):
         files = {str(path.relative_to(self.prefix)) for path in self.prefix.rglob("*") if not path.is_dir()}
         self.assertLessEqual({"bin/assay", "bin/assay-runner", "bin/optest", "share/assay/README.md", "share/assay/docs/api.md",
                               "share/assay/clients/python/assay_rest/client.py", "share/assay/schemas/report.json"}, files)
+        self.assertEqual("bin/libassay-python.so" in files, (BUILD / "bin" / "libassay-python.so").exists())
         for path in self.prefix.rglob("*"):
             self.assertTrue(path.resolve().is_relative_to(self.prefix.resolve()), path)
             self.assertNotIn("__pycache__", path.parts)

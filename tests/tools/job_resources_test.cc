@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "engine/contract/payload.h"
 #include "engine/job/kind.h"
 #include "tests/catch.h"
 #include "tools/job_answer.h"
@@ -18,9 +19,10 @@ namespace {
 // One stage with two artifacts, then a verdict.
 class LeavingEngine final : public node::Engine {
  public:
-  node::Conclusion run(const node::Order&,
+  node::Conclusion run(const node::Order& order,
                        const std::function<void(const node::StageEvent&)>& on_stage,
                        const std::stop_token& stop) override {
+    if (order.kind == "disassembly") return disassemble(order, on_stage);
     on_stage(
         {.record = {.name = "compiled"},
          .artifacts = {{"ptx", "text/plain", ptx}, {"cubin", "application/octet-stream", cubin}}});
@@ -29,9 +31,21 @@ class LeavingEngine final : public node::Engine {
     if (stop.stop_requested()) return {.verdict = job::Verdict::cancelled};
     return {.verdict = job::Verdict::wrong_output, .body = {{"summary", "half of it is wrong"}}};
   }
+  // Says the bytes that it was given, so that a test sees which those were.
+  node::Conclusion disassemble(const node::Order& order,
+                               const std::function<void(const node::StageEvent&)>& on_stage) const {
+    if (breaks) return {.verdict = job::Verdict::unsupported, .body = {{"summary", "it broke"}}};
+    const auto bytes =
+        contract::decode_payload(order.request.at("cubin").get<std::string>(),
+                                 contract::Compression::none, order.request.at("bytes"));
+    on_stage({.record = {.name = "disassembled"},
+              .artifacts = {{"sass", "text/plain", "MOV " + std::get<std::string>(bytes)}}});
+    return {.verdict = job::Verdict::passed};
+  }
   Json capabilities() override { return Json::object(); }
 
   bool hangs = false;
+  bool breaks = false;
   std::string ptx =
       "a\xC3\xBC"
       "b: .version 8.0";
@@ -66,6 +80,17 @@ struct World {
   }
 };
 
+// What stands against reading it; empty: nothing.
+std::string refusal(const mcp::Resources& resources, const std::string& uri,
+                    const CallContext& context) {
+  try {
+    (void)resources.read(uri, context);
+  } catch (const mcp::BadRequest& missing) {
+    return missing.what();
+  }
+  return {};
+}
+
 }  // namespace
 
 TEST_CASE("a job's report and artifacts are read by their URIs", "[resources]") {
@@ -97,7 +122,7 @@ TEST_CASE("what is not there, or somebody else's, does not exist", "[resources]"
   const std::string id = world.finished_job();
   for (const std::string& uri : std::vector<std::string>{
            "assay://jobs/", "assay://jobs", "assay://jobs/" + job::new_job_id(),
-           "assay://jobs/" + id + "/sass", "assay://jobs/" + id + "/ptx/x",
+           "assay://jobs/" + id + "/sas", "assay://jobs/" + id + "/ptx/x",
            "assay://jobs/" + id + "/../ptx", "assay://jobs/" + id + "/ptx?offset=x",
            "assay://jobs/" + id + "/ptx?offset=-1", "assay://jobs/" + id + "/ptx?length=",
            "assay://jobs/" + id + "/ptx?lines=3", "file:///etc/passwd", ""}) {
@@ -108,6 +133,31 @@ TEST_CASE("what is not there, or somebody else's, does not exist", "[resources]"
   CHECK_FALSE(world.resources.read("assay://jobs/" + id + "/ptx", world.bert));
   CHECK(world.resources.list(world.anna).size() == 3);
   CHECK(world.resources.list(world.bert).empty());
+}
+
+TEST_CASE("machine code is there where a disassembler is, and else says what is missing",
+          "[resources]") {
+  World world;
+  const std::string id = world.finished_job();
+  const std::string uri = "assay://jobs/" + id + "/sass";
+  const std::string missing = refusal(world.resources, uri, world.anna);
+  CHECK(missing.starts_with("unsupported: "));
+  CHECK(missing.find("nvidia-cuda-nvdisasm") != std::string::npos);
+  CHECK(world.resources.list(world.anna).size() == 3);
+
+  tools::Jobs jobs(world.journal, world.artifacts, world.engine, [](const std::string&) {},
+                   {.has_disassembler = true});
+  const mcp::Resources resources = tools::job_resources(jobs);
+  const auto sass = resources.read(uri, world.anna);
+  REQUIRE(sass);
+  CHECK(sass->bytes == "MOV " + world.engine.cubin);
+  CHECK(sass->mime_type == "text/plain");
+  CHECK(resources.read(uri + "?length=3", world.anna)->bytes == "MOV");
+  CHECK_FALSE(resources.read(uri, world.bert));
+  CHECK(resources.list(world.anna).size() == 4);
+  CHECK(resources.list(world.bert).empty());
+  world.engine.breaks = true;
+  CHECK(refusal(resources, uri, world.anna).find("it broke") != std::string::npos);
 }
 
 TEST_CASE("consecutive ranges make up the whole text, wherever they are cut", "[resources]") {

@@ -102,6 +102,15 @@ fs::path find_library(const fs::path& folder, const std::string& stem) {
   return {};
 }
 
+fs::path find_disassembler(const fs::path& folder) {
+  for (const char* name : {"nvdisasm", "cuobjdump"}) {
+    std::error_code ignored;
+    const fs::path found = folder / "bin" / name;
+    if (fs::is_regular_file(found, ignored)) return found;
+  }
+  return {};
+}
+
 std::vector<fs::path> find_includes(const fs::path& folder) {
   std::vector<fs::path> includes;
   std::error_code ignored;
@@ -138,6 +147,7 @@ Toolkit find_toolkit(const fs::path& executable_folder) {
     toolkit.searched.push_back(folder.lexically_normal().string());
     if (toolkit.nvrtc.empty()) toolkit.nvrtc = find_library(folder, "libnvrtc");
     if (toolkit.cupti.empty()) toolkit.cupti = find_library(folder, "libcupti");
+    if (toolkit.disassembler.empty()) toolkit.disassembler = find_disassembler(folder);
     if (toolkit.include_folders.empty()) toolkit.include_folders = find_includes(folder);
   }
   return toolkit;

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "engine/confinement/landlock.h"
 #include "engine/runner/diagnostics.h"
@@ -141,8 +142,12 @@ class Compiler {
     if (const auto pch = body.value("pch", std::string()); !pch.empty()) {
       paths.push_back(std::filesystem::path(pch).parent_path().string());
     }
-    // A large source goes through temporary files.
-    confinement::open_only_below(paths, {std::filesystem::temp_directory_path().string()});
+    // A large source goes through temporary files, where there is a folder for them: below L1n
+    // there is none.
+    std::error_code none;
+    const auto temporary = std::filesystem::temp_directory_path(none);
+    confinement::open_only_below(
+        paths, none ? std::vector<std::string>{} : std::vector<std::string>{temporary.string()});
   }
 
   // With the headers that the zygote has compiled already, if they fit after all.

@@ -95,19 +95,20 @@ bool Zygote::wait_for_word() const {
 
 void Zygote::become_runner(Frame request) {
   int code = 70;
+  // Outside of what may throw: it is where a fault is told, and closes its descriptor when it goes.
+  std::optional<Channel> channel;
   try {
     const auto environment = request.body.at("environment").get<std::vector<std::string>>();
     if (const auto done =
             confinement::enter_confinement_forked(std::move(request.descriptors), environment)) {
       ::_exit(*done);  // the keeper and the init
     }
-    Channel channel(posix::Descriptor(confinement::kChannelDescriptor), frames::Caps{}, true);
-    code = serve_compile_with(channel, std::move(nvrtc_));
+    channel.emplace(posix::Descriptor(confinement::kChannelDescriptor), frames::Caps{}, true);
+    code = serve_compile_with(*channel, std::move(nvrtc_));
   } catch (const std::exception& error) {
-    Channel channel(posix::Descriptor(confinement::kChannelDescriptor), frames::Caps{}, true);
     Frame fault;
     fault.body = {{"type", "fault"}, {"message", error.what()}};
-    channel.send(std::move(fault));
+    if (channel) channel->send(std::move(fault));
   }
   // Not through the destructors: what they would tidy up is the zygote's.
   ::_exit(code);

@@ -2,7 +2,6 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/system/system_error.hpp>
 #include <map>
@@ -14,6 +13,7 @@
 #include "mcp/http/access.h"
 #include "mcp/http/byte_stream.h"
 #include "mcp/http/connection.h"
+#include "mcp/http/io_loop.h"
 #include "mcp/http/mcp_endpoint.h"
 #include "mcp/http/site_endpoint.h"
 #include "mcp/http/sse_endpoint.h"
@@ -29,24 +29,6 @@ using boost::system::error_code;
 constexpr std::chrono::milliseconds kFarewell{500};
 // When no descriptor is left for another connection.
 constexpr std::chrono::milliseconds kAcceptPause{100};
-
-// Tasks and timers of the dispatcher on the thread that runs the connections.
-class IoLoop final : public EventLoop {
- public:
-  explicit IoLoop(asio::io_context& io) : io_(io) {}
-  void post(Task task) override { asio::post(io_, std::move(task)); }
-  void post_at(Clock::time_point when, Task task) override {
-    asio::post(io_, [this, when, task = std::move(task)]() mutable {
-      auto timer = std::make_shared<asio::steady_timer>(io_, when);
-      timer->async_wait([timer, task = std::move(task)](const error_code& fault) {
-        if (!fault) task();
-      });
-    });
-  }
-
- private:
-  asio::io_context& io_;
-};
 
 tcp::acceptor listening(asio::io_context& io, const HttpConfig& http) {
   const std::string name = http.address + ':' + std::to_string(http.port);
@@ -87,7 +69,7 @@ class HttpServer::Impl final : public ConnectionOwner,
     schedule_tick();
     {
       const std::stop_callback end(stop, [this] { io_.stop(); });
-      io_.run();
+      loop_.run([this](Task work) { return dispatcher_.work(std::move(work)); });
     }
     say_farewell();
     Outcome outcome{.ended = Ended::stop_requested};

@@ -8,8 +8,9 @@
 //   the site's own paths                           site.h
 //   anything else      404
 //
-// Threads: run() is the event thread and owns all protocol state; the pool of tool threads is the
-// only other one. All are joined before it returns, except abandoned ones.
+// Threads: one at a time is the event thread and owns all protocol state, at first the one that
+// calls run() (io_loop.h); the others are the pools of tool threads. All have ended before run()
+// returns, except abandoned ones.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 
 #include <sys/resource.h>
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <stop_token>
@@ -404,6 +405,58 @@ TEST_CASE("a stopped server answers what is pending and leaves nothing open", "[
     CHECK(server.outcome.abandoned_calls == 0);
   }
   CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("a tool that was quick and no longer is makes nobody wait for it", "[http]") {
+  RunningServer server;
+  WireClient quick(server.port());
+  // Long enough that the event thread runs them itself.
+  for (int i = 0; i < 50; ++i) {
+    quick.send(call_text("wait", {{"ms", 0}}));
+    REQUIRE(quick.receive());
+  }
+  std::vector<std::unique_ptr<WireClient>> slow;
+  for (int i = 0; i < 6; ++i) {
+    slow.push_back(std::make_unique<WireClient>(server.port()));
+    slow.back()->send(call_text("wait", {{"ms", 600000}}));
+    // The pace of the tool is that of the last call that ended.
+    quick.send(call_text("wait", {{"ms", 0}}));
+    REQUIRE(quick.receive());
+    quick.send(call_text("echo", {{"word", "still here"}}));
+    const auto answer = quick.receive();
+    REQUIRE(answer);
+    CHECK(said(*answer) == "still here");
+  }
+  const int ended = server.counters->stopped;
+  slow.pop_back();  // a client that goes away has cancelled, whatever thread its call is on
+  CHECK(soon([&] { return server.counters->stopped == ended + 1; }));
+  server.end();
+  for (const auto& client : slow) {
+    const auto answer = client->receive();
+    REQUIRE(answer);
+    CHECK(answer->body.find("stopping") != std::string::npos);
+  }
+  CHECK(server.outcome.abandoned_calls == 0);
+}
+
+TEST_CASE("quick tools of many clients at once are each answered by their own", "[http]") {
+  RunningServer server;
+  std::vector<std::thread> clients;
+  std::atomic<int> right{0};
+  for (int who = 0; who < 8; ++who)
+    clients.emplace_back([&, who] {
+      WireClient client(server.port());
+      for (int i = 0; i < 200; ++i) {
+        const std::string word = std::to_string(who) + '.' + std::to_string(i);
+        client.send(call_text("echo", {{"word", word}}));
+        const auto answer = client.receive();
+        if (answer && said(*answer) == word) ++right;
+        // Now and then a pause in which everybody falls asleep.
+        if (i % 67 == 66) std::this_thread::sleep_for(milliseconds(60));
+      }
+    });
+  for (std::thread& client : clients) client.join();
+  CHECK(right == 8 * 200);
 }
 
 TEST_CASE("a port that is taken is an error at the start", "[http]") {

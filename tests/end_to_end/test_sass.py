@@ -1,0 +1,141 @@
+"""assay://jobs/{id}/sass: machine code as text, by a disassembler that is confined like everything that reads a stranger's bytes."""
+
+import contextlib
+import glob
+import json
+import os
+import pathlib
+import shutil
+import stat
+import tempfile
+import unittest
+import urllib.error
+import urllib.request
+
+from assay_client import ADD, Server, kernel
+from http_service import HttpService
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def real_disassembler():
+    """NVIDIA's, wherever this machine has one."""
+    wheels = sorted(glob.glob(str(ROOT / ".deps/**/bin/nvdisasm"), recursive=True))
+    return shutil.which("nvdisasm") or shutil.which("nvdisasm", path="/usr/local/cuda/bin") or next(iter(wheels), None)
+
+
+class Sass(unittest.TestCase):
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="assay-sass-"))
+
+    def fake(self, script, name="nvdisasm"):
+        """A disassembler of the test's own, in a folder of its own."""
+        folder = os.path.join(self.folder, "bin")
+        os.makedirs(folder, exist_ok=True)
+        file = os.path.join(folder, name)
+        pathlib.Path(file).write_text("#!/bin/sh\n" + script + "\n", encoding="utf-8")
+        os.chmod(file, stat.S_IRWXU | stat.S_IRGRP | stat.S_IXGRP | stat.S_IROTH | stat.S_IXOTH)
+        os.chmod(self.folder, 0o755)
+        return file
+
+    def job(self, server, arch="sm_90"):
+        result = server.call("compile_kernel", {"kernel": {"source_code": ADD, "kernel_type": "cuda"}, "arch": arch})
+        report = result["structuredContent"]
+        self.assertEqual(report["verdict"], "passed", result["content"])
+        return report["job_id"]
+
+    def read(self, server, uri):
+        return server.answer(server.send("resources/read", {"uri": uri}), 90)
+
+    def sass(self, server, job_id, query=""):
+        answer = self.read(server, f"assay://jobs/{job_id}/sass{query}")
+        self.assertIn("result", answer, answer)
+        return answer["result"]["contents"][0]["text"]
+
+    def refusal(self, server, job_id):
+        answer = self.read(server, f"assay://jobs/{job_id}/sass")
+        self.assertIn("error", answer)
+        self.assertEqual(answer["error"]["code"], -32602)
+        self.assertTrue(answer["error"]["message"].startswith("unsupported: "), answer)
+        self.assertLess(len(answer["error"]["message"]), 1000)
+        return answer["error"]["message"]
+
+    def listed(self, server):
+        resources = server.answer(server.send("resources/list"))["result"]["resources"]
+        return {one["uri"] for one in resources if one["uri"].endswith("/sass")}
+
+    def test_what_the_disassembler_says_is_the_resource(self):
+        with Server("--disassembler", self.fake('echo "$@" | sed "s,/.*/cubin,CUBIN,"; head -c 4 "$3"; echo; echo end')) as server:
+            job_id = self.job(server)
+            self.assertEqual(self.sass(server, job_id), "-c -g CUBIN\n\x7fELF\nend\n")
+            self.assertEqual(self.sass(server, job_id, "?offset=6&length=5"), "CUBIN")
+            self.assertEqual(self.listed(server), {f"assay://jobs/{job_id}/sass"})
+            offered = server.answer(server.send("completion/complete", {
+                "ref": {"type": "ref/resource", "uri": "assay://jobs/{job_id}/{artifact}{?offset,length}"}, "argument": {"name": "artifact", "value": "sa"}}))
+            self.assertIn("sass", offered["result"]["completion"]["values"])
+
+    def test_cuobjdump_is_asked_in_its_own_words(self):
+        with Server("--disassembler", self.fake('echo "$1"; head -c 4 "$2"', "cuobjdump")) as server:
+            self.assertEqual(self.sass(server, self.job(server)), "-sass\n\x7fELF")
+
+    def test_a_job_without_machine_code_says_how_to_get_some(self):
+        with Server("--disassembler", self.fake("echo never")) as server:
+            job_id = self.job(server, "compute_90")
+            self.assertIn(job_id, self.refusal(server, job_id))
+            self.assertEqual(self.listed(server), set())
+            self.assertEqual(self.read(server, "assay://jobs/" + "0" * 32 + "/sass")["error"]["code"], -32602)
+
+    def test_a_disassembler_that_fails_says_why_and_breaks_nothing(self):
+        for script, said in (("echo no such section >&2; exit 3", "no such section"), ("kill -SEGV $$", "SIGSEGV"), ("yes", "more than 1024 MiB")):
+            with self.subTest(script), Server("--disassembler", self.fake(script)) as server:
+                job_id = self.job(server)
+                self.assertIn(said, self.refusal(server, job_id))
+                self.assertEqual(self.job(server) != job_id, True)
+
+    def test_it_sees_no_more_than_it_needs(self):
+        """Neither the journal nor another job's folder, no network; what it starts does not outlive it."""
+        script = 'cat "%s"/* >/dev/null 2>&1 && echo READ; cat /etc/shadow >/dev/null 2>&1 && echo SHADOW; echo x > "%s/x" 2>/dev/null && echo WROTE; sleep 4321 & echo done'
+        state = os.path.join(self.folder, "state")
+        os.makedirs(state)
+        with Server("--disassembler", self.fake(script % (state, state)), state=state) as server:
+            self.assertEqual(self.sass(server, self.job(server)), "done\n")
+        self.assertEqual([line for line in command_lines() if b"4321" in line], [])
+        self.assertEqual(glob.glob(os.path.join(tempfile.gettempdir(), "assay-steps-*", "cubin")), [])
+
+    def test_one_that_has_gone_is_named(self):
+        file = self.fake("echo never")
+        with Server("--disassembler", file) as server:
+            job_id = self.job(server)
+            os.remove(file)
+            self.assertIn("nvdisasm", self.refusal(server, job_id))
+
+    def test_rest_says_the_same_in_its_own_way(self):
+        with HttpService("--disassembler", self.fake("echo text")) as service:
+            request = urllib.request.Request(service.url + "/evaluate", json.dumps({"kernel": kernel(ADD), "num_trials": 1}).encode())
+            with urllib.request.urlopen(request, timeout=120) as answer:
+                job_id = json.loads(answer.read())["job_id"]
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(f"{service.url}/job/{job_id}/sass", timeout=30)
+            with refused.exception as error:
+                self.assertEqual(error.code, 404)
+                self.assertIn("unsupported: this job kept no machine code", json.loads(error.read())["error"])
+
+    def test_nvidias_own_disassembler_tells_the_instructions_and_their_lines(self):
+        file = real_disassembler()
+        if not file:
+            self.skipTest("no nvdisasm on this machine: python3 -m pip install nvidia-cuda-nvdisasm")
+        with Server("--disassembler", file) as server:
+            text = self.sass(server, self.job(server))
+            self.assertIn("EXIT", text)
+            self.assertIn("FADD", text)
+            self.assertIn("kernel.cu", text)
+
+
+def command_lines():
+    for file in glob.glob("/proc/[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            yield pathlib.Path(file).read_bytes()
+
+
+if __name__ == "__main__":
+    unittest.main()
