@@ -141,6 +141,17 @@ node::Conclusion judge_python(const node::Runners& runners, const node::Devices&
   return conclusion;
 }
 
+// Where device code runs: what CPU tensors judge runs beside them, whatever else there is.
+std::variant<node::GpuPool*, node::Ended> device_for(const node::Devices& devices,
+                                                     node::Pythons& pythons,
+                                                     const node::KernelTask& task) {
+  if (!task.has_python_reference()) return devices.choose(task.device);
+  const auto chosen = pythons.choose();
+  const auto* zygote = std::get_if<node::PythonZygote*>(&chosen);
+  const bool on_gpu = zygote != nullptr && !(*zygote)->interpreter().cuda.empty();
+  return devices.choose(on_gpu ? task.device : "emulator");
+}
+
 int run_engine(const EngineOptions& options) {
   constexpr int kChannel = 3;
   if (::fcntl(kChannel, F_GETFD) < 0) {
@@ -174,13 +185,11 @@ int run_engine(const EngineOptions& options) {
       return judge_python(bench.runners, bench.devices, pythons, std::move(task), reporter, stop,
                           node::isolation_in_force(bench.isolation));
     }
-    if (const auto unsupported = node::unsupported_python(task, nullptr)) return told(*unsupported);
-    // What CPU tensors judge runs beside them, whatever else there is.
-    const auto device =
-        bench.devices.choose(task.has_python_reference() ? "emulator" : task.device);
-    if (const auto* none = std::get_if<node::Ended>(&device)) {
-      return told(*none);
-    }
+    const auto device = device_for(bench.devices, pythons, task);
+    if (const auto* none = std::get_if<node::Ended>(&device)) return told(*none);
+    const node::GpuPool* pool = std::get<node::GpuPool*>(device);
+    const node::Gpu* gpu = pool != nullptr ? &pool->gpu() : nullptr;
+    if (const auto unsupported = node::unsupported_python(task, gpu)) return told(*unsupported);
     const node::Compiler compiler(bench.runners, cache, zygotes, *bench.compilers, pythons);
     auto conclusion =
         node::KernelJob(bench.runners, compiler, pythons, std::get<node::GpuPool*>(device),

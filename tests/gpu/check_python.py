@@ -15,6 +15,13 @@ os.environ.setdefault("ASSAY", os.path.join(HERE, "..", "..", "build", "release"
 os.environ.setdefault("ASSAY_PYTHON", sys.executable)
 from modules import MODULES  # noqa: E402
 from torch_server import TorchServer, inputs, source  # noqa: E402
+from triton_kernels import ADD, ADD_IO, KERNELS  # noqa: E402
+
+CUDA_ADD = """__global__ void add(const float* x_ptr, const float* y_ptr, float* out_ptr, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out_ptr[i] = x_ptr[i] + y_ptr[i];
+}
+"""
 
 TRITON_AND_CUPY = """import cupy
 import torch
@@ -164,6 +171,28 @@ class OnDevice(unittest.TestCase):
         wrong = TRITON_AND_CUPY.replace("+ 1.0f", "+ 2.0f")
         report = self.server.judge(source(wrong, "multi_kernel", io, entry_point="run"), reference)
         self.assertEqual(report["verdict"], "wrong_output", report["summary"])
+
+    def test_triton_kernels_run_without_the_process_that_compiled_them(self):
+        for name, (text, contract, reference) in KERNELS.items():
+            with self.subTest(name):
+                began = time.monotonic()
+                report = self.server.judge(source(text, "triton", contract), source(reference, function_name="f"))
+                print(f"  {name}: {report['verdict']} {report['trust']} {1e3 * (time.monotonic() - began):.0f} ms "
+                      f"{report.get('timing', {}).get('cold')} {report['summary'][:150]}", file=sys.stderr)
+                self.assertEqual((report["verdict"], report["trust"], report["environment"]["device"]),
+                                 ("passed", "verified", "gpu:0"), report["summary"])
+
+    def test_triton_beside_cuda(self):
+        n = 1 << 22
+        args = [{**arg, "tensor_spec": {**arg["tensor_spec"], "shape": [n]}} if arg["type"] == "tensor" else arg
+                for arg in ADD_IO["args"]]
+        args[3] = {**args[3], "value": n}
+        io = {"args": args, "launch": {"grid": {"x": n // 128}}}
+        cuda_io = {"args": args[:4], "launch": {"grid": {"x": n // 128}, "block": {"x": 128}}}
+        report = self.server.call("compare", {"ref_kernel": source(CUDA_ADD, "cuda", cuda_io), "wait_s": 100,
+                                              "custom_kernel": source(ADD, "triton", io)})["structuredContent"]
+        print(report["summary"], report.get("speedup"), report.get("timing"), file=sys.stderr)
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
 
     def test_torch_builds_its_own_cuda(self):
         io = inputs(names="ab", shape=(100_000,))

@@ -75,11 +75,7 @@ class Compiler {
  public:
   Compiler(const Runners& runners, CompileCache& cache, CompileZygotes& zygotes, Spares& spares,
            Pythons& pythons)
-      : runners_(runners),
-        cache_(cache),
-        zygotes_(zygotes),
-        spares_(spares),
-        pythons_(pythons) {}
+      : runners_(runners), cache_(cache), zygotes_(zygotes), spares_(spares), pythons_(pythons) {}
 
   [[nodiscard]] std::variant<Program, Ended> compile(const KernelSource& source,
                                                      const CompileGoal& goal,

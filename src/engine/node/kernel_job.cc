@@ -101,7 +101,7 @@ Conclusion KernelJob::run() {
 
 KernelJob::Step KernelJob::compile_reference(json& body, std::vector<Artifact>& artifacts) {
   if (task_.reference->is_python()) {
-    python_reference_.emplace(runners_, pythons_, stop_);
+    python_reference_.emplace(runners_, pythons_, gpu_ != nullptr ? &gpu_->gpu() : nullptr, stop_);
     if (auto ended = python_reference_->load(*task_.reference)) {
       return about_reference(std::move(*ended));
     }

@@ -78,11 +78,11 @@ std::optional<Ended> unsupported_python(const KernelTask& task, const Gpu* gpu) 
                       "`multi_kernel` and `triton`.",
                   "a runner for " + type);
   }
-  if (!task.kernel.is_python() && task.has_python_reference() && task.device.starts_with("gpu")) {
-    return refuse("A Python reference judges a `" + task.kernel.kernel_type +
-                      "` kernel on the emulator, not on " + task.device +
-                      ": leave `device` at auto, or give the reference as `cuda` or `triton`.",
-                  "a Python reference on a GPU");
+  if (gpu == nullptr && task.has_python_reference() && task.device.starts_with("gpu")) {
+    return refuse(
+        "The reference is Python, and its torch was built for CPU tensors only: leave "
+        "`device` at auto, or name another interpreter with --python.",
+        "a torch built for CUDA");
   }
   return std::nullopt;
 }

@@ -9,14 +9,23 @@ constexpr std::uint64_t kConstructionSeed = 42;  // the manual's
 
 }  // namespace
 
+PythonReference::~PythonReference() {
+  if (gpu_ == nullptr || !session_) return;
+  std::vector<Spares::Process> used;
+  used.push_back(session_->release());
+  pythons_.spares(runners_, *gpu_).give_back(std::move(used));
+}
+
 std::optional<Ended> PythonReference::load(const KernelSource& source) {
   const auto zygote = pythons_.choose();
   if (const auto* none = std::get_if<Ended>(&zygote)) return *none;
-  auto process = start_python_runner(runners_, *std::get<PythonZygote*>(zygote), nullptr, stop_);
+  auto process = gpu_ != nullptr ? pythons_.spares(runners_, *gpu_).take(stop_)
+                                 : start_python_runner(runners_, *std::get<PythonZygote*>(zygote),
+                                                       nullptr, stop_);
   if (auto* ended = std::get_if<Ended>(&process)) return std::move(*ended);
   session_ = std::make_unique<PythonSession>(
       std::get<std::unique_ptr<RunnerProcess>>(std::move(process)), "ref_kernel", stop_);
-  auto loaded = session_->load(source, false, kConstructionSeed, false);
+  auto loaded = session_->load(source, false, kConstructionSeed, gpu_ != nullptr);
   if (auto* ended = std::get_if<Ended>(&loaded)) return std::move(*ended);
   name_ = std::get<PythonLoaded>(loaded).name;
   return std::nullopt;

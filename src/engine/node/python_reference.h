@@ -1,6 +1,7 @@
 // A reference in Python (torch, multi_kernel) for a kernel that is device code: a module on CPU
-// tensors, in a confined process of its own, that says what the kernel's outputs must be. It is
-// not timed: a CPU's time says nothing of a kernel.
+// tensors, or on those of the GPU that the kernel runs on, in a confined process of its own, that
+// says what the kernel's outputs must be. It is not timed: its launches are the interpreter's, the
+// kernel's are not.
 //
 // Owned by the job's thread; borrows what it is given.
 #pragma once
@@ -18,8 +19,12 @@ namespace assay::node {
 
 class PythonReference {
  public:
-  PythonReference(const Runners& runners, Pythons& pythons, std::stop_token stop)
-      : runners_(runners), pythons_(pythons), stop_(std::move(stop)) {}
+  // `gpu`: null for CPU tensors.
+  PythonReference(const Runners& runners, Pythons& pythons, const Gpu* gpu, std::stop_token stop)
+      : runners_(runners), pythons_(pythons), gpu_(gpu), stop_(std::move(stop)) {}
+  ~PythonReference();
+  PythonReference(const PythonReference&) = delete;
+  PythonReference& operator=(const PythonReference&) = delete;
 
   // Starts the process and executes the source.
   [[nodiscard]] std::optional<Ended> load(const KernelSource& source);
@@ -37,6 +42,7 @@ class PythonReference {
  private:
   const Runners& runners_;
   Pythons& pythons_;
+  const Gpu* gpu_;
   std::stop_token stop_;
   std::unique_ptr<PythonSession> session_{};
   std::string name_{};

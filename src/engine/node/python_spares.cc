@@ -2,7 +2,6 @@
 
 #include "engine/node/python_start.h"
 
-
 namespace assay::node {
 namespace {
 

@@ -14,8 +14,7 @@ struct ZygoteRefuses : std::runtime_error {
 }  // namespace
 
 std::variant<std::unique_ptr<RunnerProcess>, Ended> start_python_runner(
-    const Runners& runners, PythonZygote& zygote, const Gpu* gpu,
-    const std::stop_token& stop) {
+    const Runners& runners, PythonZygote& zygote, const Gpu* gpu, const std::stop_token& stop) {
   std::optional<GpuAccess> access;
   if (gpu != nullptr) access = GpuAccess{.nodes = gpu->nodes(), .uuid = gpu->uuid};
   try {

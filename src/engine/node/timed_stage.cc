@@ -55,6 +55,12 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
   kernel_timing_ = timing_facts(clock.body, "views");
   reference_timing_ = timing_facts(clock.body, "reference_views");
   for (const auto& warning : clock.body["warnings"]) warnings_.push_back(warning);
+  if (python_reference_) {
+    warnings_.push_back({{"code", "reference_untimed"},
+                         {"message",
+                          "There is no ratio: the reference's calls are the interpreter's launches, "
+                          "the kernel's are not."}});
+  }
   return clock.tell(std::move(ended));
 }
 
@@ -105,7 +111,7 @@ void KernelJob::gpu_profile_stage() {
   const auto& contract = task_.kernel.contract;
   json& metrics = clock.body["device_metrics"] = json::object();
   // The manual's names: what it calls original is the reference, or the one kernel there is.
-  if (task_.reference) {
+  if (reference_program_) {
     metrics["original_device_metrics"] = profile_->measure(
         *task_.reference, *reference_program_, contract, task_.metrics_sections, reference_timing_);
   }

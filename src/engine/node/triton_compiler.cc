@@ -91,8 +91,7 @@ json warnings_of(const KernelSource& source, const TritonClaim& claim) {
                          " configurations the first that agrees with the contract was compiled (" +
                          claim.metas.dump().substr(0, 200) + ", num_warps " +
                          std::to_string(claim.num_warps) + ", num_stages " +
-                         std::to_string(claim.num_stages) +
-                         "): none was timed against another.");
+                         std::to_string(claim.num_stages) + "): none was timed against another.");
   }
   if (claim.has_hooks) {
     warn("hooks",
