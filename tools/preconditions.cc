@@ -80,6 +80,8 @@ std::optional<ToolResult> unsupported_type(const std::string& argument,
 std::optional<ToolResult> unsupported_task(const std::vector<ArgumentType>& types) {
   for (const auto& [argument, type] : types) {
     if (is_device_code(type) || type == "torch" || type == "multi_kernel") continue;
+    // Whether torch can build it, where it is judged, is the engine's to know.
+    if (type == "torch_cuda" && !is_device_code(types.back().kernel_type)) continue;
     return unsupported("/" + argument + ": kernel type '" + type +
                        "' is not judged by this version: of the Python types it runs `torch`, "
                        "`multi_kernel` and `triton`.");

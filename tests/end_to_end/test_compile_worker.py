@@ -25,8 +25,18 @@ def small(i):
     return ADD.replace("a[i] + b[i]", f"a[i] + b[i] + {i}.0f")
 
 
+def name_of(pid):
+    try:
+        with open(f"/proc/{pid}/comm") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
 def zygotes(server):
-    return [pid for pid, command in descendants(server.process.pid) if "--zygote" in command]
+    """What they forked ahead bears their command line, and a name of its own."""
+    return [pid for pid, command in descendants(server.process.pid)
+            if "--zygote" in command and name_of(pid) == "assay-zygote"]
 
 
 def only_zygote(server):

@@ -31,6 +31,10 @@ NOT_YET = {
     "jacobi3d": "the border is not written", "layernorm_warp": "a warp to a row", "min_max_rows": "a warp to a row",
     "sgemm_double_buffer": "how many blocks lie along a row of c",
     "scan_warp_shuffle": "one sum for each block",
+    "gemm_double_async": "a tile of its own for each warp", "int4_dequant_lop3": "eight elements to a word",
+    "grid_spin": "neighbours that a guard keeps inside", "lattice_boltzmann": "nine planes of one tensor",
+    "radix_sort_ballot": "as many elements as threads", "scan_lookback": "shared memory for each warp",
+    "spin_lock": "a lock that must begin open",
 }
 
 

@@ -94,6 +94,7 @@ bool Zygote::wait_for_word() const {
 }
 
 void Zygote::become_runner(Frame request) {
+  ::prctl(PR_SET_NAME, "assay-runner", 0, 0, 0);
   int code = 70;
   // Outside of what may throw: it is where a fault is told, and closes its descriptor when it goes.
   std::optional<Channel> channel;
