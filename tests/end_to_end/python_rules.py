@@ -67,7 +67,7 @@ class ModelNew(nn.Module):
 """
 ON_LOAD = "this runs when the source is loaded"
 LENIENT = "The manual forbids it; it does no harm to others here, and it is said."
-LATER = "The manual accepts it; this version does not judge the type."
+LATER = "The manual accepts it; so does a server with a GPU."
 
 
 def source(text, kernel_type, io=None, **metadata):
@@ -208,7 +208,7 @@ PYTHON_SECTIONS = [
              says="kernel.py:11"),
     ]),
     ("torch_cuda", [
-        Rule("`load_inline` with a host function and a kernel", "refuse", "No runner for it yet; the device code can be judged as `cuda`.",
+        Rule("`load_inline` with a host function and a kernel", "refuse", "Torch builds it where there is a GPU; the device code can be judged as `cuda` anywhere.",
              call(source(INLINE, "torch_cuda", {"args": [X]})), verdict="unsupported", says="torch_cuda", deviation=LATER),
         Rule("The manual's accepted example exports a function that it does not define", "refuse", "Likewise.",
              call(source(INLINE.replace("torch::Tensor forward(torch::Tensor a) {", "torch::Tensor other(torch::Tensor a) {"), "torch_cuda", {"args": [X]})),

@@ -144,8 +144,9 @@ TEST_CASE("the oldest form is a comparison of torch with torch_cuda, with its ow
   for (const char* path : {"/", "/compare"}) {
     const auto answer = desk.ask("POST", path, body.dump());
     CHECK(answer.status == 200);
-    CHECK(body_of(answer).at("verdict") == "unsupported");
-    CHECK(body_of(answer).at("kernel_exec_result").at("compiled") == false);
+    const json& asked = desk.engine.requests.back();
+    CHECK(asked.at("ref_kernel").at("kernel_type") == "torch");
+    CHECK(asked.at("kernel").at("kernel_type") == "torch_cuda");
   }
 }
 

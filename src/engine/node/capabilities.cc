@@ -8,12 +8,12 @@ using nlohmann::json;
 
 namespace {
 
-json triton_type(const Interpreter* interpreter) {
+json triton_type(const Interpreter* interpreter, const std::string& runs_on) {
   if (interpreter == nullptr || !interpreter->packages.contains("triton")) {
     return {{"supported", false}, {"missing", "an interpreter with torch and triton"}};
   }
   return {{"supported", true},
-          {"runs_on", "emulator"},
+          {"runs_on", runs_on},
           {"interpreter", interpreter->executable},
           {"triton", interpreter->packages.at("triton")}};
 }
@@ -26,18 +26,21 @@ json kernel_types(const Toolkit& toolkit, const Gpus& gpus,
                                                   {"missing", "NVRTC, the CUDA compiler library"},
                                                   {"install", kInstallCompiler}};
   const Interpreter* interpreter = usable(interpreters);
-  const json python =
-      interpreter != nullptr
-          ? json{{"supported", true}, {"runs_on", "cpu"}, {"interpreter", interpreter->executable}}
-          : json{{"supported", false}, {"missing", why_no_python(interpreters)}};
-  const json later = {{"supported", false},
-                      {"missing",
-                       "a runner for it; of the Python types this version runs torch and "
-                       "multi_kernel on CPU tensors, and triton on the emulator"}};
+  const bool on_gpu = interpreter != nullptr && !gpus.list.empty() && !interpreter->cuda.empty();
+  const json python = interpreter != nullptr
+                          ? json{{"supported", true},
+                                 {"runs_on", on_gpu ? runs_on : "cpu"},
+                                 {"interpreter", interpreter->executable}}
+                          : json{{"supported", false}, {"missing", why_no_python(interpreters)}};
+  const json built = on_gpu ? python
+                            : json{{"supported", false},
+                                   {"missing",
+                                    "a GPU, nvcc and a torch built for CUDA; its device code can "
+                                    "be judged as `cuda`"}};
   return {{"cuda", cuda},
           {"torch", python},
-          {"torch_cuda", later},
-          {"triton", triton_type(interpreter)},
+          {"torch_cuda", built},
+          {"triton", triton_type(interpreter, runs_on)},
           {"multi_kernel", python}};
 }
 
