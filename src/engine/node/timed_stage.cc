@@ -56,10 +56,11 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
   reference_timing_ = timing_facts(clock.body, "reference_views");
   for (const auto& warning : clock.body["warnings"]) warnings_.push_back(warning);
   if (python_reference_) {
-    warnings_.push_back({{"code", "reference_untimed"},
-                         {"message",
-                          "There is no ratio: the reference's calls are the interpreter's launches, "
-                          "the kernel's are not."}});
+    warnings_.push_back(
+        {{"code", "reference_untimed"},
+         {"message",
+          "There is no ratio: the reference's calls are the interpreter's launches, "
+          "the kernel's are not."}});
   }
   return clock.tell(std::move(ended));
 }
