@@ -140,7 +140,7 @@ TEST_CASE("devcontainers: mounts, features and settings that bring caches; all f
   const std::vector<Row> rows{
       {R"({"build": {"dockerfile": "Dockerfile"}, "mounts": ["source=home,target=/home/v,type=volume"]})",
        ""},
-      {"{\n\"mounts\": [\n\"source=x,target=/root/.cache/pip,type=volume\",\n"
+      {"{\n\"mounts\": [\n\"source=x,target=/cache-of-pip/.cache/pip,type=volume\",\n"
        "{\"source\": \"ccache\", \"target\": \"/c\", \"type\": \"volume\"}]}",
        "cache_mount:3 cache_mount:4"},
       {"{\n\"runArgs\": [\"--gpus\", \"all\",\n\"-v\", "
