@@ -1,0 +1,100 @@
+#include "plans/scenarios/command_trace.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "plans/scenarios/audit.h"
+#include "plans/scenarios/shell_command.h"
+
+namespace assay::scenarios {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kStartFile = "trace.sh";
+constexpr const char* kTraceFile = "commands";
+constexpr std::size_t kMaxTraceBytes = 64U << 20;
+constexpr std::string_view kBegun = "begun";
+
+// A DEBUG trap, as `set -x` would go to where the script's own does. Variables are put in where
+// that runs nothing, save a function's arguments, which are not those of the trap; a substitution
+// is cut off, as its commands are traced themselves; a function that is entered was noted when it
+// was called. `$_` stays what it is.
+constexpr const char* kScript = R"(assay_trace=${BASH_ENV%/*}/commands
+printf 'begun\0' >> "$assay_trace"
+assay_note() {
+  local said=$BASH_COMMAND
+  [ "${said%%[[:space:]]*}" = "${FUNCNAME[1]-}" ] && return 0
+  said=${said%%'$('*}
+  said=${said%%'`'*}
+  case $said in
+    *['(;|&<>']* | *'$'[0-9@*#]* | *'${'[0-9@*#]*) ;;
+    *'$'*) said=$(eval "printf '%q ' $said") || said=$BASH_COMMAND ;;
+  esac
+  printf '%s\0' "$said" >> "$assay_trace"
+}
+set -o functrace
+trap '{ assay_note "$_" || :; } 2>/dev/null' DEBUG
+)";
+
+void write(const fs::path& file, const char* text) {
+  std::ofstream stream(file, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (!stream) throw std::runtime_error("cannot write " + file.string());
+}
+
+// Its own trace holds what it runs.
+bool is_of_bash(const std::string& command) {
+  const std::string program = program_name(command.substr(0, command.find_first_of(" \t\n")));
+  return program == "bash" || program == "source" || program == ".";
+}
+
+}  // namespace
+
+CommandTrace::CommandTrace(fs::path folder) : folder_(std::move(folder)) {
+  write(folder_ / kStartFile, kScript);
+  write(folder_ / kTraceFile, "");
+  fs::permissions(folder_, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
+  fs::permissions(folder_ / kStartFile, fs::perms::owner_all | fs::perms::others_read);
+  fs::permissions(folder_ / kTraceFile, fs::perms::owner_read | fs::perms::owner_write |
+                                            fs::perms::others_read | fs::perms::others_write);
+}
+
+std::string CommandTrace::start_file(const fs::path& inside) {
+  return (inside / kStartFile).string();
+}
+
+CommandTrace::Seen CommandTrace::read() const {
+  std::ifstream stream(folder_ / kTraceFile, std::ios::binary);
+  std::string text(kMaxTraceBytes, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  Seen seen;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\0', at), text.size());
+    std::string command = text.substr(at, end - at);
+    at = end + 1;
+    if (command == kBegun)
+      seen.in_force = true;
+    else
+      seen.commands.push_back(std::move(command));
+  }
+  return seen;
+}
+
+std::size_t compiles_among(const std::vector<std::string>& commands, const Subject& subject) {
+  std::size_t compiles = 0;
+  for (const auto& command : commands) {
+    if (is_of_bash(command)) continue;
+    const auto findings = audit_script(command, "", subject);
+    const bool is_compile = std::any_of(findings.begin(), findings.end(),
+                                        [](const Finding& one) { return one.kind == "compile"; });
+    compiles += is_compile ? 1 : 0;
+  }
+  return compiles;
+}
+
+}  // namespace assay::scenarios
