@@ -168,7 +168,7 @@ class Commits(ToolFolder):
 
     def test_what_an_engine_cannot_run_is_the_environments_fault_in_its_own_words(self):
         # An engine that is there, and that cannot get the image when it comes to a run.
-        self.write("bin/podman", "#!/bin/sh\n[ \"$1\" = run ] || exit 0\n"
+        self.write("bin/podman", "#!/bin/sh\n[ \"$1\" = run ] || { echo 4.0; exit 0; }\n"
                    "for word; do [ \"$word\" = python3 ] && { echo 'Error: no such image: x' >&2; exit 125; }; done\nexit 0\n")
         os.chmod(self.path("bin/podman"), 0o755)
         report = self.call("benchmark_commits", env={"PATH": self.path("bin") + ":" + os.environ["PATH"]}, repo="repo", head=self.head, script="g.py",

@@ -672,7 +672,7 @@ class Bad(PlanFolder):
             self.assertRegex(said, rf"bad\.yaml:1:1: {key}: ")
 
     def test_cases_that_a_backend_names_have_their_lines(self):
-        text = SMALL.format(command='["true"]', more="only_cases: [one, nine]\n    skip_cases:\n      - one", case="", assertion="relu")
+        text = SMALL.format(command='["true"]', more="    only_cases: [one, nine]\n    skip_cases:\n      - one", case="", assertion="relu")
         said = self.refused(text)
         lines = text.splitlines()
         row = 1 + next(i for i, line in enumerate(lines) if "only_cases" in line)

@@ -19,24 +19,25 @@ constexpr std::size_t kMaxTraceBytes = 64U << 20;
 constexpr std::string_view kBegun = "begun";
 
 // A DEBUG trap, as `set -x` would go to where the script's own does. Variables are put in where
-// that runs nothing, save a function's arguments, which are not those of the trap; a substitution
-// is cut off, as its commands are traced themselves; a function that is entered was noted when it
-// was called. `$_` stays what it is.
+// that runs nothing; "$@" stays, as what a wrapper is given was noted when it was called. A
+// substitution is cut off, as its commands are traced themselves. `$_` stays what it is, which is
+// why it is handed over last.
 constexpr const char* kScript = R"(assay_trace=${BASH_ENV%/*}/commands
 printf 'begun\0' >> "$assay_trace"
 assay_note() {
   local said=$BASH_COMMAND
+  set -- "${@:1:$#-1}"
   [ "${said%%[[:space:]]*}" = "${FUNCNAME[1]-}" ] && return 0
   said=${said%%'$('*}
   said=${said%%'`'*}
   case $said in
-    *['(;|&<>']* | *'$'[0-9@*#]* | *'${'[0-9@*#]*) ;;
+    *['(;|&<>']* | *'$'[@*#]* | *'${'[@*#]*) ;;
     *'$'*) said=$(eval "printf '%q ' $said") || said=$BASH_COMMAND ;;
   esac
   printf '%s\0' "$said" >> "$assay_trace"
 }
 set -o functrace
-trap '{ assay_note "$_" || :; } 2>/dev/null' DEBUG
+trap '{ assay_note "$@" "$_" || :; } 2>/dev/null' DEBUG
 )";
 
 void write(const fs::path& file, const char* text) {
