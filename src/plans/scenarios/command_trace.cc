@@ -17,6 +17,7 @@ constexpr const char* kStartFile = "trace.sh";
 constexpr const char* kTraceFile = "commands";
 constexpr std::size_t kMaxTraceBytes = 64U << 20;
 constexpr std::string_view kBegun = "begun";
+constexpr std::string_view kScriptMark = "script\n";  // the text of one for another shell follows
 
 // A DEBUG trap, as `set -x` would go to where the script's own does. Variables are put in where
 // that runs nothing; "$@" stays, as what a wrapper is given was noted when it was called. A
@@ -35,6 +36,27 @@ assay_note() {
     *'$'*) said=$(eval "printf '%q ' $said") || said=$BASH_COMMAND ;;
   esac
   printf '%s\0' "$said" >> "$assay_trace"
+  said=${said%%['(;|&<>']*}
+  case $said in
+    *'$'*) ;;
+    sh[[:space:]]* | dash[[:space:]]* | ash[[:space:]]* | */*) eval "assay_note_script $said" ;;
+  esac
+}
+assay_note_script() {
+  case ${1##*/} in
+    sh | dash | ash)
+      shift
+      while [ "${1#-}" != "${1-}" ] && [ "$1" != -c ]; do shift; done
+      [ "${1-}" != -c ] || return 0
+      ;;
+    *)
+      local first
+      [ -f "$1" ] && read -r first < "$1" || return 0
+      case $first in '#!'*bash*) return 0 ;; '#!'*sh*) ;; *) return 0 ;; esac
+      ;;
+  esac
+  [ -f "${1-}" ] || return 0
+  { printf 'script\n'; head -c 65536 "$1" | tr -d '\0'; printf '\0'; } >> "$assay_trace"
 }
 set -o functrace
 trap '{ assay_note "$@" "$_" || :; } 2>/dev/null' DEBUG
@@ -91,9 +113,11 @@ std::size_t compiles_among(const std::vector<std::string>& commands, const Subje
   for (const auto& command : commands) {
     if (is_of_bash(command)) continue;
     const auto findings = audit_script(command, "", subject);
-    const bool is_compile = std::any_of(findings.begin(), findings.end(),
-                                        [](const Finding& one) { return one.kind == "compile"; });
-    compiles += is_compile ? 1 : 0;
+    const auto found = static_cast<std::size_t>(
+        std::count_if(findings.begin(), findings.end(),
+                      [](const Finding& one) { return one.kind == "compile"; }));
+    // Of a script that another shell runs each line is taken for executed once.
+    compiles += command.starts_with(kScriptMark) ? found : std::min<std::size_t>(found, 1);
   }
   return compiles;
 }

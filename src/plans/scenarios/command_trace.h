@@ -1,6 +1,7 @@
 // What a scenario's scripts really execute: bash, and every bash below it, writes each command down
-// before it runs it. A log may say anything; this is what was done. Other shells, programs and make
-// are not followed: what they start is seen only as the command that started them. One thread.
+// before it runs it. A log may say anything; this is what was done. Of a script for another shell
+// that it starts the text is kept, as if each line ran once. Programs and make are not followed:
+// what they start is seen only as the command that started them. One thread.
 #pragma once
 
 #include <filesystem>
