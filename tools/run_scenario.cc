@@ -1,6 +1,7 @@
 // run_scenario: is an environment really built from nothing, compiled exactly once, and does it
 // work? Runs it, reads what would build it, or reads the log of a build that has run.
 #include "plans/scenarios/audit.h"
+#include "plans/scenarios/criteria.h"
 #include "plans/scenarios/scenario_job.h"
 #include "tools/refusal.h"
 #include "tools/schemas.h"
@@ -63,7 +64,8 @@ ToolResult audit(const json& request) {
   if (ok)
     summary =
         "No cache, no builder image, " + seen.at("compiles_declared").dump() + " compile declared.";
-  return answer_of({{"audit", seen}}, ok, summary);
+  return answer_of({{"criteria", scenarios::criteria_of_files(seen)}, {"audit", seen}}, ok,
+                   summary);
 }
 
 ToolResult audit_log(const Json& arguments, const json& request, const Library* library) {
@@ -90,7 +92,8 @@ ToolResult audit_log(const Json& arguments, const json& request, const Library* 
   for (const auto& one : violations)
     summary += "\n" + one.file + ":" + std::to_string(one.line) + ": " + one.message;
   const bool ok = seen.compiles == 1 && violations.empty();
-  return answer_of({{"compile_count", seen.compiles},
+  return answer_of({{"criteria", scenarios::criteria_of_log(seen)},
+                    {"compile_count", seen.compiles},
                     {"cache_violations", scenarios::to_json(violations)},
                     {"findings", scenarios::to_json(seen.findings)},
                     {"timed", std::move(timed)},

@@ -28,7 +28,7 @@ using nlohmann::json;
 
 constexpr std::size_t kToldRest = 10;  // names of runs that were not started
 
-enum ExitCode { kPassed = 0, kFailed = 1, kUsage = 2 };
+enum ExitCode { kPassed = 0, kFailed = 1, kUsage = 2, kNotTold = 70 };
 
 struct OptestOptions {
   AssemblyOptions assembly{};
@@ -228,9 +228,12 @@ int run_job(const OptestOptions& options, const std::string& text, const fs::pat
 }
 
 int run_optest(const OptestOptions& options) {
-  std::ifstream file(options.plan, std::ios::binary);
+  // Looked at before it is opened: a FIFO would wait for its writer.
   std::error_code error;
-  if (!fs::is_regular_file(options.plan, error) || !file) {
+  const bool is_file = fs::is_regular_file(options.plan, error);
+  std::ifstream file;
+  if (is_file) file.open(options.plan, std::ios::binary);
+  if (!is_file || !file) {
     std::cerr << "optest: there is no plan " << options.plan << '\n';
     return kUsage;
   }
@@ -305,7 +308,12 @@ void add_optest(CLI::App& app, int& code) {
   CLI::App* run = command->add_subcommand("run", "Run a plan, or list what would run");
   add_run_options(*run, *options);
   add_assembly_options(*run, options->assembly);
-  run->callback([options, &code] { code = run_optest(*options); });
+  run->callback([options, &code] {
+    code = run_optest(*options);
+    if (std::cout.flush()) return;
+    std::cerr << "optest: standard output cannot be written to\n";
+    code = kNotTold;
+  });
 }
 
 }  // namespace assay::cli

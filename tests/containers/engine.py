@@ -128,7 +128,7 @@ class Engine(unittest.TestCase):
 class Workshop(Engine, ToolFolder):
     """Scenarios and commits by podman, on an image of this class; what they leave behind is looked for."""
 
-    COMPILE = {"commands": ["^cc "], "log": ["^COMPILED", "^[0-9a-z: -]*COMPILED$"]}
+    COMPILE = {"log": ["^COMPILED", "^[0-9a-z: -]*COMPILED$"]}
 
     def images(self):
         return set(podman("images", "--format", "{{.Repository}}:{{.Tag}}").stdout.decode().split())

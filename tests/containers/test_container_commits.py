@@ -74,6 +74,12 @@ class CommitsInContainers(Workshop):
         report = self.benchmark(head=self.wrong)
         self.assertEqual((report["verdict"], report["result"]["fault"]), ("failed", "code"), report["summary"])
 
+    def test_an_image_that_cannot_be_had_is_the_environments_fault(self):
+        report = self.call("benchmark_commits", repo="repo", head=self.head, script="g.py", environment="container", image="localhost/assay-none:1",
+                           engine="podman", repeats=2, wait_s=250)
+        self.assertEqual((report["verdict"], report["result"]["fault"]), ("failed", "environment"), report["summary"])
+        self.assertIn("assay-none", report["result"]["cause"])
+
     def test_an_image_that_does_not_build_is_the_environments_fault_with_its_command(self):
         self.write("Dockerfile", f"FROM {IMAGE}\nRUN echo no such wheel >&2 && false\n")
         before = self.every_image()

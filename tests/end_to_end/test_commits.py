@@ -151,6 +151,37 @@ class Commits(ToolFolder):
         self.assertEqual(self.benchmark(head=self.wrong, base=self.base, script="g.py", repeats=1)["result"]["status"], "equivalence_failed")
         self.assertEqual(self.benchmark(head=self.head, script="g.py", repeats=1)["result"]["status"], "success")
 
+    def test_a_comparison_that_met_nothing_of_bases_is_no_success(self):
+        stores = "if reference: store_result(result, name)"
+        compares = "check_equivalence(result, load_result(name))"
+        for change in ((stores, "pass"), (compares, "check_equivalence(result, json.loads(json.dumps(result)))")):
+            self.write("g.py", GENERATOR.replace(*change))
+            result = self.benchmark(head=self.head, script="g.py", repeats=2)["result"]
+            self.assertEqual((result["status"], result["fault"]), ("equivalence_not_performed", "test"), change)
+            self.assertEqual(result["equivalence"]["head"]["performed"], False)
+        # A file that lies elsewhere was there before: base did not store it.
+        self.write("other.json", str(sum(range(1000))))
+        self.write("g.py", GENERATOR.replace(compares, f"check_equivalence(result, load_result({self.path('other.json')!r}))"))
+        result = self.benchmark(head=self.head, script="g.py", repeats=2)["result"]
+        self.assertEqual((result["status"], result["equivalence"]["head"]["performed"]), ("equivalence_not_performed", False))
+        self.assertIn("no file that base stored", result["cause"])
+
+    def test_what_an_engine_cannot_run_is_the_environments_fault_in_its_own_words(self):
+        # An engine that is there, and that cannot get the image when it comes to a run.
+        self.write("bin/podman", "#!/bin/sh\n[ \"$1\" = run ] || { echo 4.0; exit 0; }\n"
+                   "for word; do [ \"$word\" = python3 ] && { echo 'Error: no such image: x' >&2; exit 125; }; done\nexit 0\n")
+        os.chmod(self.path("bin/podman"), 0o755)
+        report = self.call("benchmark_commits", env={"PATH": self.path("bin") + ":" + os.environ["PATH"]}, repo="repo", head=self.head, script="g.py",
+                           environment="container", engine="podman", image="x", repeats=2)
+        result = report["result"]
+        self.assertEqual(result["fault"], "environment", report["summary"])
+        self.assertIn("no such image: x", result["cause"])
+
+    def test_a_configuration_that_forbids_docker_runs_without_its_image(self):
+        self.write("c.yaml", f"repo_path: repo\nhead_commit: {self.head}\nuse_docker: false\ndocker_image: localhost/none\n")
+        report = self.call("benchmark_commits", config="c.yaml", script="g.py", python=sys.executable, repeats=2)
+        self.assertEqual(report["result"]["environment"]["kind"], "worktree", report["summary"])
+
     def test_a_name_that_the_checkouts_own_module_lacks_is_the_codes_fault(self):
         self.write("g.py", GENERATOR.replace("import toy\n", "from toy import no_such_name\n"))
         result = self.benchmark(head=self.head, script="g.py", repeats=1)["result"]

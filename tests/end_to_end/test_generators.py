@@ -169,6 +169,30 @@ class Generators(ToolFolder):
         self.write("w/p_reference.json", "{ not json")
         self.assertEqual(self.run_script(FAMILY_A, workdir="w", eqcheck=True, prefix="p")[1]["status"], "REFERENCE_UNREADABLE")
 
+    def test_a_comparison_with_anything_but_the_loaded_reference_is_none(self):
+        call = "check_equivalence(result, load_result(f\"{prefix}_reference.json\"))"
+        self.assertIn(call, FAMILY_A)
+        loaded = "loaded = load_result(f\"{prefix}_reference.json\"); "
+        for instead, why in (("check_equivalence(result, result)", "loaded no reference"),
+                             ("check_equivalence(result, dict(result))", "loaded no reference"),
+                             ("check_equivalence(result, {'sum': 1})", "loaded no reference"),
+                             (loaded + "check_equivalence(result, result)", "compared with itself"),
+                             (loaded + "check_equivalence(result, {'sum': result['sum'], 'of': 'its own'})", "did not come from load_result"),
+                             ("store_result(result, 'own.json'); check_equivalence(result, load_result('own.json'))", "stored own.json before it loaded it")):
+            report, result = self.run_script(FAMILY_A.replace(call, instead), reference=True, eqcheck=True, prefix="p")
+            self.assertEqual((report["verdict"], result["status"]), ("failed", "REFERENCE_MISSING"), instead)
+            self.assertEqual((result["equivalence"]["performed"], result["equivalence"]["passed"]), (False, None), instead)
+            self.assertIn(why, result["message"])
+        # What is made of the loaded one is the loaded one.
+        for instead in (loaded + "check_equivalence(result, {'sum': loaded['sum'], 'list': list(loaded['list'])})", "check_equivalence(current_result=result, reference_result=load_result(filepath=f'{prefix}_reference.json'))"):
+            self.assertTrue(self.run_script(FAMILY_A.replace(call, instead), reference=True, eqcheck=True, prefix="p")[1]["equivalence"]["performed"], instead)
+
+    def test_one_spelling_of_a_variable_sets_the_other(self):
+        said = "print(json.dumps({'avg_ms': 1, 'said': [os.environ.get(name) for name in %r]}))"
+        both = ["IMPL_TAG", "PROB_IMPL_TAG", "EQ_LEVEL", "PROB_EQ_LEVEL", "MODULE", "PROB_MODULE"]
+        result = self.run_script(ending(said % both), impl_tag="a", eq_level="exact", module="m")[1]
+        self.assertEqual(result["metrics"]["said"], ["a", "a", "exact", "exact", "m", "m"])
+
     def test_every_code_of_the_taxonomy(self):
         cases = (
             ("from os import no_such_symbol", "IMPORT_MISSING", 1), ("import no_such_module_here", "IMPORT_MISSING", 1),
@@ -245,6 +269,8 @@ class Generators(ToolFolder):
         self.assertEqual(len(result["samples_ms"]), 4)
         self.assertGreater(line["std_ms"], 0)
         self.assertAlmostEqual(line["avg_ms"], sum(result["samples_ms"]) / 4)
+        self.assertEqual(result["avg_ms"], line["avg_ms"], "the headline is the mean, not the last run")
+        self.assertEqual((line["device"], line["eq_level"]), ("cpu", "numeric"))
 
     def test_both_spellings_of_the_command_line(self):
         text = FAMILY_C.replace('"--prefix"', '"--file_prefix"').replace("args.prefix", "args.file_prefix") \

@@ -345,6 +345,26 @@ class Small(PlanFolder):
         self.assertEqual(case["status"], "passed")
         self.assertTrue(case["steps"][0]["log_is_cut"])
 
+    def test_a_report_that_cannot_be_told_is_no_success(self):
+        plan = self.write("plan.yaml", self.small("cp in.bin out.bin", assertion="builtin.identity"))
+        for more in (("--report", "json"), ("--no-color",), ("--list",)):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([ASSAY, "optest", "run", "--plan", plan, "--state", self.path("state"), *more], stdout=full, stderr=subprocess.PIPE,
+                                      stdin=subprocess.DEVNULL, timeout=60, check=False)
+            self.assertEqual(done.returncode, 70, more)
+            self.assertIn(b"standard output cannot be written to", done.stderr)
+
+    def test_a_killed_command_is_named_for_what_it_changed(self):
+        plan = self.write("plan.yaml", self.small("head -c 16 /dev/zero > in.bin; echo up > up; sleep 392"))
+        process = subprocess.Popen([ASSAY, "optest", "run", "--plan", plan, "--report", "json", "--state", self.path("state")],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        while not os.path.exists(self.path("up")):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+        self.assertIn("the killed command changed input0", out)
+        self.assertNotIn("a cleanup command", out)
+
     def test_ctrl_c_cancels_and_cleans_up(self):
         plan = self.write("plan.yaml", self.small("echo up > up; sleep 399", more="cleanup: [[sh, -c, 'echo c > cleaned']]"))
         process = subprocess.Popen([ASSAY, "optest", "run", "--plan", plan, "--state", self.path("state")],
@@ -546,6 +566,13 @@ def check(*, input_paths, output_paths, shapes, dtypes, output_dtypes, params, r
         self.assertIn("ValueError: boom", case["details"])
         self.assertIn("custom.py", case["details"])
 
+    def test_an_outcome_that_is_no_bool_is_no_verdict(self):
+        for returned in ("AssertionResult('False', '')", "AssertionResult(None)", "(1, 'one')", "('no', 'text')"):
+            self.write("custom.py", self.CODE.replace("return AssertionResult(sum(values) == params[\"want\"], f\"sum {sum(values)}\", {\"sum\": sum(values), \"bad\": float(\"nan\")})", f"return {returned}"))
+            case = self.run_plan(self.PLAN, code=1)["cases"][0]
+            self.assertEqual(case["status"], "error", returned)
+            self.assertIn("not a bool", case["details"])
+
     def test_a_missing_module_is_named(self):
         self.write("custom.py", "import no_such_module_here\n" + self.CODE)
         case = self.run_plan(self.PLAN, code=1)["cases"][0]
@@ -634,6 +661,23 @@ class Bad(PlanFolder):
         for arguments in ((), ("run",), ("run", "--plan", self.path("none.yaml")), ("run", "--plan", self.folder),
                           ("run", "--plan", self.path("none.yaml"), "--cache", "maybe")):
             self.assertEqual(self.optest(*arguments).returncode, 2, arguments)
+
+    def test_a_fifo_is_no_plan(self):
+        os.mkfifo(self.path("fifo"))
+        self.assertEqual(self.optest("run", "--plan", self.path("fifo"), timeout=20).returncode, 2)
+
+    def test_every_missing_key_is_listed(self):
+        said = self.refused("operator: x\n")
+        for key in ("inputs", "outputs", "backends", "cases"):
+            self.assertRegex(said, rf"bad\.yaml:1:1: {key}: ")
+
+    def test_cases_that_a_backend_names_have_their_lines(self):
+        text = SMALL.format(command='["true"]', more="    only_cases: [one, nine]\n    skip_cases:\n      - one", case="", assertion="relu")
+        said = self.refused(text)
+        lines = text.splitlines()
+        row = 1 + next(i for i, line in enumerate(lines) if "only_cases" in line)
+        self.assertRegex(said, rf"bad\.yaml:{row}:\d+: warning: backends\[0\]: names the case 'nine'")
+        self.assertRegex(said, rf"bad\.yaml:{row + 2}:\d+: backends\[0\]: the case 'one' is in only_cases and in skip_cases")
 
     def test_all_problems_are_listed_at_once_with_their_lines(self):
         text = """operator: x

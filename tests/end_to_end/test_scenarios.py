@@ -114,6 +114,13 @@ ENV PLAIN=$
             self.assertEqual(report["status"], "client_error", bad)
         self.assertEqual(self.call("run_scenario", mode="audit")["status"], "client_error")
 
+    def test_an_audit_answers_the_criteria_that_it_can_see(self):
+        self.write("post.sh", "pip install -e x\npip install --no-index -e x\n")
+        report = self.call("run_scenario", mode="audit", post_create="post.sh")
+        self.assertEqual([one["ok"] for one in report["result"]["criteria"]], [False, True, None, None])
+        report = self.call("run_scenario", mode="audit_log", log=self.LOG, compile={"target": "xformers"})
+        self.assertEqual([one["ok"] for one in report["result"]["criteria"]], [True, True, True, None])
+
     LOG = ("--- Scenario Runner ---\nStart: Mon\n(time devcontainer up --workspace-folder .)\n"
            "#1 [internal] load build definition\n#4 [1/3] FROM docker.io/nvidia/cuda\n#4 CACHED\n"
            "\x1b[1m#5 [2/3] RUN apt-get\x1b[0m\n#5 DONE 3.1s\n"
@@ -195,7 +202,7 @@ class Example(ToolFolder):
 
 class Runs(ToolFolder):
     def scenario(self, post, verify="test -s built", **arguments):
-        self.write("w/post.sh", post)
+        self.write("w/post.sh", 'cc() { cp "$1" built; echo COMPILED once; }\n' + post)
         self.write("w/src/a.c", "int main() { return 0; }\n")
         before = sorted(os.listdir(self.path("w")))
         report = self.call("run_scenario", workspace="w", post_create="w/post.sh", verify=verify, engine="host",
@@ -204,37 +211,62 @@ class Runs(ToolFolder):
         return report, {one["criterion"]: one["ok"] for one in report["result"].get("criteria", [])}
 
     def test_a_clean_build_meets_every_criterion(self):
-        report, criteria = self.scenario("set -e\ncp src/a.c built\necho COMPILED once\necho $HOME > home; test ! -e $HOME/.bashrc\n")
+        report, criteria = self.scenario("set -e\ncc src/a.c\necho $HOME > home; test ! -e $HOME/.bashrc\n")
         self.assertEqual((report["verdict"], criteria), ("passed", {"compiled_exactly_once": True, "no_cache_or_builder_image": True,
                                                                     "commands_echoed_with_times": True, "verified_inside_the_run": True}), report["summary"])
         log = report["artifacts"][-1]
         self.assertRegex(log["name"], r"^\d{8}_\d{6}_toy_scenario_1\.log$")
 
     def test_a_second_compile_a_cache_and_a_failed_verification_are_found(self):
-        report, criteria = self.scenario("echo COMPILED; echo COMPILED; cp src/a.c built")
+        report, criteria = self.scenario("for i in 1 2; do cc src/a.c; done")
         self.assertEqual((report["verdict"], criteria["compiled_exactly_once"], report["result"]["compile_count"]), ("failed", False, 2))
-        report, criteria = self.scenario("echo COMPILED; cp src/a.c built; echo '  Using cached torch-2.whl'")
+        report, criteria = self.scenario("cc src/a.c; echo '  Using cached torch-2.whl'")
         self.assertEqual((report["verdict"], criteria["no_cache_or_builder_image"]), ("failed", False))
-        report, criteria = self.scenario("echo COMPILED")
+        report, criteria = self.scenario("cc src/a.c; rm built")
         self.assertEqual((report["verdict"], criteria["verified_inside_the_run"]), ("failed", False))
         self.assertIn("verify: exit code 1", report["summary"])
-        report, criteria = self.scenario("read -p 'name? ' x || x=default; echo COMPILED; echo $x > built", timeout=20)
+        report, criteria = self.scenario("read -p 'name? ' x || x=default; cc src/a.c; echo $x > built", timeout=20)
         self.assertEqual(report["verdict"], "passed", "a question gets no answer and does not hang")
 
     def test_without_a_target_the_workspaces_own_package_is_the_compile(self):
         self.write("w/pyproject.toml", '[build-system]\nname = "no"\n[project]\nname = "toy-thing"\n')
-        post = "echo Successfully installed dependency-1; echo Successfully installed toy_thing-0.1\n"
-        self.write("w/post.sh", post)
+        self.write("w/setup.py", "print('Successfully installed toy_thing-0.1')\n")
+        self.write("w/post.sh", "echo Successfully installed dependency-1; python3 setup.py build\n")
         report = self.call("run_scenario", workspace="w", post_create="w/post.sh", verify="true", engine="host")
         self.assertEqual((report["verdict"], report["result"]["compile_count"]), ("passed", 1), report["summary"])
         seen = self.call("run_scenario", mode="audit_log", workspace="w", log="Successfully installed torch-1\n" * 2)
         self.assertEqual(seen["result"]["compile_count"], 0)
 
+    def test_compiles_are_counted_where_they_are_executed(self):
+        self.write("w/setup.py", "pass\n")
+        build = "python3 setup.py build"
+        self.write("w/sub/plain.sh", f"#!/bin/sh\n# {build}\n{build}\n")
+        os.chmod(self.path("w/sub/plain.sh"), 0o755)
+        for post, count in ((build, 1), ("sh sub/plain.sh", 1), ("./sub/plain.sh > log 2>&1; sh -e sub/plain.sh", 2), (f"sh -c '{build}'", 1), (f"set -eux\n{build} > log 2>&1", 1), (f"for i in 1 2; do {build}; done", 2), (f"{build}; bash more.sh", 2),
+                            ("echo Successfully installed toy-1", 0), ("true", 0), (f"b() {{ {build}; }}; b; b", 2), (f"run() {{ \"$@\"; }}; run {build}", 1),
+                            (f"P=python3; verb=build; $P setup.py $verb", 1), (f"bash -c '{build}'", 1), (f"x=$({build})", 1), (f"if false; then {build}; fi", 0),
+                            (f"echo {build}; {build} | cat", 1), (f"b() {{ P=python3; $P setup.py $1; }}; b build", 1), ("b() { pip wheel \"$1\" || :; }; b ./toy; b ./other", 1), (f"({build}) & wait", 1)):
+            self.write("w/more.sh", build + "\n")
+            self.write("w/post.sh", post + "\n")
+            report = self.call("run_scenario", workspace="w", post_create="w/post.sh", verify="true", engine="host", compile={"target": "toy"})
+            result = report["result"]
+            [criterion] = [one for one in result["criteria"] if one["criterion"] == "compiled_exactly_once"]
+            self.assertEqual((result["compile_count"], criterion["ok"]), (count, count == 1), (post, criterion["why"]))
+            self.assertTrue(result["compile_evidence"]["commands_traced"])
+
+    def test_being_watched_changes_nothing_for_a_script(self):
+        post = "trap 'echo E' ERR\nfalse\necho $? $_ ${PIPESTATUS[*]} $# $BASHPID > /dev/null\n(exit 3) || echo \"$?\"\nx=$(exit 4) || echo $?\ntrue | false | true; echo \"${PIPESTATUS[*]}\"\nset -o pipefail; false | cat || echo P\necho a b; echo $_; set -x; echo c\n"
+        self.write("w/post.sh", post)
+        self.write("w/plain.sh", "env -u BASH_ENV bash post.sh > plain 2>&1; bash post.sh > watched 2>&1; cmp plain watched\n")
+        self.write("w/outer.sh", "bash plain.sh\n")
+        report = self.call("run_scenario", workspace="w", post_create="w/outer.sh", verify="true", engine="host", compile={"target": "toy"})
+        self.assertEqual(report["result"]["problem"], "", report["result"]["tail"])
+
     def test_what_cannot_be_copied_is_left_out_and_named(self):
         os.makedirs(self.path("w/deep"))
         os.mkfifo(self.path("w/deep/pipe"))
         os.symlink("nowhere", self.path("w/link"))
-        report, criteria = self.scenario("test -L link && test ! -e deep/pipe && cp src/a.c built\necho COMPILED once\n")
+        report, criteria = self.scenario("test -L link && test ! -e deep/pipe && cc src/a.c\n")
         self.assertEqual(report["verdict"], "passed", report["summary"])
         self.assertEqual(report["result"]["left_out_of_the_copy"], [self.path("w/deep/pipe")])
 

@@ -97,7 +97,10 @@ json with_configuration(const json& request, std::vector<optest::Problem>& warni
   take("install_commands", "install_commands");
   take("dependencies", "dependencies");
   take("docker_image", "image");
-  if (document.value("use_docker", json(false)) == true) all["environment"] = "container";
+  // Without it an image alone is wish enough; `false` forbids it.
+  const json use_docker = document.value("use_docker", json());
+  if (use_docker == true) all["environment"] = "container";
+  if (use_docker == false) all.erase("image");
   all.update(request);
   return all;
 }

@@ -67,6 +67,30 @@ FaultKind fault_of(const Side& side, const GeneratorEnd& end) {
   }
 }
 
+// The engine's own words where it could not run the command at all: 125 to 127 without a word of
+// the harness.
+std::string engine_fault(const Side& side, const GeneratorEnd& end) {
+  const auto& step = end.end;
+  const bool is_engines = step.why == plans::StepEnd::Why::exited && step.signal == 0 &&
+                          step.exit_code >= 125 && step.exit_code <= 127;
+  if (side.engine().empty() || !is_engines || end.facts.is_object()) return {};
+  std::string said = plans::printable(step.tail);
+  while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.pop_back();
+  return side.engine() + " could not run it (exit code " + std::to_string(step.exit_code) + ")" +
+         (said.empty() ? "" : ": " + said);
+}
+
+// All files below `folder`.
+std::set<fs::path> files_below(const fs::path& folder) {
+  std::set<fs::path> files;
+  std::error_code error;
+  for (auto at = fs::recursive_directory_iterator(folder, error);
+       !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    if (at->is_regular_file(error)) files.insert(at->path());
+  }
+  return files;
+}
+
 }  // namespace
 
 Measurement::Measurement(const CommitPlan& plan, const CommitToMeasure& commit,
@@ -193,6 +217,15 @@ GeneratorEnd Measurement::run_on(const Side& side, bool reference, bool eqcheck,
   call.python = side.python({work.string(), call.notes.string(), script_.parent_path().string()},
                             call.environment);
   GeneratorEnd end = generators::run_generator(call, runner_, stop_);
+  if (std::string cause = engine_fault(side, end); !cause.empty()) {
+    end.classified.status = Status::environment_fault;
+    end.classified.message = std::move(cause);
+  }
+  if (eqcheck && end.classified.status == Status::ok && !loaded_of_base(end)) {
+    end.classified.status = Status::reference_missing;
+    end.classified.message = "what was loaded is no file that base stored";
+    end.facts["compared"] = 0;
+  }
   json told = {{"phase", side.name() + " " + what},
                {"status", generators::name(end.classified.status)},
                {"avg_ms", end.avg_ms ? json(*end.avg_ms) : json(nullptr)},
@@ -248,11 +281,22 @@ Measurement::Trouble Measurement::make_reference() {
   const GeneratorEnd end = run_on(base, true, false, "reference");
   if (end.classified.status != Status::ok) return blame(base, end);
   reference_ = end.repeats;
+  stored_ = files_below(folder_ / "work");
   body_["reference"] = {{"side", "base"}, {"files", end.facts.value("stored", json::array())}};
   if (body_["reference"]["files"].empty()) {
     body_["reference"]["note"] = "the generator stored none by its store_result";
   }
   return std::nullopt;
+}
+
+bool Measurement::loaded_of_base(const GeneratorEnd& end) const {
+  const json loaded = end.facts.value("loaded", json::array());
+  return std::any_of(loaded.begin(), loaded.end(), [&](const json& one) {
+    const fs::path file = (folder_ / "work" / one.get_ref<const std::string&>()).lexically_normal();
+    // numpy puts an ending of its own behind the name.
+    return stored_.contains(file) || stored_.contains(file.string() + ".npy") ||
+           stored_.contains(file.string() + ".npz");
+  });
 }
 
 Measurement::Trouble Measurement::check_equivalence() {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,8 @@ class Measurement {
   [[nodiscard]] generators::GeneratorEnd run_on(const Side& side, bool reference, bool eqcheck,
                                                 const std::string& what);
   [[nodiscard]] Problem blame(const Side& side, const generators::GeneratorEnd& end) const;
+  // Whether the reference of this run is one that base's made.
+  [[nodiscard]] bool loaded_of_base(const generators::GeneratorEnd& end) const;
   // One line for a shell that makes `side` anew, and base's reference if it was asked for, and does
   // `last`.
   [[nodiscard]] std::string repeat(const Side& side, const std::vector<plans::Step>& last) const;
@@ -83,8 +86,9 @@ class Measurement {
   EnvironmentChoice choice_{};
   std::optional<plans::OwnedContainers> containers_{};
   std::vector<Side> sides_{};
-  std::vector<plans::Step> first_steps_{};  // before any side: the generator's copy, the clone
-  std::vector<plans::Step> reference_{};    // of base
+  std::vector<plans::Step> first_steps_{};    // before any side: the generator's copy, the clone
+  std::vector<plans::Step> reference_{};      // of base
+  std::set<std::filesystem::path> stored_{};  // what base's reference run left in the work folder
   std::map<std::string, std::vector<double>> times_{};
   nlohmann::json body_ = nlohmann::json::object();
   int runs_ = 0;

@@ -50,6 +50,9 @@ class Side {
                                                   const plans::StepRunner& runner,
                                                   const std::stop_token& stop);
 
+  // docker or podman; "": it runs on the host.
+  [[nodiscard]] const std::string& engine() const { return engine_; }
+
   // How Python starts in it, with the folders that it needs under the same paths.
   [[nodiscard]] std::vector<std::string> python(
       const std::vector<std::string>& mounts,

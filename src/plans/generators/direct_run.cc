@@ -24,11 +24,12 @@ std::string python_text(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
-std::string called(const GeneratorCall& call, const std::string& script) {
+std::string called(const GeneratorCall& call) {
   const std::string wishes = std::string("dict(eqcheck=") + (call.eqcheck ? "True" : "False") +
                              ", reference=" + (call.reference ? "True" : "False") +
                              ", prefix=" + python_text(call.prefix) + ")";
-  std::string code = contains(script, "timeit") ? std::string(kTimeit) + kCall : kCall;
+  // Always, as in the harness: what the script imports may time, too.
+  std::string code = std::string(kTimeit) + kCall;
   const std::string place = "WISHES";
   return code.replace(code.find(place), place.size(), wishes);
 }
@@ -46,7 +47,7 @@ plans::Step direct_step(const GeneratorCall& call) {
   add("-B");
   if (!contains(script, "__main__")) {
     add("-c");
-    add(called(call, script));
+    add(called(call));
     add(call.script);
     return step;
   }

@@ -117,6 +117,11 @@ json field(const json& printed, const char* key, const json& otherwise) {
 
 json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
 
+// What the call says, else what the harness saw.
+json or_seen(const std::string& text, const json& facts, const char* key) {
+  return text.empty() ? field(facts, key, json(nullptr)) : json(text);
+}
+
 }  // namespace
 
 GeneratorEnd run_generator(const GeneratorCall& call, const plans::StepRunner& runner,
@@ -142,20 +147,30 @@ json inspect_generator(const GeneratorCall& call, const plans::StepRunner& runne
 
 std::map<std::string, std::string> environment_of(const EnvironmentTags& tags) {
   std::map<std::string, std::string> all;
-  const auto set = [&](const std::string& value, std::initializer_list<const char*> names) {
-    for (const char* name : names) {
-      if (!value.empty()) all[name] = value;
-    }
+  const auto set = [&](const char* name, const std::string& value) {
+    if (!value.empty()) all[name] = value;
   };
-  set(tags.impl_tag, {"PROB_IMPL_TAG", "IMPL_TAG"});
-  set(tags.commit_hash, {"PROB_COMMIT_HASH", "COMMIT_HASH"});
-  set(tags.device, {"PROB_DEVICE"});
-  set(tags.dtype, {"PROB_FORCE_DTYPE"});
-  set(tags.opt_gates, {"PROB_OPT_GATES"});
-  set(tags.module, {"PROB_MODULE"});
-  set(tags.symbol, {"PROB_SYMBOL"});
-  set(tags.eq_level, {"PROB_EQ_LEVEL"});
+  set("IMPL_TAG", tags.impl_tag);
+  set("COMMIT_HASH", tags.commit_hash);
+  set("DEVICE", tags.device);
+  set("FORCE_DTYPE", tags.dtype);
+  set("OPT_GATES", tags.opt_gates);
+  set("MODULE", tags.module);
+  set("SYMBOL", tags.symbol);
+  set("EQ_LEVEL", tags.eq_level);
+  add_other_spellings(all);
   return all;
+}
+
+void add_other_spellings(std::map<std::string, std::string>& environment) {
+  for (const std::string name : {"IMPL_TAG", "COMMIT_HASH", "DEVICE", "FORCE_DTYPE", "OPT_GATES",
+                                 "MODULE", "SYMBOL", "EQ_LEVEL"}) {
+    const std::string prefixed = "PROB_" + name;
+    if (const auto plain = environment.find(name); plain != environment.end())
+      environment.emplace(prefixed, plain->second);
+    if (const auto other = environment.find(prefixed); other != environment.end())
+      environment.emplace(name, other->second);
+  }
 }
 
 json equivalence_of(const GeneratorCall& call, const GeneratorEnd& end) {
@@ -204,21 +219,24 @@ json to_json(const GeneratorCall& call, const GeneratorEnd& end) {
 json result_line(const EnvironmentTags& tags, const std::vector<GeneratorEnd>& runs) {
   std::vector<double> times;
   json printed;
+  json facts;
   for (const auto& run : runs) {
     if (run.avg_ms) times.push_back(*run.avg_ms);
+    if (run.facts.is_object()) facts = run.facts;
     if (!run.classified.printed.is_null()) printed = run.classified.printed;
   }
   if (times.empty()) return nullptr;
   const json own = runs.size() == 1 ? printed : json();
   const json summary = plans::summary_of(times);
+  const json level = or_seen(tags.eq_level, facts, "default_eq_level");
   return {{"impl_tag", field(printed, "impl_tag", text_or_null(tags.impl_tag))},
           {"commit_hash", field(printed, "commit_hash", text_or_null(tags.commit_hash))},
-          {"device", field(printed, "device", text_or_null(tags.device))},
-          {"dtype", field(printed, "dtype", text_or_null(tags.dtype))},
+          {"device", field(printed, "device", or_seen(tags.device, facts, "device"))},
+          {"dtype", field(printed, "dtype", or_seen(tags.dtype, facts, "dtype"))},
           {"avg_ms", summary.at("mean")},
           {"p50_ms", field(own, "p50_ms", summary.at("median"))},
           {"p95_ms", field(own, "p95_ms", summary.at("p95"))},
-          {"eq_level", field(printed, "eq_level", text_or_null(tags.eq_level))},
+          {"eq_level", field(printed, "eq_level", level.is_null() ? json("numeric") : level)},
           {"std_ms", field(own, "std_ms", summary.at("std"))}};
 }
 

@@ -63,6 +63,8 @@ struct EnvironmentTags {
 };
 // Every spelling that generators read: PROB_IMPL_TAG and IMPL_TAG, and so on.
 [[nodiscard]] std::map<std::string, std::string> environment_of(const EnvironmentTags& tags);
+// The same of what a caller set himself: where one spelling is given, the other is too.
+void add_other_spellings(std::map<std::string, std::string>& environment);
 
 // {requested, performed, passed, level, message, reference_files}
 [[nodiscard]] nlohmann::json equivalence_of(const GeneratorCall& call, const GeneratorEnd& end);

@@ -150,8 +150,10 @@ class Classifier {
       result_.warnings.push_back("it printed " + std::string(name(*refusal_)) +
                                  " and went on: " + message_);
     if (eqcheck_ && facts_.value("compared", 0) == 0) {
+      const std::string why = text_of(facts_, "not_a_comparison");
       return finish(Status::reference_missing,
-                    "equivalence was requested, but check_equivalence compared nothing");
+                    "equivalence was requested, but " +
+                        (why.empty() ? "check_equivalence compared nothing" : why));
     }
     take_returned(has_result);
     if (!no_time_.empty()) {
@@ -222,7 +224,11 @@ class Classifier {
       const std::string type = text_of(load, "type");
       return type == "FileNotFoundError" ? Status::reference_missing : Status::reference_unreadable;
     }
-    if (const json failed = facts_.value("comparison_failed", json()); failed.is_object()) {
+    // What failed may have been no comparison with a reference at all.
+    const bool is_one =
+        !eqcheck_ || facts_.value("compared", 0) > 0 || text_of(facts_, "not_a_comparison").empty();
+    if (const json failed = facts_.value("comparison_failed", json());
+        is_one && failed.is_object()) {
       message_ = text_of(failed, "message");
       const std::string type = text_of(failed, "type");
       if (says_no_cuda(message_)) return Status::capability_unsupported;
@@ -250,6 +256,11 @@ class Classifier {
     if (is_out_of_memory(type, small)) return finish(Status::memory_insufficient, whole);
     if (type == "FileNotFoundError" && eqcheck_ && contains(small, "reference")) {
       return finish(Status::reference_missing, whole);
+    }
+    // What failed was the comparison of a result with something that is no reference.
+    if (const std::string why = text_of(facts_, "not_a_comparison");
+        eqcheck_ && !why.empty() && text_of(facts_, "failed_inside") == "check_equivalence") {
+      return finish(Status::reference_missing, "equivalence was requested, but " + why);
     }
     if (type == "AttributeError" || type == "TypeError") {
       return finish(Status::api_mismatch,

@@ -176,8 +176,10 @@ class RunOnItsWay {
       record_.warnings.push_back(said);
       if (outcome.kind == Outcome::Kind::passed) outcome = {Outcome::Kind::error, said};
     }
-    if (!made_.problem.empty()) return outcome;
-    if (const std::string changed = changed_by("a cleanup command"); !changed.empty())
+    if (!made_.problem.empty() || has_told_changes_) return outcome;
+    const char* who =
+        resolved_.cleanup.empty() ? "what the command left running" : "a cleanup command";
+    if (const std::string changed = changed_by(who); !changed.empty())
       record_.warnings.push_back(changed);
     return outcome;
   }
@@ -221,8 +223,12 @@ class RunOnItsWay {
 
   Outcome judge_command(const StepEnd& end) {
     // A golden is of the inputs as they were generated; a later run must not begin with others.
-    const std::string changed = changed_by("the command");
-    if (end.why == StepEnd::Why::cancelled) return {Outcome::Kind::cancelled, kCancelled};
+    const bool was_killed = end.why == StepEnd::Why::cancelled;
+    const std::string changed = changed_by(was_killed ? "the killed command" : "the command");
+    if (was_killed) {
+      if (!changed.empty()) record_.warnings.push_back(changed);
+      return {Outcome::Kind::cancelled, kCancelled};
+    }
     if (end.is_infrastructure()) return {Outcome::Kind::error, "command " + plans::describe(end)};
     if (!changed.empty()) return {Outcome::Kind::failed, changed};
     if (!end.succeeded()) {
@@ -242,6 +248,7 @@ class RunOnItsWay {
     for (const auto& name : changed_inputs(made_, resolved_))
       names += (names.empty() ? "" : ", ") + name;
     if (names.empty()) return {};
+    has_told_changes_ = true;
     bool has_users = false;
     for (const auto& one : made_.inputs) has_users = has_users || one.cache == "user";
     return who + " changed " + names + "; what optest made is made anew by the next run" +
@@ -344,6 +351,7 @@ class RunOnItsWay {
   const fs::path& plan_folder_;
   const std::vector<fs::path> original_inputs_;  // if inputs lie elsewhere
   MadeInputs made_{};
+  bool has_told_changes_ = false;  // of inputs, by whom
   CaseRecord record_{};
   json steps_ = json::array();
 };

@@ -26,7 +26,7 @@ class PlanReader {
     read_cache(document, plan);
     read_cases(document, plan);
     read_backends(document, plan);
-    check_backends(plan);
+    check_backends(plan, document.find("backends"));
     return plan;
   }
 
@@ -112,24 +112,40 @@ class PlanReader {
     }
   }
 
+  static Place place_of_word(const Value& mapping, const char* key, const std::string& word) {
+    const Value* value = mapping.find(key);
+    if (value == nullptr) return mapping.place;
+    for (const auto& item : value->items) {
+      if (item.text == word) return item.place;
+    }
+    return value->place;
+  }
+
   // What a backend says of cases, and what cases say of backends.
-  void check_backends(const Plan& plan) {
+  void check_backends(const Plan& plan, const Value* values) {
     std::vector<std::string> names;
     for (const auto& one : plan.cases) names.push_back(one.name);
     for (std::size_t i = 0; i < plan.backends.size(); ++i) {
       const Backend& backend = plan.backends[i];
-      for (const auto* list : {&backend.only_cases, &backend.skip_cases, &backend.xfail_cases}) {
+      const auto place = [&](const char* key, const std::string& name) {
+        return place_of_word(values->items[i], key, name);
+      };
+      const std::pair<const char*, const std::vector<std::string>*> lists[] = {
+          {"only_cases", &backend.only_cases},
+          {"skip_cases", &backend.skip_cases},
+          {"xfail_cases", &backend.xfail_cases}};
+      for (const auto& [key, list] : lists) {
         for (const auto& name : *list) {
           if (std::find(names.begin(), names.end(), name) != names.end()) continue;
           const std::string near = closest(name, names);
-          reading_.problems().warn({}, at("backends", i),
+          reading_.problems().warn(place(key, name), at("backends", i),
                                    "names the case '" + name + "', which does not exist" +
                                        (near.empty() ? "" : "; did you mean '" + near + "'?"));
         }
       }
       for (const auto& name : backend.only_cases) {
         if (std::count(backend.skip_cases.begin(), backend.skip_cases.end(), name) > 0) {
-          reading_.problems().error({}, at("backends", i),
+          reading_.problems().error(place("skip_cases", name), at("backends", i),
                                     "the case '" + name + "' is in only_cases and in skip_cases");
         }
       }

@@ -62,10 +62,15 @@ void Problems::sort() {
     if (a.place.line != b.place.line) return a.place.line < b.place.line;
     return a.place.column < b.place.column;
   });
-  // What many cases take over from the plan is one mistake, in one place.
-  const auto same = [](const Problem& a, const Problem& b) {
+  // What many cases take over from the plan is one mistake, in one place; two keys that are missing
+  // are two.
+  const auto within_case = [](const Problem& one) {
+    const std::size_t end = one.where.starts_with("cases[") ? one.where.find(']') + 1 : 0;
+    return std::string_view(one.where).substr(end);
+  };
+  const auto same = [&](const Problem& a, const Problem& b) {
     return a.place.line > 0 && a.place.line == b.place.line && a.place.column == b.place.column &&
-           a.message == b.message;
+           a.message == b.message && within_case(a) == within_case(b);
   };
   list_.erase(std::unique(list_.begin(), list_.end(), same), list_.end());
 }

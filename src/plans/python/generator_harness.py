@@ -182,12 +182,15 @@ class Watch:
 
     def __init__(self, eq_level):
         self.eq_level = eq_level
-        self.facts = {"stored": [], "loaded": [], "load_failed": None, "compared": 0, "comparison_failed": None,
-                      "level_check": None, "returned": None, "returns": 0}
+        # compared: with what load_result gave; a comparison with anything else proves nothing.
+        self.facts = {"stored": [], "loaded": [], "load_failed": None, "compared": 0, "not_a_comparison": None,
+                      "comparison_failed": None, "level_check": None, "returned": None, "returns": 0,
+                      "device": None, "dtype": None}
         self.inside = []
+        self.references = []  # the values loaded, kept so that each stays itself
 
     def hook(self, space):
-        for name in ("store_result", "load_result", "check_equivalence", "run_test"):
+        for name in ("setup", "store_result", "load_result", "check_equivalence", "run_test"):
             function = space.get(name)
             if callable(function) and not hasattr(function, "watched_by_assay"):
                 space[name] = self.wrapped(name, function)
@@ -195,35 +198,62 @@ class Watch:
     def wrapped(self, name, function):
         def watched(*arguments, **named):
             self.inside.append(name)
+            fault = self.fault_of(arguments, named) if name == "check_equivalence" else None
+            loads = len(self.references)
             try:
                 value = function(*arguments, **named)
             except BaseException as error:
-                self.failed(name, error)
+                # One that loads the reference itself is none without one.
+                self.failed(name, error, fault if len(self.references) == loads else None)
                 raise
             finally:
                 self.inside.pop()
-            self.returned(name, arguments, named, value)
+            self.returned(name, arguments, named, value, fault if len(self.references) == loads else None)
             return value
         watched.__signature__ = inspect.signature(function)
         watched.__doc__ = function.__doc__
         watched.watched_by_assay = True
         return watched
 
-    def failed(self, name, error):
+    def fault_of(self, arguments, named):
+        """Why this is no comparison with a reference, or None. Before it: it may change what it is given."""
+        current = argument(arguments, named, 0, "current_result")
+        reference = argument(arguments, named, 1, "reference_result")
+        if not self.references:
+            return "load_result loaded no reference"
+        if reference is current and not is_part_of(reference, self.references):
+            return "the result was compared with itself"
+        if not is_part_of(reference, self.references) and not has_values_of(reference, self.references):
+            return "what the result was compared with did not come from load_result"
+        return None
+
+    def failed(self, name, error, no_comparison):
         said = {"type": type(error).__name__, "message": str(error)}
         if name == "load_result":
             self.facts["load_failed"] = said
         elif name == "check_equivalence":
-            self.facts["compared"] += 1
             self.facts["comparison_failed"] = said
+            if no_comparison:
+                self.facts["not_a_comparison"] = self.facts["not_a_comparison"] or no_comparison
+            else:
+                self.facts["compared"] += 1
         if self.facts.get("failed_inside") is None:
             self.facts["failed_inside"] = name
 
-    def returned(self, name, arguments, named, value):
-        if name == "store_result":
+    def returned(self, name, arguments, named, value, no_comparison):
+        if name == "setup":
+            self.facts["device"], self.facts["dtype"] = place_of(value)
+        elif name == "store_result":
             self.facts["stored"].append(str(argument(arguments, named, 1, "filepath")))
         elif name == "load_result":
-            self.facts["loaded"].append(str(argument(arguments, named, 0, "filepath")))
+            file = str(argument(arguments, named, 0, "filepath"))
+            self.facts["loaded"].append(file)
+            if file in self.facts["stored"]:
+                self.facts["not_a_comparison"] = f"this very run stored {file} before it loaded it"
+            else:
+                self.references.append(value)
+        elif name == "check_equivalence" and no_comparison:
+            self.facts["not_a_comparison"] = self.facts["not_a_comparison"] or no_comparison
         elif name == "check_equivalence":
             self.facts["compared"] += 1
             self.check_level(argument(arguments, named, 0, "current_result"), argument(arguments, named, 1, "reference_result"))
@@ -242,6 +272,64 @@ class Watch:
             self.facts["level_check"] = {"performed": False, "message": f"{type(error).__name__}: {error}"}
             return
         self.facts["level_check"] = {"performed": True, "passed": not said, "message": said}
+
+
+MOST_PARTS = 10_000  # of a reference that are looked through
+
+
+def parts(values):
+    """A value, what it holds, what that holds: the outermost first."""
+    waiting = list(values)
+    for seen in range(MOST_PARTS):
+        if seen >= len(waiting):
+            return
+        value = waiting[seen]
+        yield value
+        if isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, (list, tuple)):
+            waiting.extend(value[:MOST_PARTS])
+
+
+def is_part_of(value, wholes):
+    return any(value is part for part in parts(wholes))
+
+
+def has_values_of(value, references):
+    """A tensor made of the numbers that were loaded is what was loaded."""
+    mine = numbers_of(value)
+    return any(type(part) is type(value) and not different(part, value) or
+               mine is not None and numbers_of(part) == mine for part in parts(references))
+
+
+def different(left, right):
+    try:
+        return difference(left, right, "exact") != ""
+    except Exception:  # pylint: disable=broad-except
+        return True
+
+
+def numbers_of(value):
+    """All numbers of a tensor, an array or nested lists of numbers; None of anything else."""
+    try:
+        plain = flat(value)
+    except Exception:  # pylint: disable=broad-except
+        return None
+    if plain is not None:
+        return plain[0]
+    if not isinstance(value, (list, tuple)) or not value:
+        return None
+    inner = [numbers_of(one) for one in value]
+    return None if any(one is None for one in inner) else [number for one in inner for number in one]
+
+
+def place_of(data):
+    """(device, dtype) of the first tensor or array among a test's data."""
+    for part in parts([data]):
+        if hasattr(part, "dtype") and hasattr(part, "shape"):
+            device = getattr(part, "device", "cpu")
+            return str(getattr(device, "type", device)), str(part.dtype).rsplit(".", maxsplit=1)[-1]
+    return "cpu", None
 
 
 def is_finite(value):

@@ -86,13 +86,22 @@ def plain(value):
     return int(value) if isinstance(value, int) else number
 
 
+def truth(value):
+    """A bool, numpy's too; anything else was not meant as one."""
+    if hasattr(value, "item"):
+        value = value.item()
+    if not isinstance(value, bool):
+        raise TypeError(f"the assertion's ok is {type(value).__name__}, not a bool")
+    return value
+
+
 def outcome(returned):
     if dataclasses.is_dataclass(returned) or hasattr(returned, "ok"):
-        return {"ok": bool(returned.ok), "details": str(getattr(returned, "details", "")),
+        return {"ok": truth(returned.ok), "details": str(getattr(returned, "details", "")),
                 "metrics": plain(dict(getattr(returned, "metrics", None) or {}))}
     if isinstance(returned, tuple) and len(returned) >= 2:
         metrics = returned[2] if len(returned) > 2 and isinstance(returned[2], dict) else {}
-        return {"ok": bool(returned[0]), "details": str(returned[1]), "metrics": plain(metrics)}
+        return {"ok": truth(returned[0]), "details": str(returned[1]), "metrics": plain(metrics)}
     raise TypeError(f"the assertion returned {type(returned).__name__}, not an AssertionResult")
 
 

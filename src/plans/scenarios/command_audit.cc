@@ -18,10 +18,10 @@ struct Rule {
 constexpr std::array<Rule, 9> kRules{{
     {"prefetch", "\\bpip[0-9.]*\\s+download\\b", "wheels are fetched ahead of the install"},
     {"prefetch", "\\b(curl|wget|aria2c)\\b.*\\.whl\\b", "a wheel is fetched ahead of the install"},
-    {"prefetch", "--find-links\\b|--no-index\\b|\\bpip[0-9.]*\\s+install\\b.*\\s-f[ =]",
+    {"prefetch", "--find-links\\b|\\bpip[0-9.]*\\s+install\\b.*\\s-f[ =]",
      "packages come from a folder of wheels"},
     {"compiler_cache", "\\bs?ccache\\b|_COMPILER_LAUNCHER\\b", "a compiler cache is in use"},
-    {"prefetch", "\\bPIP_(FIND_LINKS|NO_INDEX)=", "packages come from a folder of wheels"},
+    {"prefetch", "\\bPIP_FIND_LINKS=", "packages come from a folder of wheels"},
     {"cache_from", "--cache-from\\b", "a build takes layers from a cache"},
     {"cache_to", "--cache-to\\b|BUILDKIT_INLINE_CACHE=1", "a build stores its layers in a cache"},
     {"cache_mount", "--mount[= ]\\S*type=cache\\b", "a cache outlives the build"},

@@ -9,6 +9,8 @@
 #include "plans/held_step.h"
 #include "plans/owned_containers.h"
 #include "plans/scenarios/audit.h"
+#include "plans/scenarios/command_trace.h"
+#include "plans/scenarios/criteria.h"
 #include "plans/scenarios/jsonc.h"
 #include "plans/scenarios/scenario_log.h"
 #include "plans/scenarios/workshop_engine.h"
@@ -30,10 +32,6 @@ constexpr std::uintmax_t kAlmostNothing = 1U << 20;  // bytes
 std::string read(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-json criterion(const char* name, bool ok, const std::string& why) {
-  return {{"criterion", name}, {"ok", ok}, {"why", why}};
 }
 
 // bash where there is one, as the script may expect it.
@@ -156,10 +154,11 @@ class ScenarioJob {
   }
 
   Phases carry(const fs::path& workspace) {
-    if (engine_ == "host") return carry_on_host(request_, workspace, scratch_.make("home"));
+    if (engine_ == "host")
+      return carry_on_host(request_, workspace, trace_.folder(), scratch_.make("home"));
     const std::string label = plans::OwnedContainers::label(scratch_.path());
     if (engine_ != "devcontainer")
-      return carry_in_container(request_, engine_, workspace, label,
+      return carry_in_container(request_, engine_, workspace, trace_.folder(), label,
                                 job::new_job_id().substr(0, 8));
     const fs::path place = workspace / ".devcontainer" / "devcontainer.json";
     json edit = request_;
@@ -185,6 +184,7 @@ class ScenarioJob {
       if (stop_.stop_requested()) break;
       const StepEnd end = perform(phase);
       if (phase.name == "verify") verified_ = end.succeeded();
+      if (phase.name == "build") built_ = end.succeeded();
       if (end.succeeded() || phase.may_fail) continue;
       problem_ = phase.name + ": " + plans::describe(end);
       tail_ = plans::printable(end.tail);
@@ -219,11 +219,27 @@ class ScenarioJob {
     return held_->wait_for_command(stop_);
   }
 
+  CompileEvidence compile_evidence(const LogAudit& seen) const {
+    const json compile = request_.value("compile", json::object());
+    const CommandTrace::Seen trace = trace_.read();
+    const std::string dockerfile = request_.value("dockerfile", "");
+    const auto& found = audit_.at("findings");
+    // A build without a cache carries out each instruction once.
+    const auto in_image = std::count_if(found.begin(), found.end(), [&](const json& one) {
+      return built_ && one.at("kind") == "compile" && one.at("file") == dockerfile;
+    });
+    return {.is_traced = trace.in_force,
+            .log_decides = compile.contains("log") && !compile.contains("commands"),
+            .executed = compiles_among(trace.commands, subject_),
+            .in_image = static_cast<std::size_t>(in_image),
+            .told_by_log = seen.compiles};
+  }
+
   // One verdict per acceptance criterion.
-  json criteria(const LogAudit& seen, const std::vector<Finding>& violations) {
+  json criteria(const LogAudit& seen, const CompileEvidence& evidence,
+                const std::vector<Finding>& violations) {
     json list = json::array();
-    list.push_back(criterion("compiled_exactly_once", seen.compiles == 1,
-                             "the log shows " + std::to_string(seen.compiles) + " compiles"));
+    list.push_back(compile_criterion(evidence));
     // What devcontainer.json takes from elsewhere is told by the audit; the run left it out.
     const std::string left_out = request_.value("devcontainer", "");
     const auto& found = audit_.at("violations");
@@ -233,9 +249,7 @@ class ScenarioJob {
     list.push_back(criterion("no_cache_or_builder_image", violations.empty() && declared == 0,
                              std::to_string(violations.size()) + " in the log, " +
                                  std::to_string(declared) + " in the files"));
-    list.push_back(criterion("commands_echoed_with_times",
-                             seen.has_echoes && seen.has_timestamps && !seen.timed.empty(),
-                             std::to_string(seen.timed.size()) + " commands with their times"));
+    list.push_back(echo_criterion(seen));
     const bool asked = request_.contains("verify");
     list.push_back(criterion("verified_inside_the_run", verified_,
                              !asked             ? "no verification was given"
@@ -254,7 +268,8 @@ class ScenarioJob {
       if (is_violation(finding)) violations.push_back(finding);
       if (finding.kind == "base_image_reused") reused.push_back(finding);
     }
-    const json list = criteria(seen, violations);
+    const CompileEvidence evidence = compile_evidence(seen);
+    const json list = criteria(seen, evidence, violations);
     std::string summary;
     for (const auto& one : list) {
       if (!one.at("ok").get<bool>())
@@ -266,7 +281,8 @@ class ScenarioJob {
     json result = {
         {"engine", engine_},
         {"criteria", list},
-        {"compile_count", seen.compiles},
+        {"compile_count", compile_count(evidence)},
+        {"compile_evidence", to_json(evidence)},
         {"cache_violations", to_json(violations)},
         {"base_images_reused", to_json(reused)},
         {"audit", audit_},
@@ -299,6 +315,7 @@ class ScenarioJob {
   const plans::StepRunner& steps_;
   const Subject subject_;
   const plans::ScratchFolder scratch_{};
+  const CommandTrace trace_{scratch_.make("trace")};
   ScenarioLog log_;
   json audit_ = json::object();
   json engines_ = json::array();
@@ -312,6 +329,7 @@ class ScenarioJob {
   std::string problem_{};
   std::string tail_{};
   bool verified_ = false;
+  bool built_ = false;
 };
 
 }  // namespace

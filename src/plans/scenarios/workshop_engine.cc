@@ -1,5 +1,7 @@
 #include "plans/scenarios/workshop_engine.h"
 
+#include "plans/scenarios/command_trace.h"
+
 namespace assay::scenarios {
 namespace {
 
@@ -60,25 +62,36 @@ fs::path in_copy(const json& request, const std::string& file, const fs::path& w
 }
 
 Phases carry_in_container(const json& request, const std::string& engine, const fs::path& workspace,
-                          const std::string& label, const std::string& id) {
+                          const fs::path& trace, const std::string& label, const std::string& id) {
   Phases phases;
   const std::string image = "localhost/assay-scenario:" + id;
   const std::string container = "assay-scenario-" + id;
   const fs::path inside = "/workspace";
+  const fs::path trace_inside = "/assay-trace";
   remove_images(request, engine, workspace, phases);
   phases.push_back(build_phase(request, engine, workspace, label, image));
-  std::vector<std::string> start{
-      engine,      "run",           "--detach",
-      "--name",    container,       "--label",
-      label,       "--volume",      workspace.string() + ":" + inside.string(),
-      "--workdir", inside.string(), "--entrypoint",
-      "sleep"};
+  std::vector<std::string> start{engine,
+                                 "run",
+                                 "--detach",
+                                 "--name",
+                                 container,
+                                 "--label",
+                                 label,
+                                 "--volume",
+                                 workspace.string() + ":" + inside.string(),
+                                 "--volume",
+                                 trace.string() + ":" + trace_inside.string(),
+                                 "--workdir",
+                                 inside.string(),
+                                 "--entrypoint",
+                                 "sleep"};
   append(start, request.value("run_options", std::vector<std::string>{}));
   append(start, {image, "1000000"});
   phases.push_back({.name = "start", .argv = std::move(start), .cwd = workspace, .stays = true});
   const auto in_container = [&](const char* name, const std::vector<std::string>& command) {
     Phase phase{.name = name,
-                .argv = {engine, "exec", container},
+                .argv = {engine, "exec", "--env",
+                         "BASH_ENV=" + CommandTrace::start_file(trace_inside), container},
                 .cwd = workspace,
                 .timeout_s = timeout_of(request)};
     append(phase.argv, command);
@@ -121,10 +134,12 @@ Phases carry_in_devcontainer(const json& request, const std::string& engine,
 }
 
 // Nothing of the user's own caches and settings: what is built is built from nothing.
-Phases carry_on_host(const json& request, const fs::path& workspace, const fs::path& home) {
+Phases carry_on_host(const json& request, const fs::path& workspace, const fs::path& trace,
+                     const fs::path& home) {
   Phases phases;
   std::map<std::string, std::string> environment{
       {"HOME", home.string()},
+      {"BASH_ENV", CommandTrace::start_file(trace)},
       {"XDG_CACHE_HOME", (home / ".cache").string()},
       {"PIP_CACHE_DIR", (home / ".cache/pip").string()},
       {"PIP_NO_CACHE_DIR", "1"},

@@ -23,9 +23,11 @@ struct Phase {
 using Phases = std::vector<Phase>;
 
 // `workspace`: the scenario's own copy. `request`: the order's. `label`: what all that is built and
-// run is to carry (plans/owned_containers.h), whose owner takes it down.
+// run is to carry (plans/owned_containers.h), whose owner takes it down. `trace`: the folder of
+// command_trace.h.
 [[nodiscard]] Phases carry_in_container(const nlohmann::json& request, const std::string& engine,
                                         const std::filesystem::path& workspace,
+                                        const std::filesystem::path& trace,
                                         const std::string& label, const std::string& id);
 // `engine`: docker or podman, which the devcontainer command is to use.
 [[nodiscard]] Phases carry_in_devcontainer(const nlohmann::json& request, const std::string& engine,
@@ -33,6 +35,7 @@ using Phases = std::vector<Phase>;
                                            const std::string& label);
 [[nodiscard]] Phases carry_on_host(const nlohmann::json& request,
                                    const std::filesystem::path& workspace,
+                                   const std::filesystem::path& trace,
                                    const std::filesystem::path& home);
 
 // devcontainer.json without what would take a shortcut: no image, no cacheFrom; the scenario's own
