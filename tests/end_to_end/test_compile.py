@@ -1,6 +1,7 @@
 """compile_kernel through the real server and the real compiler."""
 
 import os
+import time
 import unittest
 
 from assay_client import ADD, SANITIZED, Server, contract, descendants, kernel
@@ -275,10 +276,21 @@ class Cache(unittest.TestCase):
             self.assertFalse(self.compile(server)["cached"])
             self.assertTrue(self.compile(server)["cached"])
 
+    def at_rest(self, server):
+        """Its processes, once the compiler that is made ahead stands ready."""
+        seen = None
+        for _ in range(30):
+            now = {pid for pid, _ in descendants(server.process.pid)}
+            if now == seen:
+                break
+            seen = now
+            time.sleep(1.5)
+        return seen
+
     def test_a_cached_compile_starts_no_process(self):
         with Server() as server:
             self.compile(server)
-            before = {pid for pid, _ in descendants(server.process.pid)}
+            before = self.at_rest(server)
             for _ in range(20):
                 self.assertTrue(self.compile(server)["cached"])
             after = {pid for pid, _ in descendants(server.process.pid)}
