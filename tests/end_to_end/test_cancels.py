@@ -15,6 +15,9 @@ from assay_client import ADD, FOREVER, META, SANITIZED, descendants, kernel
 ASSAY = os.environ["ASSAY"]
 CANCELS, CLIENTS, SLOTS = 200, 12, 3
 SETTLE_S = 60
+# Descriptors of the engine for a zygote (its channel), and for a compiler made ahead (its channel, the
+# pipes to it and to its keeper, what tells of their end).
+OF_A_ZYGOTE, OF_A_SPARE = 1, 6
 SLOW_TO_COMPILE = "#include <cuda_fp16.h>\n" + "".join(f"__device__ float f{k}(float x) {{ return sinf(x) * {k}; }}\n" for k in range(400)) + ADD
 
 
@@ -99,10 +102,26 @@ class Cancels(unittest.TestCase):
         ending.getresponse().read()
         ending.close()
 
+    def kind(self, pid, command):
+        kind = command.split(" --state")[0].split("/")[-1][:60]
+        if "--zygote" in command:  # what it forked bears its command line, and a name of its own
+            try:
+                with open(f"/proc/{pid}/comm") as file:
+                    kind += " " + ("itself" if file.read().strip() == "assay-zygote" else "forked")
+            except OSError:
+                pass
+        return kind
+
+    def ready(self, kinds):
+        """(zygotes, compilers made ahead) among `kinds`; each of the latter is three processes."""
+        forked = sum(kind.endswith(" forked") for kind in kinds)
+        self.assertEqual(forked % 3, 0, kinds)
+        return sum(kind.endswith(" itself") for kind in kinds), forked // 3
+
     def held(self):
         """(kinds of processes below the server, descriptors of the server and of its engine)."""
         below = descendants(self.server.pid)
-        kinds = sorted(command.split(" --state")[0].split("/")[-1][:60] for _, command in below)
+        kinds = sorted(self.kind(pid, command) for pid, command in below)
         pids = [self.server.pid] + [pid for pid, command in below if " engine " in command]
         fds = []
         for pid in pids:
@@ -168,17 +187,16 @@ class Cancels(unittest.TestCase):
         self.assertEqual(failures, [])
         after = self.idle()
         # How many compilers stand ready depends on what was asked last; everything else is as it was.
-        ready = [[kind for kind in kinds if "--zygote" in kind] for kinds in (before[0], after[0])]
-        # Zygotes, and of each compiler that was made ahead its keeper, its init and itself.
-        made_ahead = max(1, min(4, os.cpu_count() // 4))
-        self.assertLessEqual(len(ready[1]), SLOTS + 3 * made_ahead)
+        (zygotes, spares), (zygotes_before, spares_before) = self.ready(after[0]), self.ready(before[0])
+        self.assertLessEqual(zygotes, SLOTS)
+        self.assertLessEqual(spares, max(1, min(4, os.cpu_count() // 4)))
         self.assertEqual([kind for kind in after[0] if "--zygote" not in kind],
                          [kind for kind in before[0] if "--zygote" not in kind], "processes")
-        # The engine holds the same number for each compiler that stands ready.
-        spare = len(ready[1]) - len(ready[0])
         self.assertEqual(after[1][0], before[1][0], "the server's descriptors")
-        self.assertIn(after[1][1] - before[1][1], {spare * each for each in range(1, 6)} | {0} if spare else {0},
-                      "the engine's descriptors")
+        self.assertEqual(after[1][1] - OF_A_ZYGOTE * zygotes - OF_A_SPARE * spares,
+                         before[1][1] - OF_A_ZYGOTE * zygotes_before - OF_A_SPARE * spares_before,
+                         f"the engine's descriptors, beside those of {zygotes} zygotes and {spares} spares "
+                         f"({zygotes_before} and {spares_before} before)")
         self.assertEqual(self.files(), ([], []))
         self.assertEqual(set(os.listdir("/dev/shm")) - shared, set())
         stats = self.ask("GET", "/stats")

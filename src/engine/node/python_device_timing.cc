@@ -3,13 +3,13 @@
 #include <string>
 
 #include "engine/node/python_timing.h"
+#include "engine/node/trial_judgement.h"
 
 namespace assay::node {
 namespace {
 
 using nlohmann::json;
 using std::chrono::nanoseconds;
-using Clock = std::chrono::steady_clock;
 
 // Of N calls: far above what waiting for a device varies by.
 constexpr nanoseconds kDeviceTurn = std::chrono::milliseconds(8);
@@ -43,6 +43,19 @@ std::string microseconds(double ns) {
 
 }  // namespace
 
+// The calls of a turn alone: what they work on is there.
+std::variant<nanoseconds, Ended> PythonTiming::called(PythonSession& session, const Deal& deal) {
+  auto gone = session.go(deal.calls, inputs_.seed(trials_.front()), execution_left_);
+  if (auto* ended = std::get_if<Ended>(&gone)) return std::move(*ended);
+  const auto& turn = std::get<PythonSession::Turn>(gone);
+  if (&session == &kernel_) {
+    patched_ = turn.claims.patched;
+    kernel_wall_ += turn.wall;
+    kernel_cpu_ += turn.cpu;
+  }
+  return turn.wall;
+}
+
 std::variant<nanoseconds, Ended> PythonTiming::device_calls(PythonSession& session,
                                                             const posix::SharedMemory& memory,
                                                             const Deal& deal, nanoseconds& whole) {
@@ -60,19 +73,13 @@ std::variant<nanoseconds, Ended> PythonTiming::device_calls(PythonSession& sessi
       session.stage(std::move(whole_memory), {.contents = contents, .stride_bytes = stride_bytes_},
                     execution_left_);
   if (auto* ended = std::get_if<Ended>(&staged)) return std::move(*ended);
-  auto gone = session.go(deal.calls, inputs_.seed(trials_.front()), execution_left_);
-  if (auto* ended = std::get_if<Ended>(&gone)) return std::move(*ended);
+  auto gone = called(session, deal);
+  if (std::holds_alternative<Ended>(gone)) return gone;
   auto fetched = session.fetch(execution_left_);
   if (auto* ended = std::get_if<Ended>(&fetched)) return std::move(*ended);
-  const auto& turn = std::get<PythonSession::Turn>(gone);
-  whole = std::get<PythonSession::Turn>(staged).wall + turn.wall +
+  whole = std::get<PythonSession::Turn>(staged).wall + std::get<nanoseconds>(gone) +
           std::get<PythonSession::Turn>(fetched).wall;
-  if (&session == &kernel_) {
-    patched_ = turn.claims.patched;
-    kernel_wall_ += turn.wall;
-    kernel_cpu_ += turn.cpu;
-  }
-  return turn.wall;
+  return gone;
 }
 
 std::variant<nanoseconds, Ended> PythonTiming::lent_calls(PythonSession& session,
@@ -87,15 +94,7 @@ std::variant<nanoseconds, Ended> PythonTiming::lent_calls(PythonSession& session
   }
   auto staged = session.stage(std::move(arenas), {.contents = contents}, execution_left_);
   if (auto* ended = std::get_if<Ended>(&staged)) return std::move(*ended);
-  auto gone = session.go(deal.calls, inputs_.seed(trials_.front()), execution_left_);
-  if (auto* ended = std::get_if<Ended>(&gone)) return std::move(*ended);
-  const auto& turn = std::get<PythonSession::Turn>(gone);
-  if (&session == &kernel_) {
-    patched_ = turn.claims.patched;
-    kernel_wall_ += turn.wall;
-    kernel_cpu_ += turn.cpu;
-  }
-  return turn.wall;
+  return called(session, deal);
 }
 
 // What was put off would still be under way when its results are looked at, at once.
@@ -104,11 +103,7 @@ PythonTiming::Step PythonTiming::lent_turn(const Deal& deal, Walls& walls) {
   if (deal.examined) chosen = choose(std::min(deal.calls, stretches_));
   if (reference_ != nullptr) {
     auto timed = lent_calls(*reference_, kReferenceSlot, deal);
-    if (auto* ended = std::get_if<Ended>(&timed)) {
-      ended->summary = "The reference: " + ended->summary;
-      ended->detail["which"] = "ref_kernel";
-      return std::move(*ended);
-    }
+    if (auto* ended = std::get_if<Ended>(&timed)) return about_reference(std::move(*ended));
     walls.reference = std::get<nanoseconds>(timed);
     for (const std::uint32_t index : chosen) {
       auto answer = referee_.expect(kReferenceSlot + index);
@@ -116,10 +111,7 @@ PythonTiming::Step PythonTiming::lent_turn(const Deal& deal, Walls& walls) {
     }
   }
   auto timed = lent_calls(kernel_, kKernelSlot, deal);
-  if (auto* ended = std::get_if<Ended>(&timed)) {
-    ended->detail["which"] = "kernel";
-    return std::move(*ended);
-  }
+  if (auto* ended = std::get_if<Ended>(&timed)) return about_kernel(std::move(*ended));
   walls.kernel = std::get<nanoseconds>(timed);
   timed_calls_ += deal.calls;
   for (const std::uint32_t index : chosen) {
@@ -139,19 +131,12 @@ PythonTiming::Step PythonTiming::device_turn(const Deal& deal, Walls& walls) {
     of_reference = posix::SharedMemory::create("assay-turn", bytes);
     nanoseconds whole{0};
     auto timed = device_calls(*reference_, *of_reference, deal, whole);
-    if (auto* ended = std::get_if<Ended>(&timed)) {
-      ended->summary = "The reference: " + ended->summary;
-      ended->detail["which"] = "ref_kernel";
-      return std::move(*ended);
-    }
+    if (auto* ended = std::get_if<Ended>(&timed)) return about_reference(std::move(*ended));
     walls.reference = std::get<nanoseconds>(timed);
   }
   const auto memory = posix::SharedMemory::create("assay-turn", bytes);
   auto timed = device_calls(kernel_, memory, deal, walls.kernel_whole);
-  if (auto* ended = std::get_if<Ended>(&timed)) {
-    ended->detail["which"] = "kernel";
-    return std::move(*ended);
-  }
+  if (auto* ended = std::get_if<Ended>(&timed)) return about_kernel(std::move(*ended));
   walls.kernel = std::get<nanoseconds>(timed);
   timed_calls_ += deal.calls;
   if (!deal.examined) return std::nullopt;

@@ -73,12 +73,10 @@ std::optional<Ended> unsupported_python(const KernelTask& task, const Gpu* gpu) 
                     "a comparison across processes of different kinds");
     }
     if (!source->is_python() || runs_here(*source, gpu)) continue;
-    return refuse(
-        "Kernel type '" + type +
-            "' is not judged by this version without a GPU: of the Python types it runs "
-            "`torch`, `multi_kernel` and `triton` there, and `torch_cuda` where torch and "
-            "nvcc can build it.",
-        "a runner for " + type);
+    return refuse("Kernel type '" + type +
+                      "' is not judged here: torch builds it, where there is a GPU, nvcc and a "
+                      "torch for CUDA. Its device code can be judged as `cuda`.",
+                  "a GPU, nvcc and a torch built for CUDA");
   }
   if (gpu == nullptr && task.has_python_reference() && task.device.starts_with("gpu")) {
     return refuse(

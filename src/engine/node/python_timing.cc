@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/node/ratio.h"
+#include "engine/node/trial_judgement.h"
 
 namespace assay::node {
 namespace {
@@ -120,19 +121,12 @@ PythonTiming::Step PythonTiming::turn(std::uint32_t calls, Walls& walls) {
   if (reference_ != nullptr) {
     of_reference = posix::SharedMemory::create("assay-turn", bytes);
     auto timed = time(*reference_, *of_reference, calls);
-    if (auto* ended = std::get_if<Ended>(&timed)) {
-      ended->summary = "The reference: " + ended->summary;
-      ended->detail["which"] = "ref_kernel";
-      return std::move(*ended);
-    }
+    if (auto* ended = std::get_if<Ended>(&timed)) return about_reference(std::move(*ended));
     walls.reference = std::get<PythonSession::Turn>(timed).wall;
   }
   const auto memory = posix::SharedMemory::create("assay-turn", bytes);
   auto timed = time(kernel_, memory, calls);
-  if (auto* ended = std::get_if<Ended>(&timed)) {
-    ended->detail["which"] = "kernel";
-    return std::move(*ended);
-  }
+  if (auto* ended = std::get_if<Ended>(&timed)) return about_kernel(std::move(*ended));
   auto& said = std::get<PythonSession::Turn>(timed);
   walls.kernel = said.wall;
   kernel_wall_ += said.wall;
@@ -240,7 +234,9 @@ void PythonTiming::conclude(json& body) {
       {{"check", "sampled_outputs"},
        {"result", "agrees"},
        {"detail", std::to_string(examined_) + " of " + std::to_string(timed_calls_) +
-                      " timed calls examined, each on contents of its own"}});
+                      " timed calls examined, " +
+                      (plan_.on_device ? "of each turn the last, which alone has its contents"
+                                       : "each on contents of its own")}});
   if (reference_ == nullptr) return;
   body["reference_samples_ns"] = reference_samples_ns_;
   body["speedup"] = nullptr;

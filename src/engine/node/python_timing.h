@@ -79,6 +79,8 @@ class PythonTiming {
   [[nodiscard]] Step estimate_on_device();
   [[nodiscard]] Step device_round();
   [[nodiscard]] Step device_turn(const Deal& deal, Walls& walls);
+  [[nodiscard]] std::variant<std::chrono::nanoseconds, Ended> called(PythonSession& session,
+                                                                     const Deal& deal);
   // Returns how long the calls took; `whole` with what was moved.
   [[nodiscard]] std::variant<std::chrono::nanoseconds, Ended> device_calls(
       PythonSession& session, const posix::SharedMemory& memory, const Deal& deal,
