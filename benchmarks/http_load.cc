@@ -152,6 +152,16 @@ Load read_arguments(int argc, char** argv) {
   return load;
 }
 
+// Looks instead of sleeping: to be woken costs this program more than the servers' whole work, and
+// would be counted as theirs.
+int await(int poll, std::vector<epoll_event>& events) {
+  const auto end = Clock::now() + std::chrono::seconds(30);
+  for (;;) {
+    const int ready = ::epoll_wait(poll, events.data(), static_cast<int>(events.size()), 0);
+    if (ready != 0 || Clock::now() > end) return ready;
+  }
+}
+
 Tally run(const Load& load) {
   Tally tally;
   std::uint32_t next_id = kFirstId;
@@ -176,7 +186,7 @@ Tally run(const Load& load) {
   }
   std::vector<epoll_event> events(load.connections);
   while (open > 0) {
-    const int ready = ::epoll_wait(poll, events.data(), static_cast<int>(events.size()), 30'000);
+    const int ready = await(poll, events);
     if (ready <= 0) {
       tally.fault("no answer within 30 s");
       break;

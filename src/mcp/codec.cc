@@ -72,8 +72,8 @@ class Conversion {
     for (const dom::key_value_pair member : object) {
       std::string key(member.key);
       Json value = convert(member.value);
-      const auto [where, inserted] = members.try_emplace(key, std::move(value));
-      if (!inserted && !repeated_) repeated_ = std::move(key);
+      const auto [where, inserted] = members.try_emplace(std::move(key), std::move(value));
+      if (!inserted && !repeated_) repeated_ = std::string(member.key);
       if (overflowed()) break;
     }
     return members;
@@ -309,9 +309,13 @@ std::string encode(const OrderedJson& value) {
 }
 
 std::string encode_result(const RequestId& id, std::string_view result_text) {
-  std::string line = R"({"jsonrpc":"2.0","id":)" + encode(to_json(id)) + R"(,"result":)";
-  line.reserve(line.size() + result_text.size() + 1);
-  line.append(result_text).push_back('}');
+  constexpr std::string_view kBefore = R"({"jsonrpc":"2.0","id":)";
+  constexpr std::string_view kBetween = R"(,"result":)";
+  const auto* number = std::get_if<std::int64_t>(&id.value);
+  const std::string own_id = number != nullptr ? std::to_string(*number) : encode(to_json(id));
+  std::string line;
+  line.reserve(kBefore.size() + own_id.size() + kBetween.size() + result_text.size() + 1);
+  line.append(kBefore).append(own_id).append(kBetween).append(result_text).push_back('}');
   return line;
 }
 

@@ -81,7 +81,16 @@ OrderedJson amount(double value) {
   return value;
 }
 
-OrderedJson text_block(std::string text) { return {{"type", "text"}, {"text", std::move(text)}}; }
+// "content", "structuredContent", "isError", "resultType" and "_meta".
+constexpr std::size_t kResultMembers = 5;
+
+// Member by member, as everything that each answer holds: an initialiser list copies all of it.
+OrderedJson text_block(std::string text) {
+  OrderedJson block;
+  block["type"] = "text";
+  block["text"] = std::move(text);
+  return block;
+}
 
 OrderedJson link_block(const ResourceLink& link) {
   OrderedJson block = {{"type", "resource_link"}, {"uri", link.uri}, {"name", link.name}};
@@ -201,7 +210,7 @@ RpcError not_initialized() {
 OrderedJson complete_result(OrderedJson result, const Identity& identity, Revision revision) {
   if (era_of(revision) == Era::legacy) return result;
   result["resultType"] = "complete";
-  result["_meta"] = {{kServerInfoKey, server_info(identity, revision)}};
+  result["_meta"][kServerInfoKey] = server_info(identity, revision);
   return result;
 }
 
@@ -287,7 +296,9 @@ OrderedJson call_result(const Identity& identity, const ToolResult& result, Revi
     created["resultType"] = "task";
     return created;
   }
-  OrderedJson member = {{"content", content_of(result, revision)}};
+  OrderedJson member = OrderedJson::object();
+  member.get_ref<OrderedJson::object_t&>().reserve(kResultMembers);
+  member["content"] = content_of(result, revision);
   const bool presentable = era_of(revision) == Era::modern || result.structured.is_object();
   if (revision >= Revision::v2025_06_18 && !result.structured.is_null() && presentable)
     member["structuredContent"] = result.structured;

@@ -94,9 +94,18 @@ class Walk {
                       .suggestion = std::move(suggestion)});
   }
 
-  static const Json* find(const Json& schema, const char* keyword) {
-    const auto found = schema.find(keyword);
-    return found == schema.end() ? nullptr : &*found;
+  // Of the few members that most schemas have, mostly a size alone tells that it is none of them.
+  static const Json* find(const Json& schema, std::string_view keyword) {
+    constexpr std::size_t kFew = 8;
+    const auto* members = schema.get_ptr<const Json::object_t*>();
+    if (members == nullptr) return nullptr;
+    if (members->size() > kFew) {
+      const auto found = members->find(keyword);
+      return found == members->end() ? nullptr : &found->second;
+    }
+    for (const auto& [name, value] : *members)
+      if (name == keyword) return &value;
+    return nullptr;
   }
 
   [[nodiscard]] std::vector<Violation> attempt(const Json& schema, const Json& value,
@@ -225,7 +234,7 @@ class Walk {
       const Place here(place, key);
       if (names) check(*names, key, here);
       bool known = false;
-      if (const Json* inner = properties ? find(*properties, key.c_str()) : nullptr) {
+      if (const Json* inner = properties ? find(*properties, key) : nullptr) {
         known = true;
         check(*inner, member, here);
       }

@@ -88,7 +88,7 @@ class Tables(unittest.TestCase):
             for path in (ROOT / folder).glob("*.cc"):
                 text = path.read_text(encoding="utf-8")
                 if path.name != "http_message.cc":  # there they are only spelt out
-                    used |= {int(code) for code in re.findall(r"(?:status = |return |refus\w+\(|_error\(|_answer\(|head_of\(|answer\(\w+, \w+\.|: )([2-5]\d\d)\b", text)}
+                    used |= {int(code) for code in re.findall(r"(?:status = |return |refus\w+\(|_error\(|_answer\(|bytes_of\(|answer\(\w+, \w+\.|: )([2-5]\d\d)\b", text)}
         self.assertEqual(used - told, set())
         self.assertEqual(told - used, set(), "explained, but nowhere answered")
 

@@ -47,7 +47,7 @@ void check_access(const HttpRequest& request) {
     const auto admitted = access.admit(request, door);
     if (const auto* refusal = std::get_if<HttpAnswer>(&admitted)) {
       require(refusal->status >= 400 && refusal->status < 500);
-      require(!head_of(refusal->status, refusal->fields).empty());
+      require(!bytes_of(refusal->status, refusal->fields).empty());
     } else if (door == Access::Door::guarded) {
       require(!std::get<std::string>(admitted).empty());
     }

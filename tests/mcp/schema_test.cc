@@ -66,6 +66,9 @@ TEST_CASE("objects", "[schema]") {
   CHECK(faults(schema, R"({"name":"a","blockDim":1})") ==
         "/blockDim: unknown property; did you mean \"block_dim\"?");
   CHECK(faults(schema, R"({"name":"a","zzz":1})") == "/zzz: unknown property; expected: block_dim");
+  // A name goes on behind a NUL.
+  CHECK(faults(schema, R"({"name":"a","block_dim\u0000":1})").find("unknown property") !=
+        std::string::npos);
   CHECK(faults(schema, "{}") ==
         "arguments: needs at least 1 members (has 0)\n/name: required, but missing");
   CHECK(faults(R"({"additionalProperties":{"type":"integer"}})", R"({"a":1,"b":"x"})") ==

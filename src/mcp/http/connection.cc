@@ -22,6 +22,7 @@ constexpr std::size_t kReadBytes = std::size_t{16} << 10;
 // While an answer is pending, what arrives early is kept up to here; beyond it nothing is read.
 constexpr std::size_t kMaxEarlyBytes = std::size_t{64} << 10;
 constexpr std::chrono::milliseconds kLinger{2'000};
+constexpr std::size_t kUsualFields = 12;
 constexpr Clock::duration kNoDeadline = std::chrono::hours(24 * 365);
 
 // What a request that cannot be read is answered.
@@ -33,14 +34,24 @@ int status_of_fault(const error_code& fault) {
   return 400;
 }
 
-std::string date_now() {
+std::string date_of(std::time_t when) {
   std::array<char, 40> text{};
-  const std::time_t now = std::time(nullptr);
   std::tm parts{};
-  ::gmtime_r(&now, &parts);
+  ::gmtime_r(&when, &parts);
   const std::size_t size =
       std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
   return {text.data(), size};
+}
+
+// Written once a second.
+const std::string& date_now() {
+  thread_local std::time_t second = -1;
+  thread_local std::string text;
+  if (const std::time_t now = std::time(nullptr); now != second) {
+    text = date_of(now);
+    second = now;
+  }
+  return text;
 }
 
 // "http://host/path" is as good as "/path"; what is no path is left to be not found.
@@ -62,13 +73,12 @@ class Connection::Turn final : public Responder {
 
   void answer(HttpAnswer answer) override {
     Fields fields = common_fields();
-    if (!answer.content_type.empty()) fields.push_back({"Content-Type", answer.content_type});
+    if (!answer.content_type.empty())
+      fields.push_back({"Content-Type", std::move(answer.content_type)});
     if (answer.status != 204)
       fields.push_back({"Content-Length", std::to_string(answer.body.size())});
     for (Field& field : answer.fields) fields.push_back(std::move(field));
-    std::string bytes = head_of(answer.status, fields);
-    if (!head_only_) bytes += answer.body;
-    send(std::move(bytes));
+    send(bytes_of(answer.status, fields, head_only_ ? std::string_view() : answer.body));
     complete();
   }
 
@@ -76,7 +86,7 @@ class Connection::Turn final : public Responder {
     Fields all = common_fields();
     for (Field& field : fields) all.push_back(std::move(field));
     if (chunked_) all.push_back({"Transfer-Encoding", "chunked"});
-    send(head_of(200, all));
+    send(bytes_of(200, all));
   }
 
   void write(std::string bytes) override {
@@ -99,7 +109,9 @@ class Connection::Turn final : public Responder {
 
  private:
   [[nodiscard]] Fields common_fields() const {
-    Fields fields{{"Date", date_now()}};
+    Fields fields;
+    fields.reserve(kUsualFields);
+    fields.push_back({"Date", date_now()});
     if (!keep_) fields.push_back({"Connection", "close"});
     for (const Field& field : always()) fields.push_back(field);
     return fields;
@@ -208,6 +220,7 @@ void Connection::take_turn() {
   HttpRequest request{.method = std::string(message.method_string()),
                       .path = std::string(target.substr(0, mark)),
                       .query = std::string(target.substr(std::min(mark + 1, target.size())))};
+  request.fields.reserve(kUsualFields);
   for (const auto& field : message)
     request.fields.push_back(
         {.name = std::string(field.name_string()), .value = std::string(field.value())});
@@ -230,7 +243,7 @@ void Connection::refuse(int status) {
                 {"Connection", "close"},
                 {"Content-Type", answer.content_type},
                 {"Content-Length", std::to_string(answer.body.size())}};
-  send(head_of(status, fields) + answer.body);
+  send(bytes_of(status, fields, answer.body));
 }
 
 void Connection::send(std::string bytes) {

@@ -33,6 +33,8 @@ constexpr std::array<std::pair<int, std::string_view>, 23> kReasons{{
     {505, "HTTP Version Not Supported"},
 }};
 
+constexpr std::size_t kUsualHeadBytes = 512;
+
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 }  // namespace
@@ -80,12 +82,15 @@ std::optional<std::string> HttpRequest::parameter(std::string_view name) const {
   return std::nullopt;
 }
 
-std::string head_of(int status, const Fields& fields) {
-  std::string head = "HTTP/1.1 " + std::to_string(status) + ' ';
+std::string bytes_of(int status, const Fields& fields, std::string_view body) {
+  std::string head;
+  head.reserve(kUsualHeadBytes + body.size());
+  head.append("HTTP/1.1 ").append(std::to_string(status)).push_back(' ');
   head.append(reason_of(status)).append("\r\n");
   for (const Field& field : fields)
     head.append(field.name).append(": ").append(field.value).append("\r\n");
-  return head.append("\r\n");
+  head.append("\r\n").append(body);
+  return head;
 }
 
 }  // namespace assay::mcp::http

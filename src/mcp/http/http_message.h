@@ -41,7 +41,7 @@ struct HttpAnswer {
 [[nodiscard]] bool same_name(std::string_view a, std::string_view b);
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 
-// The status line and the fields, up to and including the empty line.
-[[nodiscard]] std::string head_of(int status, const Fields& fields);
+// The status line and the fields, up to and including the empty line, and the body.
+[[nodiscard]] std::string bytes_of(int status, const Fields& fields, std::string_view body = {});
 
 }  // namespace assay::mcp::http

@@ -115,7 +115,7 @@ class HttpServer::Impl final : public ConnectionOwner,
     if (connections_.size() >= limits_.max_connections) {
       error_code ignored;
       socket.non_blocking(true, ignored);
-      const std::string full = head_of(503, {{"Connection", "close"}, {"Content-Length", "0"}});
+      const std::string full = bytes_of(503, {{"Connection", "close"}, {"Content-Length", "0"}});
       socket.write_some(asio::buffer(full), ignored);
       return;
     }
