@@ -1,9 +1,15 @@
+#include <fcntl.h>
 #include <grp.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/shm.h>
 
 #include <algorithm>
+#include <fstream>
 #include <set>
+#include <sstream>
 
+#include "engine/confinement/canaries.h"
 #include "tests/catch.h"
 #include "tests/confinement/fixture.h"
 
@@ -176,13 +182,68 @@ TEST_CASE("a runner that cannot be probed gives no level at all") {
   CHECK_FALSE(mute.failure.empty());
 }
 
+// What a supervisor that is killed in the middle of its self-test leaves, an hour later.
+std::filesystem::path left_behind(const std::filesystem::path& folder, bool locked) {
+  const auto left = folder / (locked ? "assay-canary-locked" : "assay-canary-unlocked");
+  std::filesystem::create_directory(left);
+  std::ofstream(left / "secret") << "secret";
+  std::filesystem::last_write_time(left, std::filesystem::file_time_type::clock::now() - 1h);
+  return left;
+}
+
+std::set<std::string> shared_memory_segments() {
+  std::set<std::string> ids;
+  std::ifstream table("/proc/sysvipc/shm");
+  std::string line;
+  std::getline(table, line);
+  while (std::getline(table, line)) {
+    std::istringstream fields(line);
+    std::string key, id, mode, bytes, maker;
+    fields >> key >> id >> mode >> bytes >> maker;
+    if (maker == std::to_string(::getpid())) ids.insert(id);
+  }
+  return ids;
+}
+
+TEST_CASE("what a killed supervisor left of its self-test the next one removes") {
+  const auto folder = std::filesystem::temp_directory_path() / unique_marker();
+  std::filesystem::create_directory(folder);
+  const auto left = left_behind(folder, false);
+  const auto others = left_behind(folder, true);
+  const posix::Descriptor lock(::open(others.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  REQUIRE(::flock(lock.get(), LOCK_EX | LOCK_NB) == 0);
+  {
+    const Canaries canaries(folder);
+    CHECK_FALSE(std::filesystem::exists(left));
+    CHECK(std::filesystem::exists(others / "secret"));
+    CHECK(std::filesystem::exists(canaries.targets().folder));
+    const Canaries more(folder);
+    CHECK(std::filesystem::exists(canaries.targets().folder));
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("the shared memory of the self-test can be attached and goes with its process") {
+  const Canaries canaries("/tmp");
+  const int id = canaries.targets().shared_memory_id;
+  REQUIRE(id >= 0);
+  void* attached = ::shmat(id, nullptr, SHM_RDONLY);
+  REQUIRE(reinterpret_cast<std::intptr_t>(attached) != -1);
+  ::shmdt(attached);
+  shmid_ds about{};
+  REQUIRE(::shmctl(id, IPC_STAT, &about) == 0);
+  CHECK((about.shm_perm.mode & SHM_DEST) != 0);
+}
+
 TEST_CASE("the self-test leaves nothing behind") {
+  const auto segments = shared_memory_segments();
   const auto folder = std::filesystem::temp_directory_path() / unique_marker();
   std::filesystem::create_directory(folder);
   const Isolation isolation =
       best_available({.runner = ASSAY_MISBEHAVING_RUNNER, .canary_folder = folder});
   CHECK(isolation.failure == "");
   CHECK(std::filesystem::is_empty(folder));
+  CHECK(shared_memory_segments() == segments);
   std::filesystem::remove_all(folder);
 }
 

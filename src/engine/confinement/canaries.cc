@@ -3,14 +3,18 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/file.h>
 #include <sys/ipc.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <system_error>
 
@@ -21,8 +25,39 @@ namespace {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "assay-canary-";
+constexpr std::string_view kPlanted = "-planted";
+// Between a folder's making and its lock.
+constexpr std::time_t kGrace_s = 60;
+
+posix::Descriptor open_folder(const std::string& path) {
+  return posix::Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+// Whoever made it is dead: its lock is gone.
+bool is_left(const std::string& path) {
+  const posix::Descriptor folder = open_folder(path);
+  struct stat about {};
+  return folder && ::fstat(folder.get(), &about) == 0 && about.st_uid == ::geteuid() &&
+         about.st_mtime + kGrace_s < std::time(nullptr) &&
+         ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+// A server that was killed in its first moments could not.
+void remove_what_was_left(const std::string& where) {
+  std::error_code ignored;
+  for (fs::directory_iterator entry(where, ignored), end; entry != end; entry.increment(ignored)) {
+    const std::string name = entry->path().filename();
+    if (!name.starts_with(kPrefix) || !is_left(entry->path())) continue;
+    ::unlink(("/tmp/" + name + std::string(kPlanted)).c_str());
+    fs::remove_all(entry->path(), ignored);
+  }
+}
+
 std::string make_folder(const std::string& where) {
-  std::string name = where + "/assay-canary-XXXXXX";
+  std::string name = where + "/" + std::string(kPrefix) + "XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) fail("folder of the self-test");
   return name;
 }
@@ -68,12 +103,15 @@ void write_secret(const std::string& path) {
 
 Canaries::Canaries(const std::string& folder) {
   targets_.supervisor = ::getpid();
+  remove_what_was_left(folder);
   targets_.folder = make_folder(folder);
+  lock_ = open_folder(targets_.folder);
+  if (lock_) ::flock(lock_.get(), LOCK_EX | LOCK_NB);
   targets_.secret = targets_.folder + "/secret";
   const std::string unique = std::filesystem::path(targets_.folder).filename();
   targets_.path_socket = targets_.folder + "/control";
   targets_.abstract_socket = unique;
-  targets_.planted_socket = "/tmp/" + unique + "-planted";
+  targets_.planted_socket = "/tmp/" + unique + std::string(kPlanted);
   targets_.environment = {"PATH", "LANG", "HOME", "TMPDIR", "ASAN_OPTIONS", "TSAN_OPTIONS"};
   try {
     write_secret(targets_.secret);
@@ -83,7 +121,19 @@ Canaries::Canaries(const std::string& folder) {
     std::filesystem::remove_all(targets_.folder, ignored);
     throw;
   }
-  targets_.shared_memory_id = ::shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+  share_memory();
+}
+
+// Removed at once, so that it goes with this process however that ends; until then whoever knows
+// its number attaches it as any other.
+void Canaries::share_memory() {
+  const int id = ::shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+  if (id < 0) return;
+  void* const attached = ::shmat(id, nullptr, 0);
+  ::shmctl(id, IPC_RMID, nullptr);
+  if (reinterpret_cast<std::intptr_t>(attached) == -1) return;
+  shared_memory_ = attached;
+  targets_.shared_memory_id = id;
 }
 
 void Canaries::listen_everywhere() {
@@ -94,7 +144,7 @@ void Canaries::listen_everywhere() {
 }
 
 Canaries::~Canaries() {
-  if (targets_.shared_memory_id >= 0) ::shmctl(targets_.shared_memory_id, IPC_RMID, nullptr);
+  if (shared_memory_ != nullptr) ::shmdt(shared_memory_);
   ::unlink(targets_.planted_socket.c_str());
   std::error_code ignored;
   std::filesystem::remove_all(targets_.folder, ignored);

@@ -1,5 +1,6 @@
 // What the self-test puts up to be attacked: a secret file, listeners, shared memory. All of it is
-// gone when the object is. Made and used by one thread. Throws std::system_error.
+// gone when the object is, and when its process was killed, when the next one is made. Made and
+// used by one thread. Throws std::system_error.
 #pragma once
 
 #include <string>
@@ -22,8 +23,11 @@ class Canaries {
 
  private:
   void listen_everywhere();
+  void share_memory();
 
   Targets targets_{};
+  posix::Descriptor lock_{};  // of the folder: while it is held, the folder is somebody's
+  void* shared_memory_ = nullptr;
   posix::Descriptor tcp_{};
   posix::Descriptor udp_{};
   posix::Descriptor path_{};

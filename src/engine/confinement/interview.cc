@@ -51,6 +51,13 @@ std::string listen(const posix::Descriptor& channel, Clock::time_point deadline)
   return answer;
 }
 
+// What had no target was not tried.
+void drop_untried(std::vector<Attack>& attacks, const Targets& targets) {
+  if (targets.shared_memory_id >= 0) return;
+  std::erase_if(attacks,
+                [](const Attack& attack) { return attack.name == "attach_shared_memory"; });
+}
+
 // A right that was given is no attack.
 void drop_permitted(std::vector<Attack>& attacks, const SelfTest& test) {
   if (!test.may_start_processes) return;
@@ -85,6 +92,7 @@ Interview run(const SelfTest& test, const Layers& layers) {
   for (auto& attack : seen.findings.attacks) {
     if (attack.name == "plant_socket") attack.open = canaries.socket_was_planted();
   }
+  drop_untried(seen.findings.attacks, canaries.targets());
   drop_permitted(seen.findings.attacks, test);
   return seen;
 }

@@ -24,7 +24,7 @@ struct Targets {
   std::string abstract_socket{};
   // Where the probe tries to put a socket that others would trust.
   std::string planted_socket{};
-  int shared_memory_id = -1;
+  int shared_memory_id = -1;  // -1: there is none to be had, and nothing to attack
   // Names of the variables that the worker's environment is to have.
   std::vector<std::string> environment{};
   Limits limits{};
