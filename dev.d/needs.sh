@@ -4,7 +4,7 @@
 
 build_packages=(ca-certificates catch2 cmake g++ libboost-dev libcli11-dev libfmt-dev libseccomp-dev libspdlog-dev
   libsqlite3-dev libssl-dev libyaml-cpp-dev ninja-build nlohmann-json3-dev python3 zlib1g-dev)
-lint_packages=(clang-tidy shellcheck)
+lint_packages=(shellcheck)
 
 help_needs() {
   cat <<'TEXT'
@@ -132,6 +132,8 @@ need_python_environment() {
 }
 
 # clang-format's taste changes with its version: 14 decides, from the distribution or from PyPI's wheel.
+# clang-tidy looks past what it finds in system headers since 21, in a third of the time: PyPI's wheel, and
+# where that cannot be had the distribution's.
 need_lint_tools() {
   need_packages "${lint_packages[@]}"
   if command -v clang-format-14 >/dev/null; then
@@ -139,22 +141,31 @@ need_lint_tools() {
   elif clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
     CLANG_FORMAT=clang-format
   else
-    need_clang_format_wheel
+    need_tool_wheel clang-format 14.0.6
+    CLANG_FORMAT=$tool_wheel
   fi
-  export CLANG_FORMAT
+  if need_tool_wheel clang-tidy 23.1.4; then
+    CLANG_TIDY=$tool_wheel
+  else
+    need_packages clang-tidy
+    CLANG_TIDY=clang-tidy
+  fi
+  export CLANG_FORMAT CLANG_TIDY
 }
 
-need_clang_format_wheel() {
-  CLANG_FORMAT=$root/.deps/clang-format-14/clang_format/data/bin/clang-format
-  [ ! -x "$CLANG_FORMAT" ] || return 0
+# NAME VERSION: the program of that name out of its wheel; $tool_wheel is where it lies then.
+need_tool_wheel() {
+  local folder=.deps/$1-${2%%.*} package=${1//-/_}
+  tool_wheel=$root/$folder/$package/data/bin/$1
+  [ ! -x "$tool_wheel" ] || return 0
   find_pip
-  say "fetching clang-format 14 (a PyPI wheel) into .deps/clang-format-14"
-  rm -rf .deps/clang-format-14.new
+  say "fetching $1 $2 (a PyPI wheel) into $folder"
+  rm -rf "$folder.new"
   "$pip_python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
-    -d .deps/clang-format-14.new clang-format==14.0.6 </dev/null
-  (cd .deps/clang-format-14.new && python3 -m zipfile -e ./*.whl . && rm ./*.whl)
-  chmod +x .deps/clang-format-14.new/clang_format/data/bin/clang-format
-  mv .deps/clang-format-14.new .deps/clang-format-14
+    -d "$folder.new" "$1==$2" </dev/null || return
+  (cd "$folder.new" && python3 -m zipfile -e ./*.whl . && rm ./*.whl) || return
+  chmod +x "$folder.new/$package/data/bin/$1" || return
+  mv "$folder.new" "$folder"
 }
 
 # The fuzzers need clang and its runtime, which Debian packs apart and names by version.
