@@ -1,5 +1,5 @@
 """On a machine with a GPU: what a warm evaluation costs, how alike a kernel is to itself, which known differences are
-found, and how soon the device works again after a fault. Prints a table; benchmarks/RESULTS.md keeps dated ones.
+found, and how soon the device works again after a fault. Prints figures; benchmarks/RESULTS.md keeps dated ones.
 
     ASSAY=build/release/bin/assay python3 benchmarks/gpu.py
 """
@@ -11,11 +11,13 @@ import sys
 import time
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-sys.path.insert(0, os.path.join(ROOT, "tests", "end_to_end"))
+sys.path[:0] = [os.path.join(ROOT, "tests", "end_to_end"), os.path.join(ROOT, "tests", "gpu")]
 os.environ.setdefault("ASSAY", os.path.join(ROOT, "build", "release", "bin", "assay"))
 from assay_client import ADD, Server, contract, kernel  # noqa: E402
+from figures import tell  # noqa: E402
 
 MILLION = 1 << 20
+IDLE_S = 5
 # Work per element: from kernels of some microseconds to some milliseconds.
 LOOP = """__global__ void add(const float* a, const float* b, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -46,13 +48,19 @@ def warm_evaluations(server):
     evaluate(server, ADD, MILLION)
     fresh = [evaluate(server, f"{ADD}\n// {time.time()} {i}", MILLION) for i in range(12)]
     cached = [evaluate(server, ADD, MILLION) for _ in range(12)]
-    for what, runs in (("new source", fresh), ("cached compile", cached)):
+    for what, runs, goal_ms in (("new source", fresh, 60), ("cached compile", cached, 20)):
         assert all(report["verdict"] == "passed" for report, _ in runs)
         stages = {stage["name"]: round(stage["ms"]) for stage in runs[-1][0]["stages"]}
         rest = statistics.median(ms - sum(s["ms"] for s in report["stages"]) for report, ms in runs)
         print(f"  beside the stages: {rest:.1f} ms")
-        print(f"| warm evaluate, 1 M elements, 100 timed runs, {what} | p50 {statistics.median(ms for _, ms in runs):.0f} ms,"
-              f" p95 {percentile([ms for _, ms in runs], 0.95):.0f} ms; stages {stages} |", flush=True)
+        p50 = statistics.median(ms for _, ms in runs)
+        print(f"  stages: {stages}", flush=True)
+        tell(f"warm evaluate, 1 M elements, 100 timed runs, {what}",
+             f"p50 {p50:.0f} ms, p95 {percentile([ms for _, ms in runs], 0.95):.0f} ms", f"{goal_ms} ms", p50 <= goal_ms)
+    time.sleep(IDLE_S)
+    report, ms = evaluate(server, f"{ADD}\n// {time.time()} idle", MILLION)
+    assert report["verdict"] == "passed", report["summary"]
+    tell(f"the first after {IDLE_S} s of idling", f"{ms:.0f} ms", "100 ms", ms <= 100)
 
 
 def beside_a_plain_script():
@@ -63,11 +71,11 @@ def beside_a_plain_script():
         ran = subprocess.run([sys.executable, script, f"{time.time()} {i}"], capture_output=True, text=True, check=False)
         if ran.returncode != 0:
             said = (ran.stdout + ran.stderr).strip().splitlines()[-1:]
-            print(f"| a plain CuPy script doing the same | not run: {said} |")
+            tell("a plain CuPy script doing the same", f"not run: {said}")
             return
         times.append(time.monotonic() - begin)
         said = ran.stdout.strip()
-    print(f"| a plain CuPy script doing the same, from a fresh process | p50 {statistics.median(times) * 1e3:.0f} ms ({said}) |", flush=True)
+    tell("a plain CuPy script doing the same, from a fresh process", f"p50 {statistics.median(times) * 1e3:.0f} ms ({said})")
 
 
 def several_clients():
@@ -85,7 +93,8 @@ def several_clients():
                     flying.discard(message["id"])
                     assert message["result"]["structuredContent"]["verdict"] == "passed"
                     count += 1
-            print(f"| four in flight, {what} | {count / (time.monotonic() - begin):.1f} evaluations a second |", flush=True)
+            rate = count / (time.monotonic() - begin)
+            tell(f"four in flight, {what}, runners reused", f"{rate:.1f} evaluations a second", "20", rate >= 20)
 
 
 def alike(server):
@@ -105,8 +114,11 @@ def alike(server):
         print(f"  itself: {median_us:9.2f} us  ratio {speedup['ratio']:.5f}  [{speedup['low']:.5f}, {speedup['high']:.5f}]"
               f"  {speedup['verdict']} ({speedup['basis']})", flush=True)
     same = verdicts.count("indistinguishable")
-    print(f"| a kernel against itself, {len(verdicts)} kernels | indistinguishable {same} of {len(verdicts)};"
-          f" deviation p95 {percentile(deviations, 0.95):.4f}, of those above 10 us {percentile(long, 0.95):.4f} |", flush=True)
+    tell(f"a kernel against itself, {len(verdicts)} kernels", f"indistinguishable {same} of {len(verdicts)}", "98 %",
+         same >= 0.98 * len(verdicts))
+    above = percentile(long, 0.95)
+    tell(f"deviation of that ratio, {len(long)} kernels of at least 10 us",
+         f"p95 {above:.4f} (of all {percentile(deviations, 0.95):.4f})", "0.005", above <= 0.005)
 
 
 def known_differences(server):
@@ -116,7 +128,8 @@ def known_differences(server):
             report = compare(server, LOOP % loops, LOOP % round(loops * (1 + share)), n)
             speedup = report["speedup"]
             found.append(f"{speedup['verdict']} {speedup['ratio']:.4f}")
-        print(f"| {share:.0%} more work in the loop | {'; '.join(found)} |", flush=True)
+        right = sum(one.startswith("slower") for one in found)
+        tell(f"{share:.0%} more work in the loop", "; ".join(found), "slower", right == len(found))
 
 
 def after_faults(server):
@@ -128,7 +141,7 @@ def after_faults(server):
         good, ms = evaluate(server, ADD, 1000, until="validated")
         assert good["verdict"] == "passed"
         times.append(ms)
-    print(f"| next job after an illegal address | p50 {statistics.median(times):.0f} ms, worst {max(times):.0f} ms |", flush=True)
+    tell("next job after an illegal address", f"p50 {statistics.median(times):.0f} ms, worst {max(times):.0f} ms", "1000 ms", max(times) <= 1000)
 
 
 def main():
@@ -138,7 +151,7 @@ def main():
         if gpu is None:
             print("no GPU here: nothing was measured")
             return 0
-        print(f"{gpu['model']}, CUDA {gpu['driver']}\n\n| what | figure |\n|---|---|")
+        print(f"{gpu['model']}, CUDA {gpu['driver']}")
         for part in (warm_evaluations, after_faults, alike, known_differences):
             part(server)
     beside_a_plain_script()

@@ -8,7 +8,9 @@
 #include "engine/source/cuda_text.h"
 #include "tools/inferred_contract.h"
 #include "tools/job_answer.h"
+#include "tools/job_resources.h"
 #include "tools/kernel_argument.h"
+#include "tools/machine_code.h"
 #include "tools/preconditions.h"
 #include "tools/refusal.h"
 #include "tools/schemas.h"
@@ -63,6 +65,17 @@ void include_ptx(Jobs& jobs, const std::string& job_id, const CallContext& conte
     if (link.name != "ptx") continue;
     if (auto ptx = jobs.artifact(link)) result.structured["ptx"] = std::move(*ptx);
   }
+}
+
+// What the machine code does, beside the report: a run of the disassembler, so only for who asks
+// for everything.
+void include_machine_code(Jobs& jobs, const std::string& job_id, const CallContext& context,
+                          ToolResult& result) {
+  const auto record = jobs.find(job_id, context.principal);
+  if (!record || record->verdict != job::Verdict::passed) return;
+  const auto code = machine_code_of(jobs, *record, context.stop);
+  result.structured["machine_code"] =
+      code.text ? machine_code_summary(*code.text, 0) : Json{{"unsupported", code.missing}};
 }
 
 // The kernel that evaluate would run: the one named, as the instance asked for; "" for the first.
@@ -125,6 +138,8 @@ ToolResult run(Jobs& jobs, const Library* library, const Json& arguments, CallCo
   ToolResult result = answer_for_new_job(jobs, job_id, arguments, context);
   if (!result.task && arguments.value("include_ptx", false))
     include_ptx(jobs, job_id, context, result);
+  if (!result.task && arguments.value("detail", "short") == "full")
+    include_machine_code(jobs, job_id, context, result);
   return result;
 }
 

@@ -6,6 +6,7 @@
 
 #include "mcp/json.h"
 #include "tools/histogram.h"
+#include "tools/roofline.h"
 
 namespace assay::tools {
 namespace {
@@ -14,12 +15,21 @@ using job::JobRecord;
 using mcp::OrderedJson;
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 4> kParts{"source", "ref_source", "samples", "plot.svg"};
+constexpr std::array<std::string_view, 5> kParts{"source", "ref_source", "samples", "plot.svg",
+                                                 "roofline.svg"};
+
+auto stage_of(const JobRecord& record, std::string_view name) {
+  return std::find_if(record.stages.begin(), record.stages.end(),
+                      [&](const job::StageRecord& stage) { return stage.name == name; });
+}
+
+std::optional<Roofline> roofline(const JobRecord& record) {
+  const auto profiled = stage_of(record, "profiled");
+  return profiled == record.stages.end() ? std::nullopt : roofline_of(profiled->body);
+}
 
 const json* timed_body(const JobRecord& record) {
-  const auto timed =
-      std::find_if(record.stages.begin(), record.stages.end(),
-                   [](const job::StageRecord& stage) { return stage.name == "timed"; });
+  const auto timed = stage_of(record, "timed");
   const bool has_samples = timed != record.stages.end() && timed->body.contains("samples_ns") &&
                            timed->body.at("samples_ns").is_array() &&
                            !timed->body.at("samples_ns").empty();
@@ -69,6 +79,9 @@ std::optional<mcp::ResourceContents> job_part(const JobRecord& record, const std
     if (name == "samples") text = samples_text(*timed);
     if (name == "plot.svg") text = plot(*timed);
   }
+  if (name == "roofline.svg") {
+    if (const auto found = roofline(record)) text = roofline_svg(*found);
+  }
   if (!text) return std::nullopt;
   return mcp::ResourceContents{.mime_type = media_type_of_part(name), .bytes = std::move(*text)};
 }
@@ -76,10 +89,14 @@ std::optional<mcp::ResourceContents> job_part(const JobRecord& record, const std
 std::vector<std::string> job_parts(const JobRecord& record) {
   std::vector<std::string> names;
   for (const std::string_view name : kParts) {
-    const bool is_timing = name == "samples" || name == "plot.svg";
-    const bool there = is_timing
-                           ? timed_body(record) != nullptr
-                           : source(record, name == "source" ? "kernel" : "ref_kernel").has_value();
+    bool there = false;
+    if (name == "roofline.svg") {
+      there = roofline(record).has_value();
+    } else if (name == "samples" || name == "plot.svg") {
+      there = timed_body(record) != nullptr;
+    } else {
+      there = source(record, name == "source" ? "kernel" : "ref_kernel").has_value();
+    }
     if (there) names.emplace_back(name);
   }
   return names;
@@ -87,7 +104,7 @@ std::vector<std::string> job_parts(const JobRecord& record) {
 
 std::string media_type_of_part(const std::string& name) {
   if (name == "samples") return "application/json";
-  return name == "plot.svg" ? "image/svg+xml" : "text/plain";
+  return name.ends_with(".svg") ? "image/svg+xml" : "text/plain";
 }
 
 }  // namespace assay::tools

@@ -1,5 +1,6 @@
 // Parts of a job that are made of its record when somebody asks, instead of being kept: its
-// sources, the samples behind its times, their histogram. Pure; any thread.
+// sources, the samples behind its times, their histogram, its place under the roofline. Pure; any
+// thread.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,8 @@
 
 namespace assay::tools {
 
-// "source", "ref_source", "samples", "plot.svg". Nothing: the job has none of that name.
+// "source", "ref_source", "samples", "plot.svg", "roofline.svg". Nothing: the job has none of that
+// name.
 [[nodiscard]] std::optional<mcp::ResourceContents> job_part(const job::JobRecord& record,
                                                             const std::string& name);
 // The names that job_part() has something for.

@@ -5,6 +5,7 @@
 
 #include "engine/node/toolkit.h"
 #include "tools/job_parts.h"
+#include "tools/machine_code.h"
 #include "tools/report.h"
 
 namespace assay::tools {
@@ -14,7 +15,10 @@ using job::JobRecord;
 using mcp::CallContext;
 using mcp::ResourceContents;
 
-constexpr const char* kSass = "sass";  // made when it is read, of the cubin
+// Made when they are read, of the cubin.
+constexpr const char* kSass = "sass";
+constexpr const char* kMachineCode = "machine_code";
+constexpr std::size_t kMostLines = 500;
 constexpr std::string_view kScheme = "assay://jobs/";
 constexpr std::size_t kListedJobs = 20;
 constexpr std::size_t kSuggestedJobs = 100;
@@ -104,23 +108,13 @@ bool has_sass(const Jobs& jobs, const JobRecord& record) {
 }
 
 // A job that is there and has no machine code is another thing than no such job.
-ResourceContents sass(Jobs& jobs, const JobRecord& record, const CallContext& context) {
-  const auto* link = last_artifact(record, "cubin");
-  if (link == nullptr)
-    throw mcp::BadRequest(
-        "unsupported: this job kept no machine code. compile_kernel does, for an arch like sm_90 "
-        "(not for compute_90): call it with kernel {\"job_id\": \"" +
-        record.id + "\"}, and read the sass of that job");
-  if (!jobs.has_disassembler())
-    throw mcp::BadRequest(
-        std::string("unsupported: there is no disassembler (nvdisasm, cuobjdump) on this machine. "
-                    "Install it with: ") +
-        node::kInstallDisassembler);
-  const auto cubin = jobs.artifact(*link);
-  if (!cubin) throw mcp::BadRequest("unsupported: this job's machine code is no longer kept");
-  auto code = jobs.disassemble(*cubin, context.stop);
-  if (!code.text) throw mcp::BadRequest("unsupported: no machine code as text: " + code.missing);
-  return {.mime_type = "text/plain", .bytes = std::move(*code.text)};
+ResourceContents disassembled(Jobs& jobs, const JobRecord& record, const std::string& part,
+                              const CallContext& context) {
+  auto code = machine_code_of(jobs, record, context.stop);
+  if (!code.text) throw mcp::BadRequest("unsupported: " + code.missing);
+  if (part == kSass) return {.mime_type = "text/plain", .bytes = std::move(*code.text)};
+  return {.mime_type = "application/json",
+          .bytes = machine_code_summary(*code.text, kMostLines).dump(1)};
 }
 
 std::optional<ResourceContents> read(Jobs& jobs, const std::string& uri,
@@ -146,8 +140,8 @@ std::optional<ResourceContents> read(Jobs& jobs, const std::string& uri,
     return ResourceContents{
         .mime_type = link->media_type, .bytes = cut(*bytes, address->range, text), .binary = !text};
   }
-  if (address->part != kSass) return {};
-  ResourceContents code = sass(jobs, *record, context);
+  if (address->part != kSass && address->part != kMachineCode) return {};
+  ResourceContents code = disassembled(jobs, *record, address->part, context);
   code.bytes = cut(code.bytes, address->range, true);
   return code;
 }
@@ -179,11 +173,15 @@ void list_job(const Jobs& jobs, const JobRecord& record, std::vector<mcp::Resour
                     .title = link.name + " of job " + record.id.substr(0, 8),
                     .mime_type = link.media_type,
                     .size_bytes = static_cast<std::int64_t>(link.bytes)});
-  if (has_sass(jobs, record))
-    into.push_back({.uri = artifact_uri(record.id, kSass),
-                    .name = kSass,
-                    .title = "machine code of job " + record.id.substr(0, 8),
-                    .mime_type = "text/plain"});
+  if (!has_sass(jobs, record)) return;
+  into.push_back({.uri = artifact_uri(record.id, kSass),
+                  .name = kSass,
+                  .title = "machine code of job " + record.id.substr(0, 8),
+                  .mime_type = "text/plain"});
+  into.push_back({.uri = artifact_uri(record.id, kMachineCode),
+                  .name = kMachineCode,
+                  .title = "Counts in the machine code of job " + record.id.substr(0, 8),
+                  .mime_type = "application/json"});
 }
 
 std::vector<std::string> suggest(Jobs& jobs, const std::string& variable, const std::string& prefix,
@@ -199,12 +197,34 @@ std::vector<std::string> suggest(Jobs& jobs, const std::string& variable, const 
     for (const JobRecord& record : recent_jobs(jobs, kListedJobs, context)) {
       for (const std::string& part : job_parts(record)) offer(part);
       for (const auto& link : record.artifacts) offer(link.name);
-      if (has_sass(jobs, record)) offer(kSass);
+      if (!has_sass(jobs, record)) continue;
+      offer(kSass);
+      offer(kMachineCode);
     }
   return values;
 }
 
 }  // namespace
+
+Jobs::MachineCode machine_code_of(Jobs& jobs, const JobRecord& record,
+                                  const std::stop_token& stop) {
+  const auto* link = last_artifact(record, "cubin");
+  if (link == nullptr)
+    return {.missing =
+                "this job kept no machine code. compile_kernel does, for an arch like sm_90 (not "
+                "for compute_90): call it with kernel {\"job_id\": \"" +
+                record.id + "\"}, and read the sass of that job"};
+  if (!jobs.has_disassembler())
+    return {.missing =
+                std::string("there is no disassembler (nvdisasm, cuobjdump) on this machine. "
+                            "Install it with: ") +
+                node::kInstallDisassembler};
+  const auto cubin = jobs.artifact(*link);
+  if (!cubin) return {.missing = "this job's machine code is no longer kept"};
+  auto code = jobs.disassemble(*cubin, stop);
+  if (!code.text) code.missing = "no machine code as text: " + code.missing;
+  return code;
+}
 
 std::string job_uri(const std::string& job_id) { return std::string(kScheme) + job_id; }
 
@@ -234,8 +254,9 @@ mcp::Resources job_resources(Jobs& jobs) {
                          .name = "artifact",
                          .title = "What a job left behind",
                          .description =
-                             "report, source, samples, plot.svg, log, ptx, sass and whatever else "
-                             "the report's `artifacts` name; offset and length in bytes.",
+                             "report, source, samples, plot.svg, roofline.svg, log, ptx, sass, "
+                             "machine_code (counts in it) and whatever else the report's "
+                             "`artifacts` name; offset and length in bytes.",
                          .complete = complete}},
           .read = [&jobs](const std::string& uri,
                           const CallContext& context) { return read(jobs, uri, context); }};

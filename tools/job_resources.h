@@ -2,10 +2,11 @@
 //
 //   assay://jobs/{job_id}              the report in full, every stage with its body
 //   assay://jobs/{job_id}/report       the same
-//   assay://jobs/{job_id}/{part}       "source", "samples", "plot.svg": job_parts.h
+//   assay://jobs/{job_id}/{part}       "source", "samples", "plot.svg", …: job_parts.h
 //   assay://jobs/{job_id}/{artifact}   "log", "ptx", … as the report's `artifacts` name them
 //   assay://jobs/{job_id}/sass         machine code, where a cubin was kept and a disassembler is;
 //                                      else a BadRequest that says what is missing
+//   assay://jobs/{job_id}/machine_code what is counted in it, by kernel and by source line
 //
 // The last also with ?offset=…&length=…, in bytes, for texts that are too long to read whole.
 #pragma once
@@ -17,6 +18,11 @@ namespace assay::tools {
 
 // `jobs` must outlive the resources.
 [[nodiscard]] mcp::Resources job_resources(Jobs& jobs);
+
+// A job's machine code as text, made when it is asked for; `missing` says what is to be had
+// instead.
+[[nodiscard]] Jobs::MachineCode machine_code_of(Jobs& jobs, const job::JobRecord& record,
+                                                const std::stop_token& stop);
 
 [[nodiscard]] std::string job_uri(const std::string& job_id);
 [[nodiscard]] std::string artifact_uri(const std::string& job_id, const std::string& artifact);

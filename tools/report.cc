@@ -201,7 +201,7 @@ OrderedJson insight(const json& metrics) {
   OrderedJson out = OrderedJson::object();
   for (const auto& [which, told] : metrics.items()) {
     OrderedJson one = OrderedJson::object();
-    for (const char* key : {"limiter", "facts", "suggestion", "unavailable"}) {
+    for (const char* key : {"limiter", "facts", "suggestion", "floor", "unavailable"}) {
       if (told.contains(key)) one[key] = told.at(key);
     }
     out[which == "custom_device_metrics" ? "kernel"

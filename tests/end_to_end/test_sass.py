@@ -120,6 +120,39 @@ class Sass(unittest.TestCase):
                 self.assertEqual(error.code, 404)
                 self.assertIn("unsupported: this job kept no machine code", json.loads(error.read())["error"])
 
+    def test_counts_in_the_machine_code_are_told_by_kernel_and_line(self):
+        script = r"""printf '.text.add:\n\t//## File "kernel.cu", line 3\n  /*0000*/  @P0 LDG.E.128 R4, [R2] ;\n  /*0010*/  EXIT ;\n'"""
+        with Server("--disassembler", self.fake(script)) as server:
+            job_id = self.job(server)
+            told = json.loads(self.read(server, f"assay://jobs/{job_id}/machine_code")["result"]["contents"][0]["text"])
+            only = told["kernels"][0]
+            self.assertEqual((only["symbol"], only["instructions"], only["global_loads"]), ("add", 2, {"128": 1}))
+            self.assertEqual(only["lines"], [{"file": "kernel.cu", "line": 3, "instructions": 2, "global_loads": {"128": 1}}])
+            arguments = {"kernel": {"source_code": ADD, "kernel_type": "cuda"}}
+            self.assertNotIn("machine_code", server.call("compile_kernel", arguments)["structuredContent"])
+            full = server.call("compile_kernel", {**arguments, "detail": "full"})["structuredContent"]["machine_code"]
+            self.assertEqual(full["kernels"][0]["classes"], {"control": 1, "global_loads": 1})
+            virtual = server.call("compile_kernel", {**arguments, "detail": "full", "arch": "compute_90"})["structuredContent"]
+            self.assertIn("kept no machine code", virtual["machine_code"]["unsupported"])
+
+    def test_counts_in_what_the_real_compiler_made_are_those_of_the_source(self):
+        file = real_disassembler()
+        if not file:
+            self.skipTest("no nvdisasm on this machine: python3 -m pip install nvidia-cuda-nvdisasm")
+        source = ("__global__ void wide(const float4* a, float4* o) {\n  o[threadIdx.x] = a[threadIdx.x];\n}\n"
+                  "__global__ void narrow(const short* a, double* o) {\n  o[threadIdx.x] = (double)a[threadIdx.x] * 3.0;\n}\n")
+        with Server("--disassembler", file) as server:
+            told = server.call("compile_kernel", {"kernel": {"source_code": source, "kernel_type": "cuda"}, "detail": "full"})["structuredContent"]
+            codes = {kernel["symbol"]: kernel for kernel in told["machine_code"]["kernels"]}
+            wide = next(code for symbol, code in codes.items() if "wide" in symbol)
+            narrow = next(code for symbol, code in codes.items() if "narrow" in symbol)
+            self.assertEqual((wide["global_loads"], wide["global_stores"]), ({"128": 1}, {"128": 1}))
+            self.assertEqual((narrow["global_loads"], narrow["global_stores"]), ({"16": 1}, {"64": 1}))
+            self.assertGreaterEqual(narrow["classes"]["float64"], 1)
+            lines = json.loads(self.read(server, f"assay://jobs/{told['job_id']}/machine_code")["result"]["contents"][0]["text"])
+            line = next(one for kernel in lines["kernels"] if "wide" in kernel["symbol"] for one in kernel["lines"] if "global_loads" in one)
+            self.assertEqual(line["line"], 2)
+
     def test_nvidias_own_disassembler_tells_the_instructions_and_their_lines(self):
         file = real_disassembler()
         if not file:

@@ -12,6 +12,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "end_to_end"))
 os.environ.setdefault("ASSAY", os.path.join(os.path.dirname(__file__), "..", "..", "build", "release", "bin", "assay"))
 from assay_client import Server  # noqa: E402
+from figures import tell  # noqa: E402
 from kernel_file import all_kernels  # noqa: E402
 from test_kernels import cases_of, complaint, judged  # noqa: E402
 
@@ -26,7 +27,7 @@ class Corpus(unittest.TestCase):
             for name, verdict, evidence, arguments in cases_of(kernel_file):
                 cases.append((name, verdict, evidence, {**arguments, "until": "validated", "device": "gpu:0", "timeout": 10}))
         cases.sort(key=lambda case: case[1] != "passed")
-        begin, right, wrong, differing = time.monotonic(), 0, 0, []
+        begin, right, wrong, differing, refused = time.monotonic(), 0, 0, [], 0
         limit = float(os.environ.get("LIMIT_S", "1e9"))
         with Server() as server:
             for (name, verdict, evidence, _), message in judged(server, (case for case in cases if time.monotonic() - begin < limit)):
@@ -35,6 +36,7 @@ class Corpus(unittest.TestCase):
                 believed = report["verdict"] == "passed" and report["trust"] == "verified"
                 right += verdict == "passed"
                 wrong += verdict != "passed"
+                refused += verdict == "passed" and why != ""
                 if why:
                     differing.append((name, why))
                     print(f"  {name}: {why}"[:300], file=sys.stderr, flush=True)
@@ -43,6 +45,8 @@ class Corpus(unittest.TestCase):
                         self.assertEqual(why, "")
                     elif not any(word in name for word in BY_CHANCE):
                         self.assertFalse(believed, name)
+        tell("the emulator's corpus on the device", f"{right} right and {wrong} wrong ones judged, {len(differing)} differ",
+             "no right one differs", not refused)
         print(f"{right} right kernels and {wrong} of {len(cases) - right} wrong ones in {time.monotonic() - begin:.0f} s;"
               f" {len(differing)} differ from the emulator", file=sys.stderr)
 

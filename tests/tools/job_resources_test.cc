@@ -154,7 +154,7 @@ TEST_CASE("machine code is there where a disassembler is, and else says what is 
   CHECK(sass->mime_type == "text/plain");
   CHECK(resources.read(uri + "?length=3", world.anna)->bytes == "MOV");
   CHECK_FALSE(resources.read(uri, world.bert));
-  CHECK(resources.list(world.anna).size() == 4);
+  CHECK(resources.list(world.anna).size() == 5);
   CHECK(resources.list(world.bert).empty());
   world.engine.breaks = true;
   CHECK(refusal(resources, uri, world.anna).find("it broke") != std::string::npos);

@@ -1,15 +1,15 @@
 #include "engine/node/gpu_pool.h"
 
 #include <algorithm>
-#include <system_error>
 
 namespace assay::node {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A comparison takes two, the next job one more.
+// A comparison takes two, the next job one more; the job after a failure two that are ready.
 constexpr std::size_t kSpares = 4;
+constexpr std::size_t kReserve = 2;
 // Served before and kept: jobs at once of few clients.
 constexpr std::size_t kKept = 4;
 constexpr std::size_t kReferees = 2;
@@ -32,7 +32,8 @@ GpuPool::GpuPool(const Runners& runners, Gpu gpu)
     : runners_(runners),
       gpu_(std::move(gpu)),
       last_use_(Clock::now()),
-      cleaner_([this](const std::stop_token& stop) { clean(stop); }),
+      spares_([this](const std::stop_token&) { return start(RunnerRole::gpu_kernel); }, kSpares,
+              kIdle, kReserve),
       housekeeper_([this](const std::stop_token& stop) { keep_house(stop); }) {}
 
 GpuPool::Process GpuPool::start(RunnerRole role) const {
@@ -56,12 +57,8 @@ GpuPool::Runner GpuPool::take(const std::string& client) {
       kept_.erase(known);
       return {.process = std::move(runner), .reused = true};
     }
-    if (!spares_.empty()) {
-      Process runner = std::move(spares_.front());
-      spares_.erase(spares_.begin());
-      return {.process = std::move(runner)};
-    }
   }
+  if (auto ready = spares_.take()) return {.process = std::move(ready)};
   return {.process = start(RunnerRole::gpu_kernel)};
 }
 
@@ -78,85 +75,68 @@ GpuPool::Referee GpuPool::take_referee() {
   return {.process = start(RunnerRole::gpu_referee), .nvrtc = runners_.toolkit().nvrtc.string()};
 }
 
+void GpuPool::failed() {
+  spares_.open_reserve();
+  spares_.want();
+}
+
 void GpuPool::give_back(Used used) {
-  const std::lock_guard lock(mutex_);
+  for (auto& process : used.untouched) spares_.put_back(std::move(process));
   // Who used no runner here needs none ahead.
-  if (used.clean || !used.ended.empty()) wanted_ = kSpares;
+  if (used.clean || !used.ended.empty()) spares_.want();
+  const std::lock_guard lock(mutex_);
   returned_.push_back(std::move(used));
   last_use_ = Clock::now();
   changed_.notify_all();
 }
 
-void GpuPool::clean(const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  while (changed_.wait(lock, stop, [&] { return !returned_.empty(); })) {
-    Used used = std::move(returned_.front());
-    returned_.erase(returned_.begin());
-    cleaning_ = true;
-    lock.unlock();
-    const bool runner_emptied = used.clean && answers(*used.clean, {{"type", "reset"}}, "reset");
-    // Memory that an ended runner was lent may still be written by its kernel.
-    const bool let_go_of = runner_emptied && used.ended.empty();
-    const bool referee_emptied =
-        used.referee && answers(*used.referee, {{"type", "close"}, {"keep", let_go_of}}, "closed");
-    lock.lock();
-    cleaning_ = false;
-    keep(std::move(used), referee_emptied, runner_emptied);
-    changed_.notify_all();
-  }
+void GpuPool::clean_one(std::unique_lock<std::mutex>& lock) {
+  Used used = std::move(returned_.front());
+  returned_.erase(returned_.begin());
+  cleaning_ = true;
+  lock.unlock();
+  const bool runner_emptied = used.clean && answers(*used.clean, {{"type", "reset"}}, "reset");
+  // Memory that an ended runner was lent may still be written by its kernel.
+  const bool let_go_of = runner_emptied && used.ended.empty();
+  const bool referee_emptied =
+      used.referee && answers(*used.referee, {{"type", "close"}, {"keep", let_go_of}}, "closed");
+  lock.lock();
+  cleaning_ = false;
+  keep(std::move(used), referee_emptied, runner_emptied);
+  changed_.notify_all();
 }
 
 void GpuPool::keep(Used used, bool referee_emptied, bool runner_emptied) {
-  for (auto& process : used.ended) retired_.push_back(std::move(process));
   if (runner_emptied && kept_.size() < kKept) {
     kept_.push_back({.process = std::move(used.clean), .client = std::move(used.client)});
-  } else if (used.clean) {
-    retired_.push_back(std::move(used.clean));
+  } else {
+    used.ended.push_back(std::move(used.clean));
   }
   if (referee_emptied && referees_.size() < kReferees) {
     referees_.push_back(std::move(used.referee));
-  } else if (used.referee) {
-    retired_.push_back(std::move(used.referee));
+  } else {
+    used.ended.push_back(std::move(used.referee));
   }
+  spares_.retire(std::move(used.ended));
 }
 
 void GpuPool::let_go() {
-  wanted_ = 0;
-  for (auto& spare : spares_) retired_.push_back(std::move(spare));
-  for (auto& referee : referees_) retired_.push_back(std::move(referee));
-  for (auto& one : kept_) retired_.push_back(std::move(one.process));
-  spares_.clear();
+  std::vector<Process> all = std::move(referees_);
+  for (auto& one : kept_) all.push_back(std::move(one.process));
   referees_.clear();
   kept_.clear();
+  spares_.retire(std::move(all));
 }
 
 void GpuPool::keep_house(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
-    auto ending = std::move(retired_);
-    retired_.clear();
-    const bool short_of_spares = spares_.size() < wanted_;
-    lock.unlock();
-    // Both may take long, and neither needs what the lock protects.
-    auto fresh = short_of_spares ? try_start() : nullptr;
-    ending.clear();
-    lock.lock();
-    if (fresh) spares_.push_back(std::move(fresh));
-    if (!retired_.empty() || spares_.size() < wanted_) continue;
-    changed_.wait_for(lock, stop, kIdle / 4,
-                      [&] { return !retired_.empty() || spares_.size() < wanted_; });
+    if (!returned_.empty()) {
+      clean_one(lock);
+      continue;
+    }
+    changed_.wait_for(lock, stop, kIdle / 4, [&] { return !returned_.empty(); });
     if (Clock::now() - last_use_ >= kIdle) let_go();
-  }
-}
-
-GpuPool::Process GpuPool::try_start() {
-  try {
-    return start(RunnerRole::gpu_kernel);
-  } catch (const std::system_error&) {
-    // No process can be made now: the next job will try, and say so if it cannot either.
-    const std::lock_guard lock(mutex_);
-    wanted_ = 0;
-    return nullptr;
   }
 }
 

@@ -1,5 +1,5 @@
 // Processes of one GPU, kept ready: a context takes a fifth of a second to make, and the driver
-// makes one at a time, whoever asks.
+// makes one at a time, whoever asks. Fresh ones are Spares; here are those that have served.
 //
 // A kernel runner serves one job. One that ran nothing but device code, to a clean pass and beside
 // no reference, may serve the same client again once it has been emptied; it never serves another.
@@ -19,12 +19,13 @@
 
 #include "engine/node/gpus.h"
 #include "engine/node/runners.h"
+#include "engine/node/spares.h"
 
 namespace assay::node {
 
 class GpuPool {
  public:
-  using Process = std::unique_ptr<RunnerProcess>;
+  using Process = Spares::Process;
   struct Runner {
     Process process{};
     bool reused = false;
@@ -47,15 +48,19 @@ class GpuPool {
   [[nodiscard]] Runner take(const std::string& client);
   [[nodiscard]] Referee take_referee();
 
+  // A job has failed, and what it used is lost: replacements are begun while its end is still being
+  // told, and who comes next may have the reserve.
+  void failed();
+
   // What a job has used.
   struct Used {
     Process referee{};  // also one that has ended
     Process clean{};    // a runner that may serve `client` again; or none
     std::string client{};
-    std::vector<Process> ended{};  // runners that serve nobody again
+    std::vector<Process> ended{};      // runners that serve nobody again
+    std::vector<Process> untouched{};  // fresh ones that were asked nothing: as good as new
   };
-  // Empties and ends them in the background (the driver takes a tenth of a second to clear a
-  // context away), and starts spares up to the number kept.
+  // Empties and ends them in the background, and starts spares up to the number kept.
   void give_back(Used used);
 
  private:
@@ -65,30 +70,26 @@ class GpuPool {
   };
 
   [[nodiscard]] Process start(RunnerRole role) const;
-  [[nodiscard]] Process try_start();
   // What was just given back is better than a fresh one, if it comes soon. Called with the lock.
   void wait_for_returned(std::unique_lock<std::mutex>& lock);
   void keep(Used used, bool referee_emptied, bool runner_emptied);
-  // Until stopped: ends retired processes, starts spares, lets them go after idling.
+  // Until stopped: empties what came back, lets it go after idling.
   void keep_house(const std::stop_token& stop);
-  // Until stopped: empties what came back.
-  void clean(const std::stop_token& stop);
+  // With the lock, which it releases while it works.
+  void clean_one(std::unique_lock<std::mutex>& lock);
   void let_go();
 
   const Runners& runners_;
   const Gpu gpu_;
   std::mutex mutex_{};
   std::condition_variable_any changed_{};
-  std::vector<Process> spares_{};
-  std::vector<Process> retired_{};
   std::vector<Process> referees_{};
   std::vector<Kept> kept_{};
   std::vector<Used> returned_{};
   bool cleaning_ = false;
-  std::size_t wanted_ = 0;  // spares
   std::chrono::steady_clock::time_point last_use_{};
-  std::jthread cleaner_{};  // last: joined before the rest is destroyed
-  std::jthread housekeeper_{};
+  Spares spares_;
+  std::jthread housekeeper_{};  // last: joined before the rest is destroyed
 };
 
 }  // namespace assay::node

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/node/kernel_session.h"
+#include "engine/node/roof.h"
 
 namespace assay::node {
 namespace {
@@ -81,6 +82,7 @@ json GpuProfile::measure(const KernelSource& source, const Program& program,
   json out = tell_metrics(sections, values, launch);
   out.update(limiter_of(values, launch, timing));
   out.update(told);
+  out.update(tell_roof(pool_.gpu().facts, judged, timing.kernel_ns));
   return out;
 }
 

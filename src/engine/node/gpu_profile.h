@@ -24,7 +24,7 @@ class GpuProfile {
       : pool_(pool), referee_(referee), cupti_(std::move(cupti)), stop_(std::move(stop)) {}
 
   // {sections…, limiter, facts, suggestion, passes, setup_ms, counting_ms, unavailable?,
-  // refused?}. The contract is the one that the referee holds.
+  // refused?, roof, floor}. The contract is the one that the referee holds.
   [[nodiscard]] nlohmann::json measure(const KernelSource& source, const Program& program,
                                        const contract::Contract& judged,
                                        const std::vector<std::string>& sections,

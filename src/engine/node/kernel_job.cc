@@ -66,13 +66,21 @@ KernelJob::~KernelJob() {
   GpuPool::Used used{.client = task_.client};
   if (profile_) used.ended = profile_->release();
   if (referee_) used.referee = referee_->release();
-  if (reference_) used.ended.push_back(reference_->release());
-  if (kernel_ && may_serve_again()) {
-    used.clean = kernel_->release();
-  } else if (kernel_) {
-    used.ended.push_back(kernel_->release());
+  if (reference_) {
+    (reference_->is_untouched() ? used.untouched : used.ended).push_back(reference_->release());
   }
+  if (kernel_) give_back_kernel(used);
   gpu_->give_back(std::move(used));
+}
+
+void KernelJob::give_back_kernel(GpuPool::Used& used) {
+  // One that has served this client before still is no fresh one.
+  const bool untouched = kernel_->is_untouched();
+  if (may_serve_again() || (untouched && runner_reused_)) {
+    used.clean = kernel_->release();
+  } else {
+    (untouched ? used.untouched : used.ended).push_back(kernel_->release());
+  }
 }
 
 // What a run on the device could leave behind for the next: nothing but memory that is scrubbed and
@@ -95,6 +103,7 @@ Conclusion KernelJob::run() {
   if (!ended && task_.until > Until::validated) ended = timed_stage();
   if (!ended && task_.until > Until::timed) profile_stage();
   lease_.reset();
+  if (ended && gpu_ != nullptr && kernel_ && !kernel_->is_untouched()) gpu_->failed();
   if (!ended && ran_ && task_.generalise) generalise_stage();
   return conclude(ended);
 }

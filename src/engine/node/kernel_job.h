@@ -39,6 +39,7 @@ class KernelJob {
   void start_runners();
   [[nodiscard]] std::unique_ptr<KernelSession> start_session(const std::string& argument);
   [[nodiscard]] bool may_serve_again() const;
+  void give_back_kernel(GpuPool::Used& used);
   [[nodiscard]] CompileGoal goal() const;
   [[nodiscard]] Step compile_stage();
   [[nodiscard]] Step list_stage();

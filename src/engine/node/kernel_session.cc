@@ -143,6 +143,7 @@ std::variant<Loaded, Ended> KernelSession::load(const KernelSource& source, cons
                   {"ptx_bytes", program.ptx.size()}};
   request.blob = program.ptx;
   if (role_ == RunnerRole::gpu_kernel) request.blob += program.cubin;
+  untouched_ = false;
   auto reply =
       process_->ask(std::move(request), std::chrono::steady_clock::now() + kLoadLimit, stop_);
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, role_);

@@ -79,6 +79,8 @@ class KernelSession {
 
   // Ends this session; the process is for whoever ends it.
   [[nodiscard]] std::unique_ptr<RunnerProcess> release() { return std::move(process_); }
+  // It was asked nothing yet, and so knows nothing of this job.
+  [[nodiscard]] bool is_untouched() const { return untouched_; }
 
   // Arity, types, limits and coverage are decided here, before anything runs. The tensors are those
   // of `places`, found by name: a reference may order its arguments otherwise.
@@ -132,6 +134,7 @@ class KernelSession {
   [[nodiscard]] Ended ending(const nlohmann::json& reply) const;
 
   std::unique_ptr<RunnerProcess> process_;
+  bool untouched_ = true;
   RunnerRole role_;
   std::string pointer_;
   std::stop_token stop_;

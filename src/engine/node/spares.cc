@@ -6,9 +6,10 @@ namespace assay::node {
 
 using Clock = std::chrono::steady_clock;
 
-Spares::Spares(Make make, std::size_t kept, std::chrono::seconds idle)
+Spares::Spares(Make make, std::size_t kept, std::chrono::seconds idle, std::size_t reserve)
     : make_(std::move(make)),
       kept_(kept),
+      reserve_(reserve),
       idle_(idle),
       last_use_(Clock::now()),
       housekeeper_([this](const std::stop_token& stop) { keep_house(stop); }) {}
@@ -16,17 +17,32 @@ Spares::Spares(Make make, std::size_t kept, std::chrono::seconds idle)
 Spares::Process Spares::take() {
   const std::lock_guard lock(mutex_);
   last_use_ = Clock::now();
-  if (ready_.empty()) return nullptr;
-  Process process = std::move(ready_.front());
-  ready_.erase(ready_.begin());
+  const std::size_t first = open_takes_ > 0 ? 0 : reserve_;
+  if (open_takes_ > 0) --open_takes_;
+  if (ready_.size() <= first) return nullptr;
+  const auto chosen = ready_.begin() + static_cast<std::ptrdiff_t>(first);
+  Process process = std::move(*chosen);
+  ready_.erase(chosen);
   return process;
 }
 
 void Spares::want() {
   const std::lock_guard lock(mutex_);
-  wanted_ = kept_;
+  wanted_ = kept_ + reserve_;
   last_use_ = Clock::now();
   changed_.notify_all();
+}
+
+void Spares::open_reserve() {
+  const std::lock_guard lock(mutex_);
+  open_takes_ = reserve_;
+}
+
+void Spares::put_back(Process untouched) {
+  if (!untouched) return;
+  const std::lock_guard lock(mutex_);
+  // It is older than any that is still being made.
+  ready_.insert(ready_.begin(), std::move(untouched));
 }
 
 void Spares::retire(std::vector<Process> used) {
@@ -37,29 +53,42 @@ void Spares::retire(std::vector<Process> used) {
   changed_.notify_all();
 }
 
+void Spares::make_one(std::unique_lock<std::mutex>& lock, const std::stop_token& stop) {
+  lock.unlock();
+  Process fresh;
+  try {
+    fresh = make_(stop);
+  } catch (const std::system_error&) {
+    // No process can be made now: whoever needs one tries itself, and says so if it cannot.
+  }
+  lock.lock();
+  if (!fresh) {
+    wanted_ = 0;
+    return;
+  }
+  ready_.push_back(std::move(fresh));
+}
+
+void Spares::end_one(std::unique_lock<std::mutex>& lock) {
+  Process ending = std::move(retired_.front());
+  retired_.erase(retired_.begin());
+  lock.unlock();
+  ending.reset();
+  lock.lock();
+}
+
 void Spares::keep_house(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
-    auto ending = std::move(retired_);
-    retired_.clear();
-    const bool is_short = ready_.size() < wanted_;
-    lock.unlock();
-    // Both take long, and neither needs what the lock protects.
-    Process fresh;
-    if (is_short) {
-      try {
-        fresh = make_(stop);
-      } catch (const std::system_error&) {
-        // No process can be made now: whoever needs one tries itself, and says so if it cannot.
-      }
+    if (is_short()) {
+      make_one(lock, stop);
+      continue;
     }
-    ending.clear();
-    lock.lock();
-    if (is_short && !fresh) wanted_ = 0;
-    if (fresh) ready_.push_back(std::move(fresh));
-    if (!retired_.empty() || ready_.size() < wanted_) continue;
-    changed_.wait_for(lock, stop, idle_ / 4,
-                      [&] { return !retired_.empty() || ready_.size() < wanted_; });
+    if (!retired_.empty()) {
+      end_one(lock);
+      continue;
+    }
+    changed_.wait_for(lock, stop, idle_ / 4, [&] { return !retired_.empty() || is_short(); });
     if (Clock::now() - last_use_ < idle_) continue;
     wanted_ = 0;
     for (auto& process : ready_) retired_.push_back(std::move(process));

@@ -3,6 +3,10 @@
 // byte and serves once. Nothing is made before somebody wants it, and what nobody took for a while
 // is let go.
 //
+// A maker may return what is still getting ready: the oldest is ready first. The oldest may be a
+// reserve, which opens after a failure only: whoever comes next then does not wait for what others
+// have used up.
+//
 // Any thread.
 #pragma once
 
@@ -24,31 +28,41 @@ class Spares {
   // Null where none can be made now: then the next is made when it is wanted again.
   using Make = std::function<Process(const std::stop_token& stop)>;
 
-  // `kept`: how many are ready, as long as one is taken every `idle`.
-  Spares(Make make, std::size_t kept, std::chrono::seconds idle);
+  // `kept`: how many there are, as long as one is taken every `idle`; `reserve`: how many more.
+  Spares(Make make, std::size_t kept, std::chrono::seconds idle, std::size_t reserve = 0);
   Spares(const Spares&) = delete;
   Spares& operator=(const Spares&) = delete;
 
-  // Null if none is ready.
+  // The oldest that is no reserve; null if there is none.
   [[nodiscard]] Process take();
   // Have them ready from now on.
   void want();
-  // What was used, ended in the background: clearing a context away takes the driver a tenth of a
-  // second.
+  // Something failed: as many takes as the reserve has get the oldest of all.
+  void open_reserve();
+  // What was taken and then not used after all.
+  void put_back(Process untouched);
+  // What was used, ended in the background, once none is to be made: clearing a context away takes
+  // the driver a tenth of a second, in which it makes no other.
   void retire(std::vector<Process> used);
 
  private:
-  // Until stopped: ends what was used, makes what is wanted, lets it go after idling.
+  // Until stopped: makes what is wanted, ends what was used, lets all go after idling.
   void keep_house(const std::stop_token& stop);
+  // Each with the lock, which they release while they work.
+  void make_one(std::unique_lock<std::mutex>& lock, const std::stop_token& stop);
+  void end_one(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] bool is_short() const { return ready_.size() < wanted_; }
 
   const Make make_;
   const std::size_t kept_;
+  const std::size_t reserve_;
   const std::chrono::seconds idle_;
   std::mutex mutex_{};
   std::condition_variable_any changed_{};
   std::vector<Process> ready_{};
   std::vector<Process> retired_{};
   std::size_t wanted_ = 0;
+  std::size_t open_takes_ = 0;
   std::chrono::steady_clock::time_point last_use_{};
   std::jthread housekeeper_{};  // last: joined before the rest is destroyed
 };

@@ -1,0 +1,179 @@
+// Runners made ahead: who gets which, what happens after a failure, and what is done first.
+#include "engine/node/spares.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <thread>
+
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace std::chrono_literals;
+using node::RunnerProcess;
+using node::Spares;
+
+namespace {
+
+constexpr auto kIdle = 600s;
+constexpr auto kPatience = 20s;
+
+Spares::Process sleeper() {
+  return std::make_unique<RunnerProcess>(
+      confinement::SpawnRequest{.executable = ASSAY_MISBEHAVING_RUNNER,
+                                .arguments = {"--role=hang"},
+                                .confinement = {.layers = {.level = confinement::Level::L1},
+                                                .profile = confinement::Profile::cpu}},
+      node::RunnerLimits{});
+}
+
+template <typename Predicate>
+bool comes_true(Predicate&& predicate) {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (!predicate()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+std::size_t children() {
+  std::size_t count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(task.path() / "children");
+    for (int pid = 0; file >> pid;) ++count;
+  }
+  return count;
+}
+
+// A maker that remembers what it made, in order.
+struct Workshop {
+  std::mutex mutex{};
+  std::vector<RunnerProcess*> made{};
+
+  Spares::Make maker() {
+    return [this](const std::stop_token&) {
+      auto fresh = sleeper();
+      const std::lock_guard lock(mutex);
+      made.push_back(fresh.get());
+      return fresh;
+    };
+  }
+  bool has_made(std::size_t count) {
+    return comes_true([&] {
+      const std::lock_guard lock(mutex);
+      return made.size() >= count;
+    });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("nothing is made before it is wanted, and no more than was said") {
+  Workshop workshop;
+  Spares spares(workshop.maker(), 2, kIdle, 1);
+  CHECK(spares.take() == nullptr);
+  CHECK(workshop.made.empty());
+  spares.want();
+  REQUIRE(workshop.has_made(3));
+  const auto taken = spares.take();
+  spares.want();
+  REQUIRE(workshop.has_made(4));
+  std::this_thread::sleep_for(50ms);
+  CHECK(workshop.made.size() == 4);
+}
+
+TEST_CASE("the oldest are a reserve that opens after a failure, for as many takes as it has") {
+  Workshop workshop;
+  Spares spares(workshop.maker(), 3, kIdle, 2);
+  spares.want();
+  REQUIRE(workshop.has_made(5));
+  std::vector<Spares::Process> taken;
+  const auto next = [&] {
+    // What was made last may not be put down yet.
+    CHECK(comes_true([&] { return (taken.emplace_back(spares.take()), taken.back()) != nullptr; }));
+    return taken.back().get();
+  };
+  const auto made = workshop.made;
+  CHECK(next() == made[2]);
+  spares.open_reserve();
+  CHECK(next() == made[0]);
+  CHECK(next() == made[1]);
+  CHECK(spares.take() == nullptr);  // the next two are the reserve now
+  spares.open_reserve();
+  CHECK(next() == made[3]);
+  CHECK(next() == made[4]);
+  CHECK(spares.take() == nullptr);
+}
+
+TEST_CASE("what was not used after all is the first to be taken") {
+  Workshop workshop;
+  Spares spares(workshop.maker(), 2, kIdle);
+  spares.want();
+  REQUIRE(workshop.has_made(2));
+  auto taken = spares.take();
+  REQUIRE(taken != nullptr);
+  RunnerProcess* const first = taken.get();
+  spares.put_back(std::move(taken));
+  CHECK(spares.take().get() == first);
+  spares.put_back(nullptr);
+}
+
+TEST_CASE("what was used is ended once nothing is to be made") {
+  std::atomic<bool> may_go_on = false;
+  std::atomic<int> made = 0;
+  std::atomic<bool> ended_before = false;
+  std::vector<Spares::Process> used;
+  used.push_back(sleeper());
+  used.push_back(sleeper());
+  const std::size_t with_used = children();
+  Spares spares(
+      [&](const std::stop_token&) -> Spares::Process {
+        if (!comes_true([&] { return may_go_on.load(); })) return nullptr;
+        // Those made before this one, and both that were used.
+        if (children() < with_used + static_cast<std::size_t>(made)) ended_before = true;
+        auto fresh = sleeper();
+        ++made;
+        return fresh;
+      },
+      3, kIdle);
+  spares.want();
+  spares.retire(std::move(used));
+  may_go_on = true;
+  REQUIRE(comes_true([&] { return made == 3; }));
+  CHECK_FALSE(ended_before);
+  CHECK(comes_true([&] { return children() == with_used - 2 + 3; }));
+}
+
+TEST_CASE("where none can be made nobody waits, and the next want tries again") {
+  std::atomic<int> tries = 0;
+  Spares spares(
+      [&](const std::stop_token&) -> Spares::Process {
+        if (++tries == 1) throw std::system_error(EAGAIN, std::generic_category(), "no process");
+        if (tries == 2) return nullptr;
+        return sleeper();
+      },
+      1, kIdle);
+  for (int round = 1; round <= 2; ++round) {
+    spares.want();
+    REQUIRE(comes_true([&] { return tries == round; }));
+    std::this_thread::sleep_for(20ms);
+    CHECK(tries == round);
+    CHECK(spares.take() == nullptr);
+  }
+  spares.want();
+  CHECK(comes_true([&] { return spares.take() != nullptr; }));
+}
+
+TEST_CASE("what nobody takes is let go") {
+  const std::size_t before = children();
+  Workshop workshop;
+  Spares spares(workshop.maker(), 2, 1s);
+  spares.want();
+  REQUIRE(workshop.has_made(2));
+  CHECK(comes_true([&] { return children() == before; }));
+  CHECK(spares.take() == nullptr);
+}
