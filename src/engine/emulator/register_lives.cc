@@ -120,10 +120,12 @@ bool RegisterLives::read_statement(Lexer& lexer) {
 }
 
 void RegisterLives::name(std::string_view word, std::size_t statement, bool is_written) {
-  const auto [at, fresh] = lives_.try_emplace(word, Life{statement, line_, is_written});
+  const auto [at, fresh] = lives_.try_emplace(word, Life{statement, statement, line_, is_written});
   if (fresh) return;
   Life& life = at->second;
-  life.is_local = life.is_local && life.line == line_;
+  // What is read by the statement that first writes it was there before.
+  const bool reads_itself = life.first == statement && !is_written;
+  life.is_local = life.is_local && life.line == line_ && !reads_itself;
   life.last = statement;
 }
 

@@ -26,6 +26,7 @@ class RegisterLives {
 
  private:
   struct Life {
+    std::size_t first = 0;
     std::size_t last = 0;
     std::uint32_t line = 0;  // which straight line
     bool is_local = false;

@@ -160,18 +160,11 @@ ASSAY_INLINE bool is_line(Chunk<U32> offsets) {
   return is_zero<U32>(offsets ^ (ramp + offsets[0]));
 }
 
-// Eight words, each `step` bytes after the one before it: an extraction of eight offsets less than
-// a gather needs.
-ASSAY_INLINE Chunk<U32> spaced(const std::byte* p, U32 step) {
-  const std::byte* const middle = p + 4 * std::size_t{step};
-  return Chunk<U32>{*word_at(p, 0),
-                    *word_at(p, step),
-                    *word_at(p, 2 * step),
-                    *word_at(p, 3 * step),
-                    *word_at(middle, 0),
-                    *word_at(middle, step),
-                    *word_at(middle, 2 * step),
-                    *word_at(middle, 3 * step)};
+// Eight words, each `step` bytes after the one before it, or before it: an extraction of eight
+// offsets less than a gather needs.
+ASSAY_INLINE Chunk<U32> spaced(const std::byte* p, S64 step) {
+  const auto at = [&](S64 k) { return *reinterpret_cast<const Word*>(p + k * step); };
+  return Chunk<U32>{at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)};
 }
 
 ASSAY_INLINE bool is_spaced(Chunk<U32> offsets, U32 step) {
@@ -209,7 +202,8 @@ void load_words(Warp& w, const Op& op) {
       }
     } else if (const U32 step = offsets[1] - offsets[0]; is_spaced(offsets, step)) {
       for (unsigned j = 0; j < N; ++j) {
-        chunks<U32>(w, data_row(op, j))[q] = spaced(at.base + offsets[0] + 4 * j, step);
+        chunks<U32>(w, data_row(op, j))[q] =
+            spaced(at.base + offsets[0] + 4 * j, static_cast<int>(step));
       }
     } else {
       for (unsigned j = 0; j < N; ++j) {
