@@ -161,6 +161,7 @@ class FunctionDecoder {
   void emit_unsupported(std::string_view text);
   void watch(WatchedSite site);
   void watch_number(const Selection& s);
+  void watch_index(std::string_view base, std::string_view opcode, const Selection& s);
   void unfit() { unfit_ = true; }
 
   ModuleState& module_;
