@@ -1,5 +1,6 @@
 // How fast the emulator is: kernels of tests/emulator/ptx on one host thread, in processor time of
-// that thread, so that a busy machine does not matter. Run from the repository's root.
+// that thread, so that a busy machine does not matter. Run from the repository's root; with the
+// name of a kernel only that one is run.
 #include <ctime>
 
 #include <algorithm>
@@ -67,7 +68,10 @@ void run_twin(const Case& c, std::vector<std::vector<float>>& memory) {
               static_cast<double>(out.front()));
 }
 
+std::string_view only_kernel;
+
 void run(Device& device, const Case& c) {
+  if (!only_kernel.empty() && c.kernel != only_kernel) return;
   std::vector<std::vector<float>> memory;
   std::vector<Buffer> buffers;
   Launch launch{.kernel = c.kernel, .grid = c.grid, .block = c.block};
@@ -152,7 +156,8 @@ void run_all(std::string_view set) {
 }  // namespace
 }  // namespace assay::emulator
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1) assay::emulator::only_kernel = argv[1];
   assay::emulator::run_all("avx2");
   assay::emulator::run_all("portable");
 }

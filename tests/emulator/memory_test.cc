@@ -84,6 +84,30 @@ TEST_CASE("scattered, uniform and backward accesses give what each lane asked fo
   }
 }
 
+TEST_CASE("words at any distance, forward and backward, are those that each lane asked for") {
+  for (const int step : {1, 2, 3, 4, 5, 7, -1, -2, -3, -4, -7}) {
+    const unsigned begin = step < 0 ? 220 : 3;
+    const std::string index = "mul.lo.s32 %r2, %l, " + std::to_string(step) +
+                              "; add.s32 %r2, %r2, " + std::to_string(begin) +
+                              "; shl.b32 %r3, %r2, 2;";
+    const auto global = run_warp(index + "cvt.u64.u32 %a2, %r3; add.s64 %a2, %a2, %x;" +
+                                 "ld.global.u32 %r1, [%a2];" + kStore);
+    // Each lane's word is where the others read: what is in shared memory is its own offset.
+    const std::string fill =
+        "mov.u32 %r4, s; shl.b32 %r5, %l, 2; add.u32 %r4, %r4, %r5; st.shared.u32 [%r4], %l;"
+        "bar.warp.sync -1; and.b32 %r3, %r3, 124; mov.u32 %r4, s; add.u32 %r4, %r4, %r3;";
+    const auto narrow = run_warp(index + fill + "ld.shared.u32 %r1, [%r4];" + kStore);
+    const auto wide =
+        run_warp(index + fill + "cvt.u64.u32 %a2, %r4; ld.shared.u32 %r1, [%a2];" + kStore);
+    for (unsigned k = 0; k < 32; ++k) {
+      const auto at = static_cast<unsigned>(static_cast<int>(begin) + step * static_cast<int>(k));
+      REQUIRE(global[k] == 1000 + at);
+      REQUIRE(narrow[k] == at % 32);
+      REQUIRE(wide[k] == at % 32);
+    }
+  }
+}
+
 TEST_CASE("of lanes that store to one place the last wins") {
   REQUIRE(run_warp("st.global.u32 [%y], %l;")[0] == 31);
 }

@@ -1,36 +1,8 @@
-// cvt: between integers, between floats, and across. A register may be wider than the value in it.
-#include "engine/emulator/small_float.h"
+// cvt: between integers, and between them and floats. A register may be wider than the value in it.
+#include "engine/emulator/conversions.h"
 
 namespace assay::emulator::ASSAY_EMULATOR_ISA {
 namespace {
-
-using U16 = unsigned short;
-using U32 = unsigned int;
-using U64 = unsigned long long;
-using S64 = long long;
-
-// op.imm of integer ends: bits and sign of source and destination.
-struct Ends {
-  unsigned src_bits = 32;
-  bool src_signed = false;
-  unsigned dst_bits = 32;
-  bool dst_signed = false;
-  bool saturate = false;
-};
-std::int64_t pack(const Ends& e) {
-  return static_cast<std::int64_t>(e.src_bits | e.dst_bits << 8 | (e.src_signed ? 1U << 16 : 0U) |
-                                   (e.dst_signed ? 1U << 17 : 0U) | (e.saturate ? 1U << 18 : 0U));
-}
-ASSAY_INLINE Ends unpack(std::int64_t imm) {
-  const auto v = static_cast<U32>(imm);
-  return {v & 0xFFU, (v >> 16 & 1U) != 0, v >> 8 & 0xFFU, (v >> 17 & 1U) != 0, (v >> 18 & 1U) != 0};
-}
-
-// The low `bits` of v with their sign.
-ASSAY_INLINE U64 extend(U64 v, unsigned bits, bool with_sign) {
-  const unsigned n = 64 - bits;
-  return with_sign ? static_cast<U64>(static_cast<S64>(v << n) >> n) : v << n >> n;
-}
 
 ASSAY_INLINE U64 clamp(U64 v, const Ends& e) {
   const bool negative = e.src_signed && static_cast<S64>(v) < 0;
@@ -76,21 +48,6 @@ void narrow32(Warp& w, const Op& op) {
   for (int k = 0; k < 32; ++k) d[k] = static_cast<U32>(a[k]);
 }
 
-// --- floats to integers: op.aux is the rounding ---
-ASSAY_INLINE double to_integral(double v, Round r) {
-  switch (r) {
-    case Round::zero:
-      return __builtin_trunc(v);
-    case Round::minus:
-      return __builtin_floor(v);
-    case Round::plus:
-      return __builtin_ceil(v);
-    case Round::nearest:
-      break;
-  }
-  return __builtin_rint(v);
-}
-
 ASSAY_INLINE U64 to_integer(double v, const Ends& e, Round r) {
   if (v != v) return 0;
   const double x = to_integral(v, r);
@@ -105,27 +62,6 @@ ASSAY_INLINE U64 to_integer(double v, const Ends& e, Round r) {
   if (x >= limit) return ~U64{0} >> (64 - e.dst_bits);
   return static_cast<U64>(x);
 }
-
-struct ReadF32 {
-  using Row = float;
-  ASSAY_INLINE static double of(float v) { return v; }
-};
-struct ReadF32Ftz {
-  using Row = float;
-  ASSAY_INLINE static double of(float v) { return flush(v); }
-};
-struct ReadF64 {
-  using Row = double;
-  ASSAY_INLINE static double of(double v) { return v; }
-};
-struct ReadF16 {
-  using Row = U16;
-  ASSAY_INLINE static double of(U16 v) { return F16::widen(v); }
-};
-struct ReadBF16 {
-  using Row = U16;
-  ASSAY_INLINE static double of(U16 v) { return BF16::widen(v); }
-};
 
 template <class Read, class DstRow>
 void float_to_integer(Warp& w, const Op& op) {
@@ -196,106 +132,6 @@ void integer_to_small(Warp& w, const Op& op) {
   }
 }
 
-// --- floats to floats; op.aux: 0x3 rounding, 0x10 to an integral value, 0x20 sat, 0x40 ftz,
-// 0x80 relu, 0x100 satfinite ---
-constexpr U32 kIntegral = 0x10;
-constexpr U32 kSat = 0x20;
-constexpr U32 kFtz = 0x40;
-constexpr U32 kRelu = 0x80;
-constexpr U32 kFinite = 0x100;
-
-template <class T>
-ASSAY_INLINE T limits_of(T v, U32 aux) {
-  if ((aux & kSat) != 0) return v > 0 ? (v < 1 ? v : T{1}) : T{0};
-  if ((aux & kRelu) != 0 && !(v > 0)) return v != v ? v : T{0};
-  return v;
-}
-
-template <class Read>
-void to_f32(Warp& w, const Op& op) {
-  using Row = typename Read::Row;
-  const Row* const a = lanes_of<Row>(w, op.a);
-  float* const d = lanes_of<float>(w, op.d);
-  for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
-    const int k = __builtin_ctz(m);
-    double x = Read::of(a[k]);
-    if ((op.aux & kIntegral) != 0) x = to_integral(x, static_cast<Round>(op.aux & 3U));
-    float v = limits_of(canonical(static_cast<float>(x)), op.aux);
-    if ((op.aux & kFtz) != 0) v = flush(v);
-    d[k] = v;
-  }
-}
-template <class Read>
-void to_f64(Warp& w, const Op& op) {
-  using Row = typename Read::Row;
-  const Row* const a = lanes_of<Row>(w, op.a);
-  double* const d = lanes_of<double>(w, op.d);
-  for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
-    const int k = __builtin_ctz(m);
-    double x = Read::of(a[k]);
-    if ((op.aux & kIntegral) != 0) x = to_integral(x, static_cast<Round>(op.aux & 3U));
-    d[k] = limits_of(x, op.aux);
-  }
-}
-template <class Read, class Fmt>
-void to_small(Warp& w, const Op& op) {
-  using Row = typename Read::Row;
-  const Row* const a = lanes_of<Row>(w, op.a);
-  U16* const d = lanes_of<U16>(w, op.d);
-  const auto r = static_cast<Round>(op.aux & 3U);
-  for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
-    const int k = __builtin_ctz(m);
-    double x = Read::of(a[k]);
-    if ((op.aux & kIntegral) != 0) x = to_integral(x, r);
-    d[k] = narrow<Fmt>(limits_of(x, op.aux), r, (op.aux & kFinite) != 0);
-  }
-}
-template <bool Sat, bool Masked>
-void f32_plain(Warp& w, const Op& op) {
-  const Chunk<float>* const a = chunks<float>(w, op.a);
-  Chunk<float>* const d = chunks<float>(w, op.d);
-  for (int q = 0; q < 4; ++q) {
-    put<float, Masked>(d, q, Sat ? saturate(a[q]) : canonical(a[q]), w.active);
-  }
-}
-
-// --- selection ---
-struct Modifiers {
-  Round round = Round::nearest;
-  bool integral = false;
-  bool ftz = false;
-  bool sat = false;
-  bool relu = false;
-  bool finite = false;
-};
-
-Modifiers take_modifiers(Form& form) {
-  Modifiers m;
-  struct Name {
-    std::string_view text;
-    Round round;
-    bool integral;
-  };
-  constexpr Name kNames[] = {{"rni", Round::nearest, true}, {"rzi", Round::zero, true},
-                             {"rmi", Round::minus, true},   {"rpi", Round::plus, true},
-                             {"rn", Round::nearest, false}, {"rz", Round::zero, false},
-                             {"rm", Round::minus, false},   {"rp", Round::plus, false}};
-  for (const Name& n : kNames) {
-    if (!form.take(n.text)) continue;
-    m.round = n.round;
-    m.integral = n.integral;
-    break;
-  }
-  m.ftz = form.take("ftz");
-  m.sat = form.take("sat");
-  m.relu = form.take("relu");
-  m.finite = form.take("satfinite");
-  return m;
-}
-
-template <class A, class B>
-Handler by_rows(unsigned, unsigned) = delete;
-
 Handlers select_integers(const Ends& e, unsigned src, unsigned dst) {
   const bool whole = e.src_bits == 8 * src && e.dst_bits == 8 * dst && !e.saturate;
   if (whole && src == 4 && dst == 8) {
@@ -344,53 +180,6 @@ Handlers select_integer_to_small(unsigned src) {
   return both(&integer_to_small<U64, Fmt>);
 }
 
-template <class Read>
-Handlers select_from_float(Type dst, Round r) {
-  switch (dst) {
-    case Type::f32:
-      switch (r) {
-        case Round::zero:
-          return both(&with_rounding<&to_f32<Read>, Round::zero>);
-        case Round::minus:
-          return both(&with_rounding<&to_f32<Read>, Round::minus>);
-        case Round::plus:
-          return both(&with_rounding<&to_f32<Read>, Round::plus>);
-        case Round::nearest:
-          return both(&to_f32<Read>);
-      }
-      return {};
-    case Type::f64:
-      return both(&to_f64<Read>);
-    case Type::f16:
-      return both(&to_small<Read, F16>);
-    case Type::bf16:
-      return both(&to_small<Read, BF16>);
-    default:
-      return {};
-  }
-}
-
-Handlers select_floats(Type src, Type dst, const Modifiers& m) {
-  if (src == Type::f32 && dst == Type::f32 && !m.integral && !m.ftz && !m.relu) {
-    return m.sat ? Handlers{&f32_plain<true, false>, &f32_plain<true, true>}
-                 : Handlers{&f32_plain<false, false>, &f32_plain<false, true>};
-  }
-  // An integral value needs no directed rounding of its representation.
-  const Round r = m.integral ? Round::nearest : m.round;
-  switch (src) {
-    case Type::f32:
-      return m.ftz ? select_from_float<ReadF32Ftz>(dst, r) : select_from_float<ReadF32>(dst, r);
-    case Type::f64:
-      return select_from_float<ReadF64>(dst, r);
-    case Type::f16:
-      return select_from_float<ReadF16>(dst, r);
-    case Type::bf16:
-      return select_from_float<ReadBF16>(dst, r);
-    default:
-      return {};
-  }
-}
-
 Handlers select_float_source(Type src, bool ftz, unsigned dst) {
   switch (src) {
     case Type::f32:
@@ -409,7 +198,7 @@ Handlers select_float_source(Type src, bool ftz, unsigned dst) {
 }  // namespace
 
 bool select_convert(Form& form, Selection& s, unsigned dst_row, unsigned src_row) {
-  const Modifiers m = take_modifiers(form);
+  const ConvertModifiers m = take_modifiers(form);
   const Type dst = form.take_type();
   const Type src = form.take_type();
   if (dst == Type::none || src == Type::none) return false;

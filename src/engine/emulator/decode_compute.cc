@@ -1,5 +1,6 @@
 // Instructions that compute: rows in, rows out. The selectors of the instruction set know most of
 // them; moves, conversions and comparisons have operand shapes of their own.
+#include <algorithm>
 #include <array>
 
 #include "engine/emulator/atomic_ops.h"
@@ -21,8 +22,42 @@ bool FunctionDecoder::decode_selected(Form& form) {
     watch({.kind = SiteKind::division, .type = s.operands[0]});
   } else {
     watch_number(s);
+    watch_index(base, form.opcode(), s);
   }
   return true;
+}
+
+// Sums, products and shifts of 32 or 64 bits, as long as nothing is lost but what does not fit.
+void FunctionDecoder::watch_index(std::string_view base, std::string_view opcode,
+                                  const Selection& s) {
+  struct Known {
+    std::string_view base;
+    IndexStep step;
+    std::uint8_t sources;
+  };
+  constexpr std::array kKnown{
+      Known{"add", IndexStep::add, 2},      Known{"sub", IndexStep::subtract, 2},
+      Known{"mul", IndexStep::multiply, 2}, Known{"mad", IndexStep::multiply_add, 3},
+      Known{"shl", IndexStep::shift, 1},    Known{"neg", IndexStep::negate, 1},
+  };
+  const auto* const known =
+      std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& k) { return k.base == base; });
+  const Type type = s.operands[1];
+  const unsigned bytes = bytes_of(type);
+  const bool is_whole = opcode.find(".hi") == opcode.npos && opcode.find(".sat") == opcode.npos;
+  if (known == kKnown.end() || s.uses_carry || !is_whole || (bytes != 4 && bytes != 8)) return;
+  if (!is_integer(type) && !(known->step == IndexStep::shift && is_bits(type))) return;
+  WatchedSite site{.kind = SiteKind::index,
+                   .type = type,
+                   .elements = known->sources,
+                   .row_bytes = static_cast<std::uint8_t>(bytes_of(s.operands[0])),
+                   .step = known->step};
+  for (unsigned i = 0; i < known->sources; ++i) {
+    if (operands_[i + 1].kind == Operand::Kind::constant) {
+      site.constants = static_cast<std::uint8_t>(site.constants | 1U << i);
+    }
+  }
+  watch(site);
 }
 
 // What makes a float of floats of the same width.
@@ -93,6 +128,14 @@ bool FunctionDecoder::decode_move(Form& form) {
   if (type == Type::b128) return false;
   Op op{.d = result_at(0, type), .a = source_at(1, type)};
   emit(instruction_set().move(register_bytes(type)), op);
+  if (bytes_of(type) >= 4 && !is_float(type)) {
+    const bool is_constant = operands_[1].kind == Operand::Kind::constant;
+    watch({.kind = SiteKind::index,
+           .type = type,
+           .row_bytes = static_cast<std::uint8_t>(register_bytes(type)),
+           .step = IndexStep::copy,
+           .constants = static_cast<std::uint8_t>(is_constant ? 1 : 0)});
+  }
   return true;
 }
 
@@ -138,6 +181,17 @@ bool FunctionDecoder::decode_convert(Form& form) {
     if (a && register_bytes(a->type) < register_bytes(s.operands[1])) return false;
     if (register_bytes(d->type) < register_bytes(s.operands[0])) return false;
     emit(s.handlers, op);
+    const bool is_index = is_integer(s.operands[0]) && is_integer(s.operands[1]) && a &&
+                          register_bytes(a->type) == bytes_of(s.operands[1]) &&
+                          register_bytes(d->type) == bytes_of(s.operands[0]) &&
+                          bytes_of(s.operands[0]) >= 4 && bytes_of(s.operands[1]) >= 4 &&
+                          form.opcode().find(".sat") == std::string_view::npos;
+    if (is_index) {
+      watch({.kind = SiteKind::index,
+             .type = s.operands[1],
+             .row_bytes = static_cast<std::uint8_t>(register_bytes(d->type)),
+             .step = IndexStep::copy});
+    }
     return true;
   }
   // cvt.rn.f16x2.f32 d, a, b

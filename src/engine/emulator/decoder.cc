@@ -18,7 +18,8 @@ FunctionDecoder::FunctionDecoder(ModuleState& module, std::uint32_t function)
       text_(module.text),
       source_(module.text.program.functions[function]),
       index_(function),
-      reader_(module.text.ptx, source_.body_offset, source_.body_line) {
+      reader_(module.text.ptx, source_.body_offset, source_.body_line),
+      lives_(module.text.ptx, source_.body_offset) {
   function_.name = source_.name;
   function_.is_entry = source_.is_entry;
   function_.index = function;
@@ -318,6 +319,7 @@ void FunctionDecoder::instruction() {
   const std::size_t fixups = scopes_.back().fixups.size();
   const bool known = well_formed && decode_instruction(form) && !unfit_ && form.exhausted();
   if (reader_.failed()) return;
+  release_rows();
   if (!known) {
     text_.code.resize(before);
     text_.sites.resize(before);

@@ -15,6 +15,7 @@
 #include "engine/emulator/atomic_ops.h"
 #include "engine/emulator/module.h"
 #include "engine/emulator/parser.h"
+#include "engine/emulator/register_lives.h"
 
 namespace assay::emulator {
 
@@ -53,6 +54,7 @@ class FunctionDecoder {
     Type type = Type::none;
     std::uint32_t offset = 0;  // row, byte in the parameter block or in local memory, shared index
     std::uint32_t bytes = 0;
+    bool may_share = false;  // its row, with others
   };
   struct Range {  // .reg .b32 %r<100>
     Type type = Type::none;
@@ -92,6 +94,9 @@ class FunctionDecoder {
   Operand parse_operand(int depth);
   [[nodiscard]] std::optional<Symbol> find_symbol(std::string_view name);
   std::uint32_t allocate_row(Type type);
+  std::uint32_t register_row(std::string_view name, Type type);
+  void note_last_use(std::string_view name, const Symbol& symbol);
+  void release_rows();
   std::uint32_t allocate_words(std::size_t bytes);
   std::uint32_t constant_row(unsigned lane_bytes, std::uint64_t bits, std::int32_t shared = -1);
   // Row of a source or result of type `type`; kNowhere (and unfit_) if the operand is none.
@@ -156,6 +161,7 @@ class FunctionDecoder {
   void emit_unsupported(std::string_view text);
   void watch(WatchedSite site);
   void watch_number(const Selection& s);
+  void watch_index(std::string_view base, std::string_view opcode, const Selection& s);
   void unfit() { unfit_ = true; }
 
   ModuleState& module_;
@@ -172,6 +178,10 @@ class FunctionDecoder {
   bool unfit_ = false;
   std::int32_t location_ = -1;
   std::size_t last_checkpoint_ = 0;
+  // Registers of one straight line hand their rows on.
+  RegisterLives lives_;
+  std::map<unsigned, std::vector<std::uint32_t>> free_rows_{};    // by bytes of a lane
+  std::vector<std::pair<unsigned, std::uint32_t>> dying_rows_{};  // after the instruction at hand
   // Frame layout.
   std::uint64_t frame_bytes_ = 0;
   std::uint32_t predicate_block_ = 0;

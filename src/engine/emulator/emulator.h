@@ -95,12 +95,13 @@ struct Inspection {
   bool races = false;        // unordered accesses to shared and global memory
   bool initialised = false;  // reads of memory that nobody wrote
   bool barriers = false;     // divergent and mismatched ones; shuffles from lanes that are off
-  bool numbers = false;      // integer division by zero, the first NaN and infinity produced
-  bool counters = false;     // Outcome::profile
+  bool numbers = false;   // integer division by zero, wrapped indices, the first NaN and infinity
+  bool counters = false;  // Outcome::profile
   // Checks look at so many blocks (the first, the last, others by chance); 0: at all of them. What
   // is between a block that is looked at and one that is not cannot be seen.
   std::uint32_t checked_blocks = 0;
   std::uint64_t seed = 0;  // which blocks
+  [[nodiscard]] bool memory() const { return races || initialised; }
   [[nodiscard]] bool checks() const { return races || initialised || barriers || numbers; }
   [[nodiscard]] bool any() const { return checks() || counters; }
 };
@@ -184,6 +185,7 @@ enum class FindingKind {
   division_by_zero,    // of integers
   not_a_number,        // the first NaN made of numbers
   infinity,            // the first infinity made of finite numbers
+  index_wrapped,       // 32-bit arithmetic that wrapped before it addressed memory
 };
 [[nodiscard]] std::string_view name(FindingKind kind);
 

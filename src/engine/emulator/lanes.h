@@ -204,10 +204,16 @@ constexpr Handlers both(Handler h) { return {h, h}; }
 
 // --- the selectors of this set, one per family file ---
 bool select_integer(Form& form, Selection& s);
+bool select_carry(Form& form, Selection& s);
+bool select_product(Form& form, Selection& s);
+bool select_bit_count(Form& form, Selection& s);
 bool select_floating(Form& form, Selection& s);
+bool select_sign(Form& form, Selection& s);
 bool select_math(Form& form, Selection& s);
 bool select_half(Form& form, Selection& s);
 bool select_logic(Form& form, Selection& s);
+bool select_shift(Form& form, Selection& s);
+bool select_bit_field(Form& form, Selection& s);
 bool select_compare(Form& form, Selection& s);
 bool select_convert(Form& form, Selection& s, unsigned dst_row_bytes, unsigned src_row_bytes);
 Handlers select_move(unsigned row_bytes);

@@ -121,6 +121,18 @@ enum class SiteKind : std::uint8_t {
   other_access,  // finds its addresses itself: copies, matrices, mbarriers
   division,      // of integers
   number,        // makes a float
+  index,         // integer arithmetic that indices are made of
+};
+// What it does with its sources.
+enum class IndexStep : std::uint8_t {
+  none,
+  copy,  // mov, cvt
+  negate,
+  add,
+  subtract,
+  multiply,
+  multiply_add,
+  shift,
 };
 struct WatchedSite {
   std::uint32_t pc = 0;
@@ -128,10 +140,12 @@ struct WatchedSite {
   Space space = Space::generic;
   AddressClass address = AddressClass::table;
   Type type = Type::none;      // of one element, or of the result
-  std::uint8_t elements = 1;   // of a vector; sources of a number
-  std::uint8_t row_bytes = 4;  // of a lane in the data's register
+  std::uint8_t elements = 1;   // of a vector; sources of a number or an index
+  std::uint8_t row_bytes = 4;  // of a lane in the data's register, or in the result's
   bool synchronising = false;  // volatile, relaxed or stronger
   bool orders = false;         // acquire, release: needs no fence
+  IndexStep step = IndexStep::none;
+  std::uint8_t constants = 0;  // of an index: sources that are, a bit each
   [[nodiscard]] unsigned bytes() const { return bytes_of(type) * elements; }  // of a lane
 };
 

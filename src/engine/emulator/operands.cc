@@ -1,5 +1,6 @@
 // Operands: from text to register rows. Constants and special registers are rows as well, set when
 // a frame is made, so that handlers know only rows.
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -132,6 +133,7 @@ std::optional<FunctionDecoder::Symbol> FunctionDecoder::find_symbol(std::string_
     if (const auto found = scope.symbols.find(name); found != scope.symbols.end()) {
       Symbol& s = found->second;
       if (s.kind == SymbolKind::reg && s.offset == kNowhere) s.offset = allocate_row(s.type);
+      note_last_use(name, s);
       return s;
     }
     // %r12 may be of the range %r<…> or %r1<…>: every split of the trailing digits.
@@ -143,12 +145,37 @@ std::optional<FunctionDecoder::Symbol> FunctionDecoder::find_symbol(std::string_
       if (n >= range->second.count || (name[at] == '0' && name.size() - at > 1)) continue;
       const Symbol s{.kind = SymbolKind::reg,
                      .type = range->second.type,
-                     .offset = allocate_row(range->second.type)};
+                     .offset = register_row(name, range->second.type),
+                     .may_share = range->second.type != Type::pred};
       scope.symbols[name] = s;
+      note_last_use(name, s);
       return s;
     }
   }
   return std::nullopt;
+}
+
+// A register of one straight line takes a row that another one is done with.
+std::uint32_t FunctionDecoder::register_row(std::string_view name, Type type) {
+  std::vector<std::uint32_t>& free = free_rows_[register_bytes(type)];
+  if (type == Type::pred || free.empty() || !lives_.last_use(name)) return allocate_row(type);
+  const std::uint32_t row = free.back();
+  free.pop_back();
+  return row;
+}
+
+void FunctionDecoder::note_last_use(std::string_view name, const Symbol& symbol) {
+  if (!symbol.may_share || lives_.last_use(name) != site_.text_offset) return;
+  const std::pair row{register_bytes(symbol.type), symbol.offset};
+  if (std::find(dying_rows_.begin(), dying_rows_.end(), row) == dying_rows_.end()) {
+    dying_rows_.push_back(row);
+  }
+}
+
+// Not before its end: an instruction may write its result before it has read all it needs.
+void FunctionDecoder::release_rows() {
+  for (const auto& [bytes, row] : dying_rows_) free_rows_[bytes].push_back(row);
+  dying_rows_.clear();
 }
 
 std::uint32_t FunctionDecoder::allocate_row(Type type) {

@@ -22,7 +22,8 @@ bool is_counted(SiteKind k) { return k == SiteKind::load || k == SiteKind::store
 
 bool is_wanted(const Inspection& wanted, SiteKind k) {
   if (wanted.counters && is_counted(k)) return true;
-  return is_access(k) ? wanted.races || wanted.initialised : wanted.numbers;
+  if (is_counted(k) || k == SiteKind::atomic) return wanted.memory() || wanted.numbers;
+  return is_access(k) ? wanted.memory() : wanted.numbers;
 }
 
 void op_watched(Warp& w, const Op& op) {
@@ -188,10 +189,12 @@ void Watch::before(Warp& w, const Op& op) {
   switch (site.kind) {
     case SiteKind::load:
     case SiteKind::store:
+      if (wanted_.numbers) check_address(w, op, site);
       access(w, op, site);
       break;
     case SiteKind::atomic:
     case SiteKind::other_access:
+      if (wanted_.numbers && site.kind == SiteKind::atomic) check_address(w, op, site);
       current_atomic_ = site.kind == SiteKind::atomic;
       w.recording = wanted_.races || wanted_.initialised;
       break;
@@ -201,13 +204,18 @@ void Watch::before(Warp& w, const Op& op) {
     case SiteKind::number:
       note_sources(w, op, site);
       break;
+    case SiteKind::index:
+      note_index(w, op, site);
+      break;
   }
 }
 
 void Watch::after(Warp& w, const Op& op) {
   w.recording = false;
   const WatchedSite& site = launch_.text.watched[static_cast<std::size_t>(site_of_[current_pc_])];
-  if (site.kind == SiteKind::number && w.event != Event::fault) check_result(w, op, site);
+  if (w.event == Event::fault) return;
+  if (site.kind == SiteKind::number) check_result(w, op, site);
+  if (site.kind == SiteKind::index) check_index(w, op, site);
 }
 
 }  // namespace assay::emulator

@@ -11,6 +11,7 @@
 
 #include "engine/emulator/block_sample.h"
 #include "engine/emulator/byte_set.h"
+#include "engine/emulator/exact_values.h"
 #include "engine/emulator/lane_addresses.h"
 #include "engine/emulator/launch_state.h"
 #include "engine/emulator/shadow.h"
@@ -39,6 +40,7 @@ struct BlockWatch {
   ByteSet written;
   std::uint32_t began = 0;  // when it first touched memory
   std::vector<PartialArrival> partial{};
+  ExactValues exact{};
 };
 
 struct MemoryTouch {
@@ -166,6 +168,14 @@ class Watch {
   void check_division(Warp& w, const Op& op, const WatchedSite& site);
   void note_sources(Warp& w, const Op& op, const WatchedSite& site);
   void check_result(Warp& w, const Op& op, const WatchedSite& site);
+  // --- watch_indices.cc ---
+  [[nodiscard]] static ExactValue exact_source(Warp& w, const WatchedSite& site, std::uint32_t row,
+                                               unsigned lane, unsigned source);
+  void note_index(Warp& w, const Op& op, const WatchedSite& site);
+  void check_index(Warp& w, const Op& op, const WatchedSite& site);
+  void check_address(Warp& w, const Op& op, const WatchedSite& site);
+  void tell_wrapped(Warp& w, const WatchedSite& site, const MemoryTouch& touch,
+                    const ExactValue& v);
   // --- watch_findings.cc ---
   Finding& add(const Place& place, Warp& w, bool& fresh);
   [[nodiscard]] bool is_known(const Place& place);
@@ -199,6 +209,8 @@ class Watch {
   LaneAddresses addresses_{};
   const InspectionSet& set_;
   std::uint32_t finite_sources_ = 0;
+  std::uint32_t index_lanes_ = 0;  // whose value is followed
+  std::array<ExactValue, 32> index_values_{};
   std::unordered_map<std::uint32_t, bool> aligned_{};
   // Findings.
   bool seen_nan_ = false;

@@ -53,6 +53,8 @@ std::string_view name(FindingKind kind) {
       return "not_a_number";
     case FindingKind::infinity:
       return "infinity";
+    case FindingKind::index_wrapped:
+      return "index_wrapped";
   }
   return "unknown";
 }

@@ -83,6 +83,26 @@ ASSAY_INLINE bool wide_offsets(Warp& w, const Op& op, unsigned bytes, const Exte
   return is_zero<U64>((outside >> 63) | (low_bits & splat<U64>(bytes - 1)));
 }
 
+// Shared memory by 64-bit registers: offsets that fit 32 bits are told by their upper halves, and
+// the rest is done on the lower ones. What the instruction adds goes into the base.
+ASSAY_INLINE bool shared_wide_offsets(Warp& w, const Op& op, unsigned bytes, Offsets& out) {
+  const auto imm = static_cast<U64>(op.imm);
+  if (w.shared_bytes < bytes || imm > w.shared_bytes - bytes) return false;
+  const Chunk<U64>* const row = chunks<U64>(w, op.a);
+  const Chunk<U32> last = splat<U32>(static_cast<U32>(w.shared_bytes - bytes - imm));
+  Chunk<U64> seen{};
+  Chunk<U32> bad{};
+#pragma GCC unroll 4
+  for (int q = 0; q < kGroups; ++q) {
+    seen |= row[2 * q] | row[2 * q + 1];
+    out.group[q] = narrowed(row[2 * q], row[2 * q + 1]);
+    bad |= reinterpret_cast<Chunk<U32>>(out.group[q] > last);
+  }
+  out.base = w.shared + imm;
+  const Chunk<U64> misplaced = (seen >> 32) | ((seen | splat<U64>(imm)) & splat<U64>(bytes - 1));
+  return is_zero<U64>(misplaced | reinterpret_cast<Chunk<U64>>(bad));
+}
+
 ASSAY_INLINE bool table_offsets(Warp& w, const Op& op, unsigned bytes, bool write, Offsets& out) {
   if (w.object_count == 0) return false;
   const Object* const o = w.objects + w.hints[op_pc(w, op) & 255U];
@@ -94,9 +114,7 @@ template <AddressClass Class>
 ASSAY_INLINE bool find_offsets(Warp& w, const Op& op, unsigned bytes, bool write, Offsets& out) {
   if (w.active != kAllLanes) return false;
   if constexpr (Class == AddressClass::table) return table_offsets(w, op, bytes, write, out);
-  if constexpr (Class == AddressClass::shared64) {
-    return wide_offsets(w, op, bytes, {w.shared, 0, w.shared_bytes}, out);
-  }
+  if constexpr (Class == AddressClass::shared64) return shared_wide_offsets(w, op, bytes, out);
   return shared_offsets(w, op, bytes, out);
 }
 
@@ -142,6 +160,24 @@ ASSAY_INLINE bool is_line(Chunk<U32> offsets) {
   return is_zero<U32>(offsets ^ (ramp + offsets[0]));
 }
 
+// Eight words, each `step` bytes after the one before it, or before it: an extraction of eight
+// offsets less than a gather needs.
+ASSAY_INLINE Chunk<U32> spaced(const std::byte* p, S64 step) {
+  const auto at = [&](S64 k) { return *reinterpret_cast<const Word*>(p + k * step); };
+  return Chunk<U32>{at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)};
+}
+
+ASSAY_INLINE bool is_spaced(Chunk<U32> offsets, U32 step) {
+  constexpr Chunk<U32> kRamp{0, 1, 2, 3, 4, 5, 6, 7};
+  return is_zero<U32>(offsets ^ (kRamp * step + offsets[0]));
+}
+
+// An earlier eight of the warp that reads the same words: the rows of a tile's columns do.
+ASSAY_INLINE int same_eight(const Offsets& at, int q) {
+  if (q >= 2 && is_zero<U32>(at.group[q] ^ at.group[q - 2])) return q - 2;
+  return -1;
+}
+
 // N: words of one lane.
 template <AddressClass Class, int N>
 void load_words(Warp& w, const Op& op) {
@@ -159,6 +195,16 @@ void load_words(Warp& w, const Op& op) {
       }
     } else if (N == 1 && is_line<N>(offsets)) {
       chunks<U32>(w, op.d)[q] = unaligned<Chunk<U32>>(at.base + offsets[0]);
+    } else if (const int p = same_eight(at, q); p >= 0) {
+      for (unsigned j = 0; j < N; ++j) {
+        Chunk<U32>* const d = chunks<U32>(w, data_row(op, j));
+        d[q] = d[p];
+      }
+    } else if (const U32 step = offsets[1] - offsets[0]; is_spaced(offsets, step)) {
+      for (unsigned j = 0; j < N; ++j) {
+        chunks<U32>(w, data_row(op, j))[q] =
+            spaced(at.base + offsets[0] + 4 * j, static_cast<int>(step));
+      }
     } else {
       for (unsigned j = 0; j < N; ++j) {
         chunks<U32>(w, data_row(op, j))[q] = gather(at.base, offsets + 4 * j);

@@ -46,7 +46,8 @@ json finding(const emulator::Finding& f) {
     item["other"] = {{"where", describe_place(f.other_where)},
                      {"block", describe_triple(f.other_block)},
                      {"thread", describe_triple(f.other_thread)}};
-  } else if (f.kind == emulator::FindingKind::mismatched_barrier) {
+  } else if (f.kind == emulator::FindingKind::mismatched_barrier ||
+             f.kind == emulator::FindingKind::index_wrapped) {
     item["other"] = {{"where", describe_place(f.other_where)}};
   }
   if (f.buffer.empty()) return item;

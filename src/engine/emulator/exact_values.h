@@ -1,0 +1,62 @@
+// What 32-bit index arithmetic would have given in numbers without end, for the lanes in which that
+// differs from what the register holds. Kept beside a block's registers while it is inspected; one
+// thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+
+#include "engine/emulator/op.h"
+
+namespace assay::emulator {
+
+__extension__ typedef __int128 Exact;
+
+// A register of a lane read both ways, as PTX does not say which one the source means. Where both
+// ways are wrong for what it is used as, the arithmetic has wrapped.
+struct ExactValue {
+  Exact as_signed = 0;
+  Exact as_unsigned = 0;
+  std::uint32_t signed_pc = kNowhere;  // of the instruction that wrapped it, if it is not exact
+  std::uint32_t unsigned_pc = kNowhere;
+  Exact index = 0;          // when it was made 64 bits wide: what it should have been
+  std::int64_t became = 0;  // and what it was
+  [[nodiscard]] bool is_exact() const { return signed_pc == kNowhere && unsigned_pc == kNowhere; }
+};
+
+class ExactValues {
+ public:
+  // A row is written by instructions that do not tell, too: an entry holds for the value it was
+  // made for only.
+  [[nodiscard]] const ExactValue* find(const std::byte* row, unsigned lane,
+                                       std::uint64_t held) const {
+    const auto at = rows_.find(row);
+    if (at == rows_.end() || (at->second.lanes >> lane & 1U) == 0) return nullptr;
+    return at->second.held[lane] == held ? &at->second.of[lane] : nullptr;
+  }
+  void set(const std::byte* row, unsigned lane, std::uint64_t held, const ExactValue& value) {
+    Row& r = rows_[row];
+    r.lanes |= 1U << lane;
+    r.held[lane] = held;
+    r.of[lane] = value;
+  }
+  void forget(const std::byte* row, unsigned lane) {
+    const auto at = rows_.find(row);
+    if (at == rows_.end()) return;
+    at->second.lanes &= ~(1U << lane);
+    if (at->second.lanes == 0) rows_.erase(at);
+  }
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+
+ private:
+  struct Row {
+    std::uint32_t lanes = 0;
+    std::array<std::uint64_t, 32> held{};
+    std::array<ExactValue, 32> of{};
+  };
+  std::unordered_map<const std::byte*, Row> rows_{};
+};
+
+}  // namespace assay::emulator
