@@ -25,6 +25,8 @@ using mcp::Json;
 using mcp::ToolResult;
 
 constexpr const char* kDefaultArch = "sm_90";
+// What the emulator executes of Triton's PTX.
+constexpr const char* kDefaultTritonArch = "sm_89";
 
 // "a" (features of this target only) exists from 9.0 on, "f" (of its family) from 10.0 on.
 bool has_suffix(int number, char suffix) {
@@ -90,6 +92,7 @@ std::string wanted_kernel(const KernelArgument& kernel) {
 // What the source itself gives away of a contract, `io` null with the reason where no contract can
 // hold its parameters; null if nothing is seen, or nothing that would hold.
 Json inferred_draft(const KernelArgument& kernel) {
+  if (kernel.kernel_type != "cuda") return nullptr;
   auto inferred = infer_contract(source::cuda_text(kernel.given).text, wanted_kernel(kernel), {});
   auto* good = std::get_if<InferredContract>(&inferred);
   if (good == nullptr) {
@@ -114,14 +117,27 @@ Json inferred_draft(const KernelArgument& kernel) {
 
 ToolResult run(Jobs& jobs, const Library* library, const Json& arguments, CallContext& context) {
   std::vector<Violation> violations;
-  const KernelArgument kernel =
-      read_kernel(arguments.at("kernel"), "/kernel", nullptr, violations,
-                  references_of(jobs, library, context), ContractNeed::none);
+  KernelArgument kernel = read_kernel(arguments.at("kernel"), "/kernel", nullptr, violations,
+                                      references_of(jobs, library, context), ContractNeed::none);
+  const bool is_triton = kernel.kernel_type == "triton";
+  if (violations.empty() && is_triton && !kernel.contract) {
+    violations.push_back({"/kernel/io",
+                          "Triton compiles for given arguments: their types, the values of metas "
+                          "and num_warps are the contract's"});
+  }
   if (!violations.empty()) return refuse(violations);
   if (auto unsupported = unsupported_type("kernel", kernel.kernel_type))
     return std::move(*unsupported);
-  const std::string arch = arguments.value("arch", kDefaultArch);
-  if (auto refused = refuse_arch(jobs, arch)) return std::move(*refused);
+  const std::string arch = arguments.value("arch", is_triton ? kDefaultTritonArch : kDefaultArch);
+  // Which of them it knows is Triton's to say.
+  if (is_triton && !arch.starts_with("sm_")) {
+    return refuse("/arch", "Triton compiles for real targets: sm_80, sm_89, sm_90 …");
+  }
+  if (auto refused = is_triton ? std::nullopt : refuse_arch(jobs, arch)) {
+    return std::move(*refused);
+  }
+  if (auto refused = refuse_python(jobs, arguments)) return std::move(*refused);
+  if (arguments.contains("python")) kernel.body["python"] = arguments.at("python");
   if (auto refused = refuse_isolation(jobs, arguments)) return std::move(*refused);
   const Json listing = {{"arch", arch}, {"draft", inferred_draft(kernel)}};
   std::string job_id;
@@ -149,8 +165,9 @@ mcp::Tool compile_kernel(Jobs& jobs, const Library* library) {
   return {.name = "compile_kernel",
           .title = "Compile a kernel",
           .description =
-              "Compiles CUDA C++ for any target of the toolkit, without a GPU and without running "
-              "it. Returns diagnostics at the source's own lines and columns; for every kernel its "
+              "Compiles CUDA C++ (or Triton, with an io) for any target, without a GPU and without "
+              "running it. Returns diagnostics at the source's own lines and columns; for every "
+              "kernel its "
               "signature, registers, spills, stack, shared and constant memory, occupancy and what "
               "limits it, and whether it can run here; and a draft IO contract for `evaluate`. A "
               "source that does not compile is an answer (verdict compile_failed), not an error.",

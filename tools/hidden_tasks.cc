@@ -37,7 +37,9 @@ void take_all_names(const Json& value, Names& names) {
 // A contract's document, and where its names are defined.
 class Document {
  public:
-  explicit Document(Json json) : json_(std::move(json)) {}
+  // `is_compiled_for`: metas are what the kernel is compiled for, and no sizes to vary.
+  explicit Document(Json json, bool is_compiled_for = false)
+      : json_(std::move(json)), is_compiled_for_(is_compiled_for) {}
 
   [[nodiscard]] const Json& json() const { return json_; }
 
@@ -69,6 +71,7 @@ class Document {
     }
     follow(in_shapes);
     follow(fixed);
+    if (is_compiled_for_) take_metas(fixed);
     Sizes sizes;
     for (const std::string& name : in_shapes) {
       const Json* value = definition(name);
@@ -101,6 +104,13 @@ class Document {
   }
 
  private:
+  void take_metas(Names& names) {
+    for (const Json& arg : json_["args"]) {
+      const bool is_meta = arg.is_object() && arg.value("is_meta", Json(false)) == true;
+      if (is_meta && arg.contains("name")) take_names(arg.at("name"), names);
+    }
+  }
+
   void follow(Names& names) {
     for (bool grows = true; grows;) {
       const std::size_t before = names.size();
@@ -121,6 +131,7 @@ class Document {
   }
 
   Json json_;
+  bool is_compiled_for_;
 };
 
 // Of numbers around a mean: narrow, wide, shifted, one-sided.
@@ -214,7 +225,8 @@ class Drafts {
   }
 
   [[nodiscard]] Sizes sizes() const {
-    Sizes sizes = Document(*own_).free_sizes();
+    const bool is_triton = kernel_.value("kernel_type", "") == "triton";
+    Sizes sizes = Document(*own_, is_triton).free_sizes();
     if (theirs_ && !Document(*theirs_).has(sizes)) sizes.clear();
     return sizes;
   }

@@ -66,7 +66,10 @@ void read_contract(const Json& argument, const std::string& pointer, const Contr
   const std::string at = pointer + "/io";
   const auto io = argument.find("io");
   if (io == argument.end() || io->is_null()) {
-    if (fallback != nullptr && !out.contract) out.contract = *fallback;
+    if (fallback != nullptr && !out.contract) {
+      out.contract = *fallback;
+      out.body["takes_kernels_io"] = true;
+    }
   } else {
     const auto document = contract_document(*io, at, references, violations);
     if (!document) return;

@@ -37,6 +37,7 @@ std::optional<ToolResult> refuse_here(Jobs& jobs, const Json& arguments,
     if (!record) return refuse("/baseline", "there is no such job of yours");
     if (!job::is_final(record->state)) return refuse("/baseline", "that job has not ended yet");
   }
+  if (auto refused = refuse_python(jobs, arguments)) return refused;
   return refuse_isolation(jobs, arguments);
 }
 
@@ -58,16 +59,37 @@ void read_generalise(const Json& arguments, const KernelRoles& roles, const Refe
         {"/generalise", std::string("needs ") + roles.reference + " to say what is right"});
     return;
   }
-  for (const auto& [argument, type] : request.types) {
-    if (type == "cuda") continue;
-    request.violations.push_back(
-        {"/generalise", "varies `cuda` kernels only; '" + argument + "' is of type " + type});
+  const ArgumentType& judged = request.types.back();
+  if (!is_device_code(judged.kernel_type)) {
+    request.violations.push_back({"/generalise", "varies `cuda` and `triton` kernels only; '" +
+                                                     judged.argument + "' is of type " +
+                                                     judged.kernel_type});
     return;
   }
   std::mt19937_64 draw(std::random_device{}());
   const HiddenTasks hidden =
       hidden_tasks(arguments.at(roles.judged), arguments.at(roles.reference), references, draw);
   request.order["generalise"] = {{"tasks", hidden.list}, {"note", hidden.note}};
+}
+
+// The emulator's checks look at device code; a Python source has it behind host code.
+void refuse_checks(const Json& arguments, const ArgumentType& judged, Request& request) {
+  if (is_device_code(judged.kernel_type) || option(arguments, "checks", Json::array()).empty()) {
+    return;
+  }
+  const char* instead =
+      judged.kernel_type == "torch_cuda"
+          ? "Its CUDA source can be checked as kernel_type `cuda`, pasted whole, with an io that "
+            "has a launch."
+      : judged.kernel_type == "multi_kernel" ? "Its Triton kernels can be checked one by one as "
+                                               "kernel_type `triton`, its CUDA kernels "
+                                               "as `cuda`, each with an io that has a launch."
+                                             : "torch launches kernels of its own; one of yours "
+                                               "can be checked as kernel_type `triton` "
+                                               "or `cuda`.";
+  request.violations.push_back({"/checks", "look at device code, `cuda` and `triton`; '" +
+                                               judged.argument + "' is of type " +
+                                               judged.kernel_type + ". " + instead});
 }
 
 Request read_request(const Json& arguments, const KernelRoles& roles,
@@ -100,6 +122,12 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
     }
   }
   request.types.push_back({roles.judged, kernel.kernel_type});
+  refuse_checks(arguments, request.types.back(), request);
+  if (arguments.contains("python")) {
+    for (const char* side : {"kernel", "ref_kernel"}) {
+      if (request.order.contains(side)) request.order[side]["python"] = arguments.at("python");
+    }
+  }
   request.order["names"] = {{"judged", roles.judged}, {"reference", roles.reference}};
   request.order["options"] = {
       {"num_trials", option(arguments, "num_trials", 100)},

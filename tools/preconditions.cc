@@ -51,6 +51,19 @@ std::optional<ToolResult> refuse_device(Jobs& jobs, const std::string& device) {
                                (reason.is_string() ? " (" + reason.get<std::string>() + ")" : ""));
 }
 
+std::optional<ToolResult> refuse_python(Jobs& jobs, const Json& arguments) {
+  const auto wanted = arguments.find("python");
+  if (wanted == arguments.end()) return std::nullopt;
+  const Json capabilities = jobs.capabilities(false);
+  std::string known;
+  for (const auto& one : capabilities.at("python")) {
+    const std::string name = one.at("name");
+    if (*wanted == name || *wanted == one.at("executable")) return std::nullopt;
+    known += (known.empty() ? "" : ", ") + name;
+  }
+  return refuse("/python", "this server was started with no such interpreter; it has: " + known);
+}
+
 namespace {
 
 ToolResult unsupported(const std::string& summary) {
@@ -71,10 +84,10 @@ bool is_device_code(std::string_view kernel_type) {
 
 std::optional<ToolResult> unsupported_type(const std::string& argument,
                                            const std::string& kernel_type) {
-  if (kernel_type == "cuda") return std::nullopt;
+  if (is_device_code(kernel_type)) return std::nullopt;
   return unsupported("/" + argument + ": kernel type '" + kernel_type +
-                     "' is not for this tool, which compiles `cuda`. `evaluate` and `compare` also "
-                     "judge `torch`, `triton` and `multi_kernel`.");
+                     "' is not for this tool, which takes `cuda` and `triton`. `evaluate` and "
+                     "`compare` also judge `torch` and `multi_kernel`.");
 }
 
 std::optional<ToolResult> unsupported_task(const std::vector<ArgumentType>& types) {

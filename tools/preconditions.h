@@ -22,11 +22,15 @@ namespace assay::tools {
 // `device`: auto, emulator or gpu:N.
 [[nodiscard]] std::optional<mcp::ToolResult> refuse_device(Jobs& jobs, const std::string& device);
 
+// `python`, if `arguments` has one: the name or path of an interpreter that the server was started
+// with, never another.
+[[nodiscard]] std::optional<mcp::ToolResult> refuse_python(Jobs& jobs, const mcp::Json& arguments);
+
 // Whether a kernel of the type runs by itself, without host code of its source.
 [[nodiscard]] bool is_device_code(std::string_view kernel_type);
 
-// `argument` names the kernel. A kernel type that a tool for CUDA C++ does not take: an answer, not
-// a refusal.
+// `argument` names the kernel. A kernel type that a tool for device code does not take: an answer,
+// not a refusal.
 [[nodiscard]] std::optional<mcp::ToolResult> unsupported_type(const std::string& argument,
                                                               const std::string& kernel_type);
 

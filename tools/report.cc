@@ -153,8 +153,9 @@ void add_compilation(OrderedJson& out, const JobRecord& record) {
     return;
   }
   out["diagnostics"] = json::array();
-  for (const char* key : {"compiler", "compile_ms", "cached", "diagnostics",
-                          "diagnostics_truncated", "kernels", "kernels_truncated", "contract"}) {
+  for (const char* key :
+       {"compiler", "compile_ms", "cached", "diagnostics", "diagnostics_truncated", "kernels",
+        "kernels_truncated", "contract", "configuration"}) {
     if (said.contains(key)) out[key] = said.at(key);
   }
 }

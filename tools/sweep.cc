@@ -55,10 +55,8 @@ std::vector<Candidate> variants_of(const Json& arguments) {
 }
 
 // A macro of that name for the source, and a size of that name for the contract's expressions.
-void apply(Candidate& candidate, const std::string& name, const Json& value) {
-  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  candidate.parameters[name] = value;
-  candidate.name += " " + name + "=" + text;
+void define(Candidate& candidate, const std::string& name, const std::string& text,
+            const Json& value) {
   Json& metadata = candidate.kernel["metadata"];
   if (!metadata.is_object()) metadata = Json::object();
   if (!metadata.contains("compiler_options")) metadata["compiler_options"] = Json::array();
@@ -67,16 +65,74 @@ void apply(Candidate& candidate, const std::string& name, const Json& value) {
   if (io.is_object() && value.is_number_integer()) io["sizes"][name] = value;
 }
 
+const char* argument_type(const Json& value) {
+  return value.is_string() ? "str" : value.is_number_integer() ? "int" : "float";
+}
+
+// Of a Triton kernel: how it is launched, or an argument that its contract has or gets as a meta.
+void specialise(Candidate& candidate, const std::string& name, const Json& value,
+                std::vector<Violation>& violations) {
+  Json& io = candidate.kernel["io"];
+  if (!io.is_object()) {
+    violations.push_back({candidate.pointer + "/io",
+                          "parameters of a Triton kernel are put into its io: give it here"});
+    return;
+  }
+  if (name == "num_warps" || name == "num_stages") {
+    Json& launch = io["launch"];
+    if (launch.is_null() || launch.is_object()) launch[name] = value;
+    return;
+  }
+  if (io.contains("sizes") && io["sizes"].is_object() && io["sizes"].contains(name)) {
+    io["sizes"][name] = value;
+  }
+  if (!io.contains("args") || !io["args"].is_array()) return;  // refused when it is read
+  for (Json& arg : io["args"]) {
+    if (!arg.is_object() || arg.value("name", Json()) != name) continue;
+    arg["value"] = value;
+    return;
+  }
+  io["args"].push_back(
+      {{"name", name}, {"type", argument_type(value)}, {"value", value}, {"is_meta", true}});
+}
+
+void apply(Candidate& candidate, const std::string& name, const Json& value, bool is_triton,
+           std::vector<Violation>& violations) {
+  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  candidate.parameters[name] = value;
+  candidate.name += " " + name + "=" + text;
+  if (is_triton) {
+    specialise(candidate, name, value, violations);
+  } else {
+    define(candidate, name, text, value);
+  }
+}
+
+// The candidate's own, or that of the job whose kernel it is.
+bool is_triton(const Candidate& candidate, const References& references) {
+  const Json& kernel = candidate.kernel;
+  if (kernel.contains("kernel_type")) return kernel.at("kernel_type") == "triton";
+  if (!kernel.contains("job_id") || !kernel.at("job_id").is_string() || !references.find_job) {
+    return false;
+  }
+  const auto record = references.find_job(kernel.at("job_id").get<std::string>());
+  return record &&
+         record->request.value("kernel", nlohmann::json::object()).value("kernel_type", "") ==
+             "triton";
+}
+
 // Nothing if there would be too many.
 std::optional<std::vector<Candidate>> expand(std::vector<Candidate> candidates,
-                                             const Json& parameters) {
+                                             const Json& parameters, const References& references,
+                                             std::vector<Violation>& violations) {
   for (const auto& [name, values] : parameters.items()) {
     std::vector<Candidate> next;
     if (candidates.size() * values.size() > kMostVariants) return std::nullopt;
     for (const auto& candidate : candidates) {
+      const bool triton = is_triton(candidate, references);
       for (const auto& value : values) {
         next.push_back(candidate);
-        apply(next.back(), name, value);
+        apply(next.back(), name, value, triton, violations);
       }
     }
     candidates = std::move(next);
@@ -124,18 +180,29 @@ nlohmann::json read_variants(const std::vector<Candidate>& candidates, const Ref
   return variants;
 }
 
+// Of every kernel of the sweep.
+void name_interpreter(const Json& arguments, nlohmann::json& request) {
+  const auto python = arguments.find("python");
+  if (python == arguments.end()) return;
+  for (auto& variant : request["variants"]) variant["kernel"]["python"] = *python;
+  if (request.contains("ref_kernel")) request["ref_kernel"]["python"] = *python;
+}
+
 ToolResult run(Jobs& jobs, const Library* library, const Json& arguments, CallContext& context) {
   std::vector<Violation> violations;
   const References references = references_of(jobs, library, context);
   auto candidates = variants_of(arguments);
   resolve_contracts(candidates, references, violations);
-  auto expanded = expand(std::move(candidates), arguments.value("parameters", Json::object()));
+  auto expanded = expand(std::move(candidates), arguments.value("parameters", Json::object()),
+                         references, violations);
   if (!expanded) {
     return refuse("/parameters", "more than " + std::to_string(kMostVariants) +
                                      " variants: fewer values, or several sweeps");
   }
   std::optional<contract::Contract> fallback;
   std::optional<ToolResult> unsupported;
+  // The first place that lacks an io says it once.
+  if (!violations.empty()) return refuse(violations.front().pointer, violations.front().message);
   nlohmann::json request;
   request["variants"] = read_variants(*expanded, references, violations, fallback, unsupported);
   if (const auto reference = arguments.find("ref_kernel");
@@ -147,7 +214,9 @@ ToolResult run(Jobs& jobs, const Library* library, const Json& arguments, CallCo
   if (!violations.empty()) return refuse(violations);
   if (unsupported) return std::move(*unsupported);
   if (auto refused = refuse_device(jobs, arguments.value("device", "auto"))) return *refused;
+  if (auto refused = refuse_python(jobs, arguments)) return *refused;
   if (auto refused = refuse_isolation(jobs, arguments)) return std::move(*refused);
+  name_interpreter(arguments, request);
   request["options"] = options_of(arguments);
   request["budget_s"] = arguments.value("budget_s", 60);
   return make_step_job(jobs, node::sweep_kind(), std::move(request), arguments, context);
@@ -163,7 +232,7 @@ mcp::Tool sweep(Jobs& jobs, const Library* library) {
               "judged against ref_kernel, timed in rounds of which the better half goes on, the "
               "last ones in alternating turns with the best. Returns one table, ranked, ties "
               "said, within budget_s. Every parameter is a macro (-DNAME=value) and a size of the "
-              "contract, so that a launch can say \"ceildiv(n, TILE)\".",
+              "contract, so that a launch can say \"ceildiv(n, TILE)\"; of triton a meta.",
           .annotations = {.read_only = false,
                           .destructive = false,
                           .idempotent = false,

@@ -93,8 +93,9 @@ void add_cleanup_options(CLI::App& command, AssemblyOptions& options) {
 void add_python_option(CLI::App& command, AssemblyOptions& options) {
   command
       .add_option("--python", options.pythons,
-                  "An interpreter that can import torch, for kernels in Python (repeatable: the "
-                  "first that can is used); default: python3 on PATH")
+                  "An interpreter that can import torch, for kernels in Python: PATH or NAME=PATH "
+                  "(repeatable: a call's `python` chooses, else the first that can); default: "
+                  "python3 on PATH")
       ->allow_extra_args(false);
 }
 

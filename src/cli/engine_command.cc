@@ -124,7 +124,7 @@ node::Conclusion judge_python(const node::Runners& runners, const node::Devices&
                               node::Pythons& pythons, node::KernelTask task,
                               node::Reporter& reporter, const std::stop_token& stop,
                               json isolation) {
-  const auto chosen = pythons.choose();
+  const auto chosen = pythons.choose(task.kernel.python);
   if (const auto* none = std::get_if<node::Ended>(&chosen)) {
     return told(node::unsupported_python(task, nullptr).value_or(*none));
   }
@@ -134,7 +134,7 @@ node::Conclusion judge_python(const node::Runners& runners, const node::Devices&
   node::GpuPool* pool = std::get<node::GpuPool*>(place);
   const node::Gpu* gpu = pool != nullptr ? &pool->gpu() : nullptr;
   if (const auto unsupported = node::unsupported_python(task, gpu)) return told(*unsupported);
-  node::PythonSpares* spares = gpu != nullptr ? &pythons.spares(runners, *gpu) : nullptr;
+  node::PythonSpares* spares = gpu != nullptr ? &pythons.spares(runners, zygote, *gpu) : nullptr;
   auto conclusion =
       node::PythonJob(runners, zygote, pool, spares, std::move(task), reporter, stop).run();
   conclusion.body["environment"]["isolation"] = std::move(isolation);
@@ -146,7 +146,7 @@ std::variant<node::GpuPool*, node::Ended> device_for(const node::Devices& device
                                                      node::Pythons& pythons,
                                                      const node::KernelTask& task) {
   if (!task.has_python_reference()) return devices.choose(task.device);
-  const auto chosen = pythons.choose();
+  const auto chosen = pythons.choose(task.reference->python);
   const auto* zygote = std::get_if<node::PythonZygote*>(&chosen);
   const bool on_gpu = zygote != nullptr && !(*zygote)->interpreter().cuda.empty();
   return devices.choose(on_gpu ? task.device : "emulator");

@@ -1,8 +1,12 @@
 """Ways to cheat that need no GPU: each ends as wrong_output, suspect or rejected, whatever else it does."""
 
+import os
+import re
 import unittest
 
 from torch_server import TorchServer, inputs, source
+
+DOCUMENTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "python.md")
 
 REFERENCE = """import torch
 
@@ -159,12 +163,15 @@ class Cheats(unittest.TestCase):
         io = inputs()
         return self.server.judge(source(text, io=io, function_name="f"), source(REFERENCE, io=io, function_name="f"))
 
-    def test_each_is_caught(self):
+    def test_each_is_caught_as_it_is_documented(self):
+        with open(DOCUMENTED, encoding="utf-8") as file:
+            documented = dict(re.findall(r"^\| ([^|]+) \| `(wrong_output|suspect|rejected)` \| ", file.read(), re.M))
+        self.assertEqual(set(documented), set(CHEATS))
         for name, text in CHEATS.items():
             with self.subTest(name):
                 report = self.judge(text)
-                caught = report["verdict"] == "wrong_output" or report["trust"] in ("suspect", "rejected")
-                self.assertTrue(caught, (report["verdict"], report["trust"], report["summary"]))
+                caught = report["trust"] if report["trust"] in ("suspect", "rejected") else report["verdict"]
+                self.assertEqual(caught, documented[name], report["summary"])
 
     def test_the_same_without_a_trick_is_audited(self):
         for text in (REFERENCE, HONEST, HONEST.replace("def f", "import math, time, threading, gc\n\ndef f")):

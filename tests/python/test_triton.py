@@ -108,7 +108,9 @@ class Triton(unittest.TestCase):
         self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
         chosen = self.configuration(report)
         self.assertEqual(chosen, {"kernel": "add_kernel", "metas": {"BLOCK": 128}, "num_warps": 8, "num_stages": 4,
-                                  "arch": "sm_89", "configurations": 2})
+                                  "shared_bytes": 0, "arch": "sm_89", "configurations": 2, "chosen": 1,
+                                  "choices": [{"metas": {"BLOCK": 256}, "num_warps": 2, "num_stages": 3},
+                                              {"metas": {"BLOCK": 128}, "num_warps": 8, "num_stages": 4}]})
         self.assertIn("autotune", [warning.get("code") for warning in report["warnings"]])
         free = {**ADD_IO, "args": ADD_IO["args"][:4], "launch": {"grid": {"x": 4}}}
         report = self.judge(triton(tuned, free), torch(ADD_TORCH))
@@ -177,7 +179,17 @@ class Triton(unittest.TestCase):
         report = self.judge(triton(racing, ADD_IO), checks=["races"])
         found = report["validation"]["checks"]["findings"]
         self.assertTrue(found, report["summary"])
-        self.assertEqual(found[0]["where"]["file"], "kernel.py")
+        self.assertEqual((found[0]["where"]["file"], found[0]["where"]["line"]), ("kernel.py", 8))
+        report = self.judge(triton(ADD, ADD_IO), checks=["memory", "races", "initialised", "barriers", "numbers"])
+        self.assertEqual((report["verdict"], report["validation"]["checks"]["findings"]), ("passed", []), report["summary"])
+
+    def test_a_reference_that_fails_is_named_with_its_own_file(self):
+        for broken, verdict, says in ((ADD.replace("at < n", "at < m"), "compile_failed", "ref_kernel.py:7"),
+                                      ("raise ValueError('early')\n" + ADD, "compile_failed", "ref_kernel.py:1"),
+                                      (ADD.replace("tl.store(out_ptr", "tl.store(out_ptr + 1000000"), "crashed", "reference")):
+            report = self.judge(triton(ADD, ADD_IO), triton(broken, ADD_IO))
+            self.assertEqual((report["verdict"], report["error"]["which"]), (verdict, "ref_kernel"), report["summary"])
+            self.assertIn(says, report["summary"])
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ compiler._lower = lie
 FORGE = ADD + """
 import json, socket, struct
 body = json.dumps({"type": "compiled", "seq": %d, "kernel": "add_kernel", "entry": "add_kernel", "passed": [0, 1, 2, 3],
-                   "scratch": 0, "shared_bytes": 0, "num_warps": 4, "num_stages": 3, "metas": {}, "configurations": 0,
+                   "scratch": 0, "shared_bytes": 0, "num_warps": 4, "num_stages": 3, "metas": {}, "configurations": 0, "chosen": 0, "choices": [],
                    "needs": [], "hooks": False, "warnings": [], "triton": "x"}).encode()
 socket.socket(fileno=3).sendall(struct.pack("<IIQII", int.from_bytes(b"ASY1", "little"), len(body), 0, 0, 0) + body)
 """
@@ -52,8 +52,8 @@ CHEATS = {
     "says PTX with a deep nest": (SWAP % "('.version 8.0\\n.target sm_89\\n.address_size 64\\n' + '{' * 3000000, made)",
                                   ("crashed-rejected",)),
     "says PTX of 300 MB": (SWAP % "('x' * 300_000_000, made)", ("crashed-rejected",)),
-    "says that it has a million warps": (SWAP % "(ptx, {**made, 'num_warps': 1 << 20})", ("crashed-rejected",)),
-    "says that it needs all shared memory": (SWAP % "(ptx, {**made, 'shared': 1 << 40})", ("crashed-rejected",)),
+    "says that it has a million warps": (SWAP % "(ptx, {**made, 'num_warps': 1 << 20})", ("contract_invalid",)),
+    "says that it needs all shared memory": (SWAP % "(ptx, {**made, 'shared': 1 << 40})", ("contract_invalid",)),
     "says texts for numbers": (SWAP % "(ptx, {**made, 'shared': 'many'})", ("crashed-rejected",)),
     "says another entry": (SWAP % "(ptx, {**made, 'name': 'other'})", ("contract_invalid",)),
     "passes an argument twice": (ADD + PATCH + "old = compiler._specialise\n"

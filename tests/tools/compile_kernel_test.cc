@@ -177,9 +177,27 @@ TEST_CASE("the PTX comes along when asked for, and is the artifact's") {
 TEST_CASE("a type that is not compiled here is unsupported, not refused") {
   World world;
   const auto result = world.call(tools::compile_kernel(world.jobs),
-                                 {{"kernel", {{"source_code", "x"}, {"kernel_type", "triton"}}}});
+                                 {{"kernel", {{"source_code", "x"}, {"kernel_type", "torch"}}}});
   CHECK_FALSE(result.is_error);
   CHECK(result.structured.at("verdict") == "unsupported");
+}
+
+TEST_CASE("Triton is compiled for a contract and a real target, and without one refused") {
+  World world;
+  const Json io = {{"args", {{{"name", "n"}, {"type", "int"}, {"value", 3}}}},
+                   {"launch", {{"grid", {{"x", 1}}}}}};
+  const auto compile = [&](Json arguments) {
+    Json kernel = {{"source_code", "x"}, {"kernel_type", "triton"}};
+    if (arguments.contains("io")) kernel["io"] = arguments["io"];
+    arguments.erase("io");
+    arguments["kernel"] = kernel;
+    return world.call(tools::compile_kernel(world.jobs), arguments);
+  };
+  CHECK(pointers(compile(Json::object())) == "/kernel/io");
+  CHECK(pointers(compile({{"io", io}, {"arch", "compute_90"}})) == "/arch");
+  REQUIRE_FALSE(compile({{"io", io}}).is_error);
+  CHECK(world.engine.orders.back().request.at("listing").at("arch") == "sm_89");
+  CHECK(world.engine.orders.back().request.at("listing").at("draft").is_null());
 }
 
 TEST_CASE("what the source gives away of a contract goes with the order, host code included") {

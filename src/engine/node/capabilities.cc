@@ -40,7 +40,7 @@ json kernel_types(const Toolkit& toolkit, const Gpus& gpus,
   return {{"cuda", cuda},
           {"torch", python},
           {"torch_cuda", built},
-          {"triton", triton_type(interpreter, runs_on)},
+          {"triton", triton_type(usable(interpreters, "triton"), runs_on)},
           {"multi_kernel", python}};
 }
 

@@ -1,7 +1,5 @@
 #include "engine/node/compilation.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <thread>
 
@@ -141,20 +139,14 @@ frames::Frame request_for(const KernelSource& source, const CompileGoal& goal,
   return request;
 }
 
-// A file that was replaced is another file.
-std::string identity(const std::filesystem::path& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return path.string();
-  return path.string() + " " + std::to_string(status.st_size) + " " +
-         std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec);
-}
-
 // All that the answer to a request depends on: itself, the compiler, its headers, and the program
 // that reads what the compiler made.
 std::string key_of(const frames::Frame& request, const Runners& runners) {
-  std::vector<std::string> parts{kAnswerFormat, identity(runners.executable()),
-                                 identity(runners.toolkit().nvrtc)};
-  for (const auto& folder : runners.toolkit().include_folders) parts.push_back(identity(folder));
+  std::vector<std::string> parts{kAnswerFormat, CompileCache::identity(runners.executable()),
+                                 CompileCache::identity(runners.toolkit().nvrtc)};
+  for (const auto& folder : runners.toolkit().include_folders) {
+    parts.push_back(CompileCache::identity(folder));
+  }
   parts.push_back(request.body.dump());
   parts.push_back(request.blob);
   return CompileCache::key(parts);
@@ -243,6 +235,22 @@ std::unique_ptr<Spares> compile_spares(const Runners& runners, CompileZygotes& z
   return std::make_unique<Spares>(make, kept, kSpareIdle);
 }
 
+std::optional<Ended> Compiler::list(Program& program, const std::stop_token& stop) const {
+  frames::Frame request;
+  request.body = {{"type", "list"}};
+  request.blob = program.ptx;
+  const Reply reply = ask(request, {}, stop);
+  if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, RunnerRole::compile);
+  auto read = decode_claim(RunnerRole::compile, [&]() -> std::variant<json, Ended> {
+    const json& body = std::get<frames::Frame>(reply).body;
+    program.kernels = body.at("kernels");
+    program.kernels_truncated = body.at("kernels_truncated");
+    return program.kernels;
+  });
+  if (auto* ended = std::get_if<Ended>(&read)) return std::move(*ended);
+  return std::nullopt;
+}
+
 // NVRTC crashes on name expressions of sources that it otherwise reports errors for: those errors
 // are what the author needs.
 Ended Compiler::crashed(const RunnerEnd& end, const frames::Frame& request,
@@ -287,7 +295,7 @@ CompilerFacts Compiler::describe() const {
 std::variant<Program, Ended> Compiler::compile(const KernelSource& source, const CompileGoal& goal,
                                                const std::stop_token& stop) const {
   if (source.kernel_type == "triton")
-    return TritonCompiler(runners_, pythons_).compile(source, goal, stop);
+    return TritonCompiler(runners_, cache_, pythons_).compile(source, goal, stop);
   const Toolkit& toolkit = runners_.toolkit();
   if (!toolkit.has_compiler()) return missing_compiler(toolkit, "libnvrtc was not found");
   const frames::Frame request = request_for(source, goal, toolkit);

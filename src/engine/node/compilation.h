@@ -27,6 +27,7 @@ struct CompileGoal {
   std::string arch = kEmulatorArch;  // as the compiler's --gpu-architecture takes it
   // Also say what each kernel needs and takes, and make the cubin where `arch` is a real one.
   bool examine = false;
+  const char* which = "kernel";  // or ref_kernel: what a Triton source is called in its tracebacks
 };
 
 struct Program {
@@ -45,6 +46,7 @@ struct Program {
   // this program takes it, what was chosen, and what there is to say of it.
   std::optional<contract::Contract> called{};
   nlohmann::json configuration = nullptr;
+  std::string interpreter{};                          // that compiled it, if one did
   nlohmann::json warnings = nlohmann::json::array();  // [{code?, message}]
 
   [[nodiscard]] const contract::Contract& contract_of(const KernelSource& source) const {
@@ -80,6 +82,10 @@ class Compiler {
   [[nodiscard]] std::variant<Program, Ended> compile(const KernelSource& source,
                                                      const CompileGoal& goal,
                                                      const std::stop_token& stop) const;
+
+  // Fills in what each kernel of a program takes, where its compiler did not say (Triton). In a
+  // confined process: PTX is a user's words.
+  [[nodiscard]] std::optional<Ended> list(Program& program, const std::stop_token& stop) const;
 
   // Loads the compiler to ask it; blocks for that long.
   [[nodiscard]] CompilerFacts describe() const;

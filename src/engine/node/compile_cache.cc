@@ -125,6 +125,13 @@ std::string CompileCache::key(const std::vector<std::string>& parts) {
 
 fs::path CompileCache::file(const std::string& key) const { return folder_ / key; }
 
+std::string CompileCache::identity(const std::filesystem::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return path.string();
+  return path.string() + " " + std::to_string(status.st_size) + " " +
+         std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec);
+}
+
 std::optional<frames::Frame> CompileCache::find(const std::string& key) {
   if (folder_.empty()) return std::nullopt;
   const auto bytes = read_whole(file(key));

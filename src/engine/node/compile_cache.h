@@ -35,6 +35,8 @@ class CompileCache {
 
   // The name of what `parts` decide together. Two lists that differ in any way have different keys.
   [[nodiscard]] static std::string key(const std::vector<std::string>& parts);
+  // A file or folder as a part of a key: one that was replaced is another.
+  [[nodiscard]] static std::string identity(const std::filesystem::path& path);
 
   [[nodiscard]] std::optional<frames::Frame> find(const std::string& key);
   // Body and blob; descriptors are not kept.

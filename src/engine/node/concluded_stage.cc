@@ -66,6 +66,9 @@ Conclusion KernelJob::conclude(const Step& ended) {
   body["environment"] = {{"device", gpu_ != nullptr ? gpu_->gpu().device() : "emulator"},
                          {"device_name", gpu_ != nullptr ? json(gpu_->gpu().name) : json(nullptr)},
                          {"toolkit", program_ ? json(program_->compiler) : json(nullptr)}};
+  if (program_ && !program_->interpreter.empty()) {
+    body["environment"]["interpreter"] = program_->interpreter;
+  }
   if (gpu_ != nullptr && ran_) {
     body["environment"]["runner_reused"] = runner_reused_;
     body["environment"]["referee"] = referee_->is_on_device() ? "device" : "host";

@@ -29,11 +29,13 @@ constexpr std::size_t kMaxAnswerBytes = 64U << 10;
 constexpr const char* kQuestion = R"(
 import importlib.metadata, importlib.util, json, os, platform, sys, sysconfig
 packages = {}
+wheels = {'cupy': ('cupy', 'cupy-cuda13x', 'cupy-cuda12x', 'cupy-cuda11x')}
 for name in ('torch', 'triton', 'numpy', 'cupy'):
-    try:
-        packages[name] = importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        pass
+    for wheel in wheels.get(name, (name,)):
+        try:
+            packages.setdefault(name, importlib.metadata.version(wheel))
+        except importlib.metadata.PackageNotFoundError:
+            pass
 cuda = {}
 spec = importlib.util.find_spec('torch')
 version = os.path.join(os.path.dirname(spec.origin), 'version.py') if spec and spec.origin else ''
@@ -105,12 +107,17 @@ Answer ask(const std::string& executable) {
   return answer;
 }
 
-Interpreter examine(const std::string& name) {
-  Interpreter found{.executable = name.find('/') == std::string::npos
-                                      ? on_path(name)
-                                      : fs::absolute(name).lexically_normal().string()};
+// "old=/opt/old/bin/python" is called "old"; a path may hold a '=' behind its first '/'.
+Interpreter examine(const std::string& text) {
+  const auto equals = std::min(text.find('='), text.size());
+  const bool is_named = equals > 0 && equals < text.size() && text.find('/') > equals;
+  const std::string command = is_named ? text.substr(equals + 1) : text;
+  Interpreter found{.name = text.substr(0, is_named ? equals : text.size()),
+                    .executable = command.find('/') == std::string::npos
+                                      ? on_path(command)
+                                      : fs::absolute(command).lexically_normal().string()};
   if (found.executable.empty() || ::access(found.executable.c_str(), X_OK) != 0) {
-    if (found.executable.empty()) found.executable = name;
+    if (found.executable.empty()) found.executable = command;
     found.missing = "there is no such executable";
     return found;
   }
@@ -134,16 +141,33 @@ Interpreter examine(const std::string& name) {
 
 std::vector<Interpreter> find_interpreters(const std::vector<std::string>& named) {
   std::vector<Interpreter> found;
-  for (const auto& name : named.empty() ? std::vector<std::string>{"python3"} : named) {
-    found.push_back(examine(name));
+  for (const auto& text : named.empty() ? std::vector<std::string>{"python3"} : named) {
+    Interpreter one = examine(text);
+    const bool is_taken = std::any_of(found.begin(), found.end(), [&](const Interpreter& other) {
+      return other.name == one.name;
+    });
+    if (is_taken) one.missing = "an interpreter before it has the same name";
+    found.push_back(std::move(one));
   }
   return found;
 }
 
-const Interpreter* usable(const std::vector<Interpreter>& interpreters) {
-  const auto first = std::find_if(interpreters.begin(), interpreters.end(),
-                                  [](const Interpreter& one) { return one.missing.empty(); });
-  return first == interpreters.end() ? nullptr : &*first;
+const Interpreter* usable(const std::vector<Interpreter>& interpreters,
+                          const std::string& package) {
+  const Interpreter* first = nullptr;
+  for (const auto& one : interpreters) {
+    if (!one.missing.empty()) continue;
+    if (one.packages.contains(package)) return &one;
+    if (first == nullptr) first = &one;
+  }
+  return first;
+}
+
+const Interpreter* named(const std::vector<Interpreter>& interpreters, const std::string& wanted) {
+  const auto found = std::find_if(
+      interpreters.begin(), interpreters.end(),
+      [&](const Interpreter& one) { return one.name == wanted || one.executable == wanted; });
+  return found == interpreters.end() ? nullptr : &*found;
 }
 
 std::string why_no_python(const std::vector<Interpreter>& interpreters) {
@@ -159,12 +183,14 @@ std::string why_no_python(const std::vector<Interpreter>& interpreters) {
 json describe(const std::vector<Interpreter>& interpreters) {
   json list = json::array();
   for (const auto& one : interpreters) {
-    json item = {{"executable", one.executable},
+    json item = {{"name", one.name},
+                 {"executable", one.executable},
                  {"version", one.version.empty() ? json(nullptr) : json(one.version)},
                  {"packages", one.packages},
                  {"cuda", one.cuda.empty() ? json(nullptr) : json(one.cuda)},
                  {"usable", one.missing.empty()}};
     if (!one.missing.empty()) item["missing"] = one.missing;
+    item["default"] = &one == usable(interpreters);
     list.push_back(std::move(item));
   }
   return list;

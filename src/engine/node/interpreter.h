@@ -14,7 +14,8 @@
 namespace assay::node {
 
 struct Interpreter {
-  std::string executable{};                       // as it was named, absolute
+  std::string name{};                             // what a job calls it
+  std::string executable{};                       // absolute
   std::string version{};                          // "3.11.7"
   std::vector<std::string> readable{};            // what a confined child of it must see
   std::map<std::string, std::string> packages{};  // torch, triton, numpy, cupy: version
@@ -22,11 +23,18 @@ struct Interpreter {
   std::string missing{};                          // why it cannot be used; "": it can
 };
 
-// Blocks for a fraction of a second per interpreter. Without a name, the `python3` on $PATH.
+// Blocks for a fraction of a second per interpreter. Each is a path, a command on $PATH or
+// NAME=either; without any, the `python3` on $PATH. Of two with one name the first counts.
 [[nodiscard]] std::vector<Interpreter> find_interpreters(const std::vector<std::string>& named);
 
-// The first that can be used; null if there is none.
-[[nodiscard]] const Interpreter* usable(const std::vector<Interpreter>& interpreters);
+// The first that can be used and has `package`, else the first that can be used; null if there is
+// none.
+[[nodiscard]] const Interpreter* usable(const std::vector<Interpreter>& interpreters,
+                                        const std::string& package = "torch");
+
+// The one that a job calls so, by its name or its path; null if there is none.
+[[nodiscard]] const Interpreter* named(const std::vector<Interpreter>& interpreters,
+                                       const std::string& wanted);
 
 // Why no Python kernel can run here, and the next step. REQUIRES that none is usable.
 [[nodiscard]] std::string why_no_python(const std::vector<Interpreter>& interpreters);

@@ -117,7 +117,9 @@ KernelJob::Step KernelJob::compile_reference(json& body, std::vector<Artifact>& 
     body["reference"] = {{"compiled", true}, {"target", python_reference_->name()}};
     return std::nullopt;
   }
-  auto compiled = compiler_.compile(*task_.reference, goal(), stop_);
+  CompileGoal wanted = goal();
+  wanted.which = "ref_kernel";
+  auto compiled = compiler_.compile(*task_.reference, wanted, stop_);
   if (auto* ended = std::get_if<Ended>(&compiled)) return about_reference(std::move(*ended));
   reference_program_ = std::move(std::get<Program>(compiled));
   body["reference"] = {{"compiled", true}, {"elapsed_ms", reference_program_->elapsed_ms}};
@@ -167,6 +169,10 @@ KernelJob::Step KernelJob::list_stage() {
     return clock.tell(std::move(*ended));
   }
   Program& program = std::get<Program>(compiled);
+  if (program.called) {
+    if (auto ended = compiler_.list(program, stop_)) return clock.tell(std::move(ended));
+  }
+  for (const auto& warning : program.warnings) warnings_.push_back(warning);
   auto told = decode_claim(RunnerRole::compile, [&]() -> std::variant<json, Ended> {
     return tell_program(program, task_.kernel, *task_.listing);
   });
@@ -178,7 +184,7 @@ KernelJob::Step KernelJob::list_stage() {
     clock.artifacts.push_back({"cubin", "application/octet-stream", std::move(program.cubin)});
   }
   if (!program.log.empty()) clock.artifacts.push_back({"log", "text/plain", program.log});
-  program_ = Program{.compiler = program.compiler};
+  program_ = Program{.compiler = program.compiler, .interpreter = program.interpreter};
   return clock.tell(std::nullopt);
 }
 

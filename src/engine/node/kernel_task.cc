@@ -27,9 +27,11 @@ KernelSource decode_source(const json& body) {
   source.class_name = body.value("class_name", std::string());
   source.method_name = body.value("method_name", std::string());
   source.entry_point = body.value("entry_point", std::string());
+  source.python = body.value("python", std::string());
   if (!body.contains("contract")) return source;  // compile_kernel and torch need none
   source.contract = parsed_contract(body.at("contract"));
   source.has_contract = true;
+  source.takes_kernels_contract = body.value("takes_kernels_io", false);
   return source;
 }
 

@@ -21,11 +21,13 @@ struct KernelSource {
   std::vector<std::string> name_expressions{};
   contract::Contract contract{};
   bool has_contract = false;
+  bool takes_kernels_contract = false;  // a reference without one of its own
   // Of the Python types: what is to be called (the manual's metadata).
   std::string function_name{};
   std::string class_name{};
   std::string method_name{};
   std::string entry_point{};
+  std::string python{};  // the interpreter that it runs on or is compiled by; "": the default
 
   // Whether the source's own host code is called; of a Triton kernel only device code runs.
   [[nodiscard]] bool is_python() const { return kernel_type != "cuda" && kernel_type != "triton"; }

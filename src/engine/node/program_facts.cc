@@ -55,7 +55,9 @@ void tell_resources(json& out, const json& kernel, const Listing& listing) {
   if (!kernel.contains("resources")) {
     for (const char* key : {"registers", "occupancy"}) out[key] = nullptr;
     out["resources_missing"] =
-        listing.arch + " is a virtual target; a real one (sm_…) has registers and occupancy";
+        real_arch(listing.arch) == 0
+            ? listing.arch + " is a virtual target; a real one (sm_…) has registers and occupancy"
+            : "registers and occupancy are the assembler's to say, and it has not read this PTX";
     out["static_shared_bytes"] = kernel.value("static_shared_bytes", std::uint64_t{0});
     return;
   }
@@ -102,6 +104,18 @@ void name_parameters(json& kernel, const std::vector<source::Signature>& signatu
   if (is_changed) kernel["signature"] = signature_of(kernel);
 }
 
+// Triton's PTX has no names: they are those of what the contract passes.
+void name_parameters(json& kernel, const contract::Contract& called, const std::string& name) {
+  json& arguments = kernel.at("arguments");
+  std::size_t next = 0;
+  for (const auto& arg : called.args) {
+    if (arg.is_meta || next == arguments.size()) continue;
+    arguments[next++]["name"] = arg.name;
+  }
+  kernel["name"] = name;
+  kernel["signature"] = signature_of(kernel);
+}
+
 json tell_argument(const json& argument) {
   json out = {{"name", argument.at("name").get<std::string>()},
               {"type", argument.at("type")},
@@ -134,7 +148,9 @@ std::size_t count(const json& diagnostics, const char* severity) {
 
 std::string kernel_sentence(const json& kernel) {
   std::string text = " " + kernel.at("name").get<std::string>() + ": ";
-  if (kernel.at("registers").is_null()) return text + "no registers without a real target.";
+  if (kernel.at("registers").is_null()) {
+    return text + kernel.at("resources_missing").get<std::string>() + ".";
+  }
   text += kernel.at("registers").dump() + " registers";
   const auto spills = kernel.at("spill_store_bytes").get<std::uint64_t>() +
                       kernel.at("spill_load_bytes").get<std::uint64_t>();
@@ -168,18 +184,26 @@ json tell_program(const Program& program, const KernelSource& source, const List
   json listed = program.kernels;
   json kernels = json::array();
   for (json& kernel : listed) {
-    name_parameters(kernel, signatures);
+    if (program.called) {
+      name_parameters(kernel, *program.called, program.configuration.at("kernel"));
+    } else {
+      name_parameters(kernel, signatures);
+    }
     kernels.push_back(tell_kernel(kernel, listing));
   }
-  return {{"compiler", program.compiler},
-          {"compile_ms", program.elapsed_ms},
-          {"cached", program.cached},
-          {"ptx_bytes", program.ptx.size()},
-          {"diagnostics", program.diagnostics},
-          {"diagnostics_truncated", program.diagnostics_truncated},
-          {"kernels", std::move(kernels)},
-          {"kernels_truncated", program.kernels_truncated},
-          {"contract", contract_draft(listed, source.kernel_name, listing.draft)}};
+  json told = {
+      {"compiler", program.compiler},
+      {"compile_ms", program.elapsed_ms},
+      {"cached", program.cached},
+      {"ptx_bytes", program.ptx.size()},
+      {"diagnostics", program.diagnostics},
+      {"diagnostics_truncated", program.diagnostics_truncated},
+      {"kernels", std::move(kernels)},
+      {"kernels_truncated", program.kernels_truncated},
+      {"contract",
+       program.called ? json(nullptr) : contract_draft(listed, source.kernel_name, listing.draft)}};
+  if (!program.configuration.is_null()) told["configuration"] = program.configuration;
+  return told;
 }
 
 std::string summary_of(const json& told, const std::string& wanted) {

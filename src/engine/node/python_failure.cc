@@ -73,9 +73,11 @@ std::string summary_of(const json& failed, const std::string& code, const std::s
            ". Take the device from an input (x.device).";
   }
   if (code == "out_of_memory") {
-    return "It ran out of memory " + doing(stage) + at_line(failed, file) + ": " + message + ".";
+    return "It ran out of memory " + doing(stage) + at_line(failed, file) + ": " +
+           (message.empty() ? exception : message) + ".";
   }
-  return exception + " " + doing(stage) + at_line(failed, file) + ": " + message;
+  return exception + " " + doing(stage) + at_line(failed, file) +
+         (message.empty() ? "." : ": " + message);
 }
 
 }  // namespace

@@ -13,15 +13,15 @@ PythonReference::~PythonReference() {
   if (gpu_ == nullptr || !session_) return;
   std::vector<Spares::Process> used;
   used.push_back(session_->release());
-  pythons_.spares(runners_, *gpu_).give_back(std::move(used));
+  pythons_.spares(runners_, *zygote_, *gpu_).give_back(std::move(used));
 }
 
 std::optional<Ended> PythonReference::load(const KernelSource& source) {
-  const auto zygote = pythons_.choose();
-  if (const auto* none = std::get_if<Ended>(&zygote)) return *none;
-  auto process = gpu_ != nullptr ? pythons_.spares(runners_, *gpu_).take(stop_)
-                                 : start_python_runner(runners_, *std::get<PythonZygote*>(zygote),
-                                                       nullptr, stop_);
+  const auto chosen = pythons_.choose(source.python);
+  if (const auto* none = std::get_if<Ended>(&chosen)) return *none;
+  zygote_ = std::get<PythonZygote*>(chosen);
+  auto process = gpu_ != nullptr ? pythons_.spares(runners_, *zygote_, *gpu_).take(stop_)
+                                 : start_python_runner(runners_, *zygote_, nullptr, stop_);
   if (auto* ended = std::get_if<Ended>(&process)) return std::move(*ended);
   session_ = std::make_unique<PythonSession>(
       std::get<std::unique_ptr<RunnerProcess>>(std::move(process)), "ref_kernel", stop_);
@@ -34,7 +34,9 @@ std::optional<Ended> PythonReference::load(const KernelSource& source) {
 std::optional<Ended> PythonReference::bind(const KernelSource& source,
                                            const contract::Contract& judged,
                                            const std::vector<TensorPlace>& places) {
-  const bool is_kernels = !source.has_contract || source.contract == judged;
+  // In a sweep the variants' contracts differ in what a launch needs.
+  const bool is_kernels =
+      !source.has_contract || source.takes_kernels_contract || source.contract == judged;
   return session_->bind(
       is_kernels ? judged : source.contract, judged, places,
       is_kernels ? PythonSession::Arguments::what_fits : PythonSession::Arguments::all);

@@ -44,6 +44,7 @@ class PythonReference {
   Pythons& pythons_;
   const Gpu* gpu_;
   std::stop_token stop_;
+  PythonZygote* zygote_ = nullptr;
   std::unique_ptr<PythonSession> session_{};
   std::string name_{};
 };

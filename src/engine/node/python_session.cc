@@ -19,8 +19,9 @@ constexpr std::chrono::seconds kLoadLimit{120};
 constexpr std::chrono::seconds kAnswerLimit{30};
 // As much as a CUDA source gets; a large Triton kernel took 2 s.
 constexpr std::chrono::seconds kCompileLimit{60};
-constexpr std::size_t kMaxMetasBytes = 4096;
 constexpr std::chrono::milliseconds kRunGrace{500};
+// Before its deadline a process says where it is.
+constexpr std::chrono::milliseconds kTellingGrace{300};
 
 json passed_tensor(const contract::Arg& arg, const TensorPlace& place) {
   const contract::TensorSpec& spec = *arg.tensor_spec;
@@ -45,28 +46,6 @@ std::vector<LentArena> only(LentArena arena) {
   std::vector<LentArena> one;
   one.push_back(std::move(arena));
   return one;
-}
-
-TritonClaim triton_claim(const json& body, std::string ptx) {
-  constexpr std::size_t kToldNameBytes = 200;
-  TritonClaim claim{.ptx = std::move(ptx),
-                    .entry = body.at("entry").get<std::string>(),
-                    .kernel = body.at("kernel").get<std::string>().substr(0, kToldNameBytes),
-                    .passed = body.at("passed").get<std::vector<std::size_t>>(),
-                    .scratch = body.at("scratch").get<std::size_t>(),
-                    .num_warps = body.at("num_warps").get<unsigned>(),
-                    .num_stages = body.at("num_stages").get<unsigned>(),
-                    .shared_bytes = body.at("shared_bytes").get<std::uint64_t>(),
-                    .configurations = body.at("configurations").get<std::size_t>(),
-                    .has_hooks = body.at("hooks").get<bool>(),
-                    .needs = body.at("needs").get<std::vector<std::string>>(),
-                    .triton = body.at("triton").get<std::string>().substr(0, kToldNameBytes)};
-  if (body.at("metas").dump().size() <= kMaxMetasBytes) claim.metas = body.at("metas");
-  for (const auto& warning : body.at("warnings")) {
-    claim.warnings.push_back(
-        {{"code", "source"}, {"message", warning.at("message").get<std::string>()}});
-  }
-  return claim;
 }
 
 PythonClaims claims_of(const json& body) {
@@ -95,6 +74,8 @@ std::variant<json, Ended> PythonSession::ask(json body, const char* expected, De
   frames::Frame request;
   request.body = std::move(body);
   request.body["seq"] = ++seq_;
+  const std::chrono::duration<double> left = deadline - kTellingGrace - Clock::now();
+  request.body["limit_s"] = std::max(left.count(), 0.001);
   for (LentArena& arena : memory) {
     request.body["arena_bytes"] = arena.bytes;
     request.body["on_device"] = arena.on_device;
@@ -156,26 +137,13 @@ std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source
   });
 }
 
-std::variant<TritonClaim, Ended> PythonSession::compile(const KernelSource& source, int arch) {
-  const contract::LaunchConfig launch = source.contract.launch.value_or(contract::LaunchConfig{});
-  json body = {{"type", "compile"},
-               {"source", source.source},
-               {"file", file()},
-               {"kernel_name", source.kernel_name},
-               {"arch", arch},
-               {"num_warps", launch.num_warps.value_or(0)},
-               {"num_stages", launch.num_stages.value_or(0)},
-               {"arguments", json::array()}};
-  for (const auto& arg : source.contract.args) {
-    json item = arg.is_tensor() ? passed_tensor(arg, {}) : passed_scalar(arg);
-    item["is_meta"] = arg.is_meta;
-    body["arguments"].push_back(std::move(item));
-  }
-  auto reply = ask(std::move(body), "compiled", Clock::now() + kCompileLimit, {});
+std::variant<frames::Frame, Ended> PythonSession::compile(json request) {
+  auto reply = ask(std::move(request), "compiled", Clock::now() + kCompileLimit, {});
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
-  return decode_claim(RunnerRole::python, [&]() -> std::variant<TritonClaim, Ended> {
-    return triton_claim(std::get<json>(reply), std::move(blob_));
-  });
+  frames::Frame answer;
+  answer.body = std::get<json>(std::move(reply));
+  answer.blob = std::move(blob_);
+  return answer;
 }
 
 std::variant<json, Ended> PythonSession::own_inputs(std::uint64_t seed) {

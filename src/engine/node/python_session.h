@@ -29,24 +29,6 @@ struct PythonClaims {
   std::vector<std::string> foreign{};  // tensor types of its own among the results
 };
 
-// A Triton kernel as the process that compiled it says it is.
-struct TritonClaim {
-  std::string ptx{};
-  std::string entry{};
-  std::string kernel{};               // as the source calls it
-  std::vector<std::size_t> passed{};  // the contract's argument behind each of the program's
-  std::size_t scratch = 0;            // pointers behind those, for Triton's own use
-  unsigned num_warps = 0;
-  unsigned num_stages = 0;
-  std::uint64_t shared_bytes = 0;
-  nlohmann::json metas = nlohmann::json::object();
-  std::size_t configurations = 0;    // of an autotuned kernel
-  bool has_hooks = false;            // host code that belongs to a launch
-  std::vector<std::string> needs{};  // what no plain launch gives
-  nlohmann::json warnings = nlohmann::json::array();
-  std::string triton{};
-};
-
 class PythonSession {
  public:
   // `which`: kernel or ref_kernel, for pointers and files.
@@ -56,8 +38,8 @@ class PythonSession {
   [[nodiscard]] std::variant<PythonLoaded, Ended> load(const KernelSource& source,
                                                        bool is_candidate, std::uint64_t seed,
                                                        bool on_gpu);
-  // Instead of load(): the source's Triton kernel for sm_`arch`, with the contract's arguments.
-  [[nodiscard]] std::variant<TritonClaim, Ended> compile(const KernelSource& source, int arch);
+  // Instead of load(): one Triton kernel (triton_claim.h), as the process answers: a claim and PTX.
+  [[nodiscard]] std::variant<frames::Frame, Ended> compile(nlohmann::json request);
   // [{shape, dtype} | {value}] of the source's get_inputs().
   [[nodiscard]] std::variant<nlohmann::json, Ended> own_inputs(std::uint64_t seed);
   // The same as bytes: the memory's inputs are what the source made of this seed.
@@ -116,6 +98,8 @@ class PythonSession {
   [[nodiscard]] std::unique_ptr<RunnerProcess> release() { return std::move(process_); }
 
   [[nodiscard]] std::string recent_output() { return process_->recent_output(); }
+  // What the source is called in tracebacks.
+  [[nodiscard]] std::string file() const { return which_ + ".py"; }
 
  private:
   [[nodiscard]] std::variant<nlohmann::json, Ended> ask(nlohmann::json body, const char* expected,
@@ -128,7 +112,6 @@ class PythonSession {
                                                   std::vector<LentArena> memory,
                                                   std::chrono::nanoseconds& execution_left);
   [[nodiscard]] Ended forged() const;
-  [[nodiscard]] std::string file() const { return which_ + ".py"; }
 
   std::unique_ptr<RunnerProcess> process_;
   std::string which_;

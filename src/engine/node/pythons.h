@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -25,19 +26,22 @@ class Pythons {
   Pythons(std::vector<std::string> named, std::filesystem::path library);
 
   [[nodiscard]] const std::vector<Interpreter>& interpreters();
-  // The zygote of the first interpreter that can be used, or why there is none.
-  [[nodiscard]] std::variant<PythonZygote*, Ended> choose();
-  // Its runners on a GPU, made ahead. REQUIRES that choose() gave a zygote. Borrows `runners`.
-  [[nodiscard]] PythonSpares& spares(const Runners& runners, const Gpu& gpu);
+  // The zygote of the interpreter that a job calls `wanted`, or why there is none. "": of the first
+  // that can be used and has `package`.
+  [[nodiscard]] std::variant<PythonZygote*, Ended> choose(const std::string& wanted,
+                                                          const std::string& package = "torch");
+  // Its runners on a GPU, made ahead. Borrows `runners`; `zygote` is one of these.
+  [[nodiscard]] PythonSpares& spares(const Runners& runners, PythonZygote& zygote, const Gpu& gpu);
 
  private:
   const std::vector<std::string> named_;
   const std::filesystem::path library_;
   std::once_flag found_{};
   std::vector<Interpreter> interpreters_{};
-  std::unique_ptr<PythonZygote> zygote_{};
+  std::map<std::string, std::unique_ptr<PythonZygote>> zygotes_{};  // by name; of those usable
   std::mutex mutex_{};
-  std::map<std::string, std::unique_ptr<PythonSpares>> spares_{};  // by the GPU's uuid
+  // By zygote and the GPU's uuid.
+  std::map<std::pair<const PythonZygote*, std::string>, std::unique_ptr<PythonSpares>> spares_{};
 };
 
 }  // namespace assay::node

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <optional>
 
+#include "engine/node/python_package.h"
 #include "engine/node/python_session.h"
 #include "engine/node/python_start.h"
+#include "engine/node/triton_claim.h"
 
 namespace assay::node {
 namespace {
@@ -21,9 +24,24 @@ constexpr unsigned kMaxWarps = 32;
 constexpr std::uint64_t kMaxSharedBytes = 227 << 10;
 constexpr std::size_t kMaxScratch = 8;  // pointers that Triton appends; two in 3.9
 
-// A real target, "sm_90a", is a GPU's.
+// What an entry of the cache holds changes with this number.
+constexpr const char* kAnswerFormat = "triton 1, assay " ASSAY_VERSION;
+
+// The number of a target that is named; of the emulator's, what it executes.
 int arch_of(const CompileGoal& goal) {
-  return goal.arch.starts_with("sm_") ? std::stoi(goal.arch.substr(3)) : kEmulatedArch;
+  if (goal.arch == kEmulatorArch) return kEmulatedArch;
+  return std::stoi(goal.arch.substr(goal.arch.find('_') + 1));
+}
+
+// All that the answer to a request depends on: itself, the interpreter with what is installed in
+// it, and our half of the compiler.
+std::string key_of(const json& request, const Interpreter& interpreter) {
+  std::vector<std::string> parts{kAnswerFormat, python_package(), interpreter.version,
+                                 json(interpreter.packages).dump(),
+                                 CompileCache::identity(interpreter.executable)};
+  for (const auto& folder : interpreter.readable) parts.push_back(CompileCache::identity(folder));
+  parts.push_back(request.dump());
+  return CompileCache::key(parts);
 }
 
 Ended broken_claim(const std::string& what) {
@@ -32,9 +50,22 @@ Ended broken_claim(const std::string& what) {
   return ended;
 }
 
-bool is_launch(const TritonClaim& claim) {
-  return std::has_single_bit(claim.num_warps) && claim.num_warps <= kMaxWarps &&
-         claim.shared_bytes <= kMaxSharedBytes && claim.scratch <= kMaxScratch;
+// What no device launches, an honest kernel may ask for: its tiles are too large.
+std::optional<Ended> no_launch(const TritonClaim& claim) {
+  const auto refuse = [](const std::string& why) {
+    return Ended{.verdict = Verdict::contract_invalid, .summary = why};
+  };
+  if (!std::has_single_bit(claim.num_warps) || claim.num_warps > kMaxWarps) {
+    return refuse("num_warps is " + std::to_string(claim.num_warps) +
+                  "; it must be a power of two up to " + std::to_string(kMaxWarps) + ".");
+  }
+  if (claim.shared_bytes > kMaxSharedBytes) {
+    return refuse("Kernel '" + claim.kernel + "' needs " + std::to_string(claim.shared_bytes) +
+                  " bytes of shared memory for each block; a device has at most " +
+                  std::to_string(kMaxSharedBytes) +
+                  ". Use smaller tiles, or a smaller num_stages.");
+  }
+  return std::nullopt;
 }
 
 // The contract as the program takes it: what was folded into it is no argument any more.
@@ -76,8 +107,13 @@ json configuration_of(const TritonClaim& claim, int arch) {
                {"metas", claim.metas},
                {"num_warps", claim.num_warps},
                {"num_stages", claim.num_stages},
+               {"shared_bytes", claim.shared_bytes},
                {"arch", "sm_" + std::to_string(arch)}};
-  if (claim.configurations > 0) told["configurations"] = claim.configurations;
+  if (claim.configurations > 0) {
+    told["configurations"] = claim.configurations;
+    told["chosen"] = claim.chosen;
+    told["choices"] = claim.choices;
+  }
   return told;
 }
 
@@ -91,7 +127,9 @@ json warnings_of(const KernelSource& source, const TritonClaim& claim) {
                          " configurations the first that agrees with the contract was compiled (" +
                          claim.metas.dump().substr(0, 200) + ", num_warps " +
                          std::to_string(claim.num_warps) + ", num_stages " +
-                         std::to_string(claim.num_stages) + "): none was timed against another.");
+                         std::to_string(claim.num_stages) +
+                         "): none was timed against another. `sweep` with these metas, num_warps "
+                         "and num_stages as parameters ranks them.");
   }
   if (claim.has_hooks) {
     warn("hooks",
@@ -118,24 +156,12 @@ Ended about_compiling(Ended ended) {
   return ended;
 }
 
-}  // namespace
-
-std::variant<Program, Ended> TritonCompiler::compile(const KernelSource& source,
-                                                     const CompileGoal& goal,
-                                                     const std::stop_token& stop) const {
-  const auto chosen = pythons_.choose();
-  if (const auto* none = std::get_if<Ended>(&chosen)) return *none;
-  PythonZygote& zygote = *std::get<PythonZygote*>(chosen);
-  auto process = start_python_runner(runners_, zygote, nullptr, stop);
-  if (auto* ended = std::get_if<Ended>(&process)) return std::move(*ended);
-  PythonSession session(std::get<std::unique_ptr<RunnerProcess>>(std::move(process)), "kernel",
-                        stop);
-  const auto start = Clock::now();
-  const int arch = arch_of(goal);
-  auto answer = session.compile(source, arch);
-  if (auto* ended = std::get_if<Ended>(&answer)) return about_compiling(std::move(*ended));
-  TritonClaim& claim = std::get<TritonClaim>(answer);
-  if (!is_launch(claim)) return broken_claim("a launch that no device takes");
+// What the answer comes to, fresh or kept. A claim of another form throws or is told.
+std::variant<Program, Ended> program_of(const frames::Frame& said, const KernelSource& source,
+                                        int arch) {
+  TritonClaim claim = triton_claim(said.body, said.blob);
+  if (claim.scratch > kMaxScratch) return broken_claim("more arguments than Triton adds");
+  if (auto ended = no_launch(claim)) return std::move(*ended);
   if (!claim.needs.empty()) {
     return Ended{.verdict = Verdict::unsupported,
                  .summary = "This kernel needs " + claim.needs.front() +
@@ -144,14 +170,54 @@ std::variant<Program, Ended> TritonCompiler::compile(const KernelSource& source,
   }
   auto contract = called(source.contract, claim);
   if (auto* ended = std::get_if<Ended>(&contract)) return std::move(*ended);
-  return Program{
-      .ptx = std::move(claim.ptx),
-      .compiler = "Triton " + claim.triton,
-      .entry = claim.entry,
-      .elapsed_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count(),
-      .called = std::get<contract::Contract>(std::move(contract)),
-      .configuration = configuration_of(claim, arch),
-      .warnings = warnings_of(source, claim)};
+  return Program{.ptx = std::move(claim.ptx),
+                 .compiler = "Triton " + claim.triton,
+                 .entry = claim.entry,
+                 .elapsed_ms = said.body.at("elapsed_ms").get<double>(),
+                 .called = std::get<contract::Contract>(std::move(contract)),
+                 .configuration = configuration_of(claim, arch),
+                 .warnings = warnings_of(source, claim)};
+}
+
+}  // namespace
+
+TritonCompiler::Answer TritonCompiler::ask(PythonZygote& zygote, json request, const char* which,
+                                           const std::stop_token& stop) const {
+  const auto start = Clock::now();
+  auto process = start_python_runner(runners_, zygote, nullptr, stop);
+  if (auto* ended = std::get_if<Ended>(&process)) return std::move(*ended);
+  PythonSession session(std::get<std::unique_ptr<RunnerProcess>>(std::move(process)), which, stop);
+  auto answer = session.compile(std::move(request));
+  if (auto* ended = std::get_if<Ended>(&answer)) return about_compiling(std::move(*ended));
+  auto& said = std::get<frames::Frame>(answer);
+  said.body["elapsed_ms"] = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  return answer;
+}
+
+std::variant<Program, Ended> TritonCompiler::compile(const KernelSource& source,
+                                                     const CompileGoal& goal,
+                                                     const std::stop_token& stop) const {
+  const auto chosen = pythons_.choose(source.python, "triton");
+  if (const auto* none = std::get_if<Ended>(&chosen)) return *none;
+  PythonZygote& zygote = *std::get<PythonZygote*>(chosen);
+  const int arch = arch_of(goal);
+  json request = triton_request(source, arch, std::string(goal.which) + ".py");
+  const std::string key = key_of(request, zygote.interpreter());
+  auto kept = cache_.find(key);
+  const bool cached = kept.has_value();
+  Answer answer =
+      cached ? Answer(std::move(*kept)) : ask(zygote, std::move(request), goal.which, stop);
+  if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
+  auto& said = std::get<frames::Frame>(answer);
+  auto program = decode_claim(RunnerRole::python, [&] { return program_of(said, source, arch); });
+  if (auto* made = std::get_if<Program>(&program)) {
+    // Only for this very source: whatever it brought about in that process, it did to itself.
+    if (!cached) cache_.keep(key, said);
+    made->cached = cached;
+    made->interpreter = zygote.interpreter().executable;
+    return program;
+  }
+  return about_compiling(std::get<Ended>(std::move(program)));
 }
 
 }  // namespace assay::node

@@ -3,7 +3,10 @@
 // takes. All of that is a claim of a process that ran the user's code: checked here for form, and
 // trusted only because what the PTX computes, in another process, is right.
 //
-// Borrows both; immutable, any thread. Each call makes a process of its own and ends it.
+// What was compiled once is not compiled again: the cache's key is the source with its metas,
+// launch, target and interpreter.
+//
+// Borrows all of them; immutable, any thread. Each compile makes a process of its own and ends it.
 #pragma once
 
 #include <stop_token>
@@ -16,15 +19,23 @@ namespace assay::node {
 
 class TritonCompiler {
  public:
-  TritonCompiler(const Runners& runners, Pythons& pythons) : runners_(runners), pythons_(pythons) {}
+  TritonCompiler(const Runners& runners, CompileCache& cache, Pythons& pythons)
+      : runners_(runners), cache_(cache), pythons_(pythons) {}
 
-  // For the GPU that `goal` names, else for what the emulator executes.
+  // For the target that `goal` names; for the emulator's, what it executes.
   [[nodiscard]] std::variant<Program, Ended> compile(const KernelSource& source,
                                                      const CompileGoal& goal,
                                                      const std::stop_token& stop) const;
 
  private:
+  using Answer = std::variant<frames::Frame, Ended>;
+
+  // The answer of one confined compile, with how long it took.
+  [[nodiscard]] Answer ask(PythonZygote& zygote, nlohmann::json request, const char* which,
+                           const std::stop_token& stop) const;
+
   const Runners& runners_;
+  CompileCache& cache_;
   Pythons& pythons_;
 };
 

@@ -10,6 +10,7 @@
 //   source ← {type: "compiled", ok, result, log, log_truncated, lowered, version, elapsed_ns,
 //   diagnostics,
 //      diagnostics_truncated, ptx_bytes, kernels?, kernels_truncated?} + PTX, then the cubin
+//   → {type: "list"} + PTX          ← {type: "listed", kernels, kernels_truncated}
 //   ← {type: "missing", what}                                 the compiler cannot be loaded
 #include <chrono>
 #include <filesystem>
@@ -54,6 +55,16 @@ std::string printable(std::string text) {
   }
   return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace))
       .get<std::string>();
+}
+
+// What the kernels of a program of another compiler take.
+frames::Frame list(const frames::Frame& request) {
+  KernelListing listing = list_kernels(request.blob, {}, {});
+  frames::Frame reply;
+  reply.body = {{"type", "listed"},
+                {"kernels", std::move(listing.kernels)},
+                {"kernels_truncated", listing.truncated}};
+  return reply;
 }
 
 class Compiler {
@@ -192,6 +203,10 @@ int serve_compile_with(frames::Channel& channel, std::unique_ptr<Nvrtc> loaded) 
   Compiler compiler(std::move(loaded));
   while (auto request = channel.receive()) {
     const std::string verb = request->type();
+    if (verb == "list") {
+      channel.send(list(*request));
+      continue;
+    }
     if (verb != "describe" && verb != "compile" && verb != "rehearse") return 2;
     const std::string missing = compiler.load(request->body);
     if (!missing.empty()) {

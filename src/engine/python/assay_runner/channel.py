@@ -43,7 +43,8 @@ class Channel:
         return Frame(json.loads(body), blob, taken)
 
     def send(self, body, blob=b""):
-        text = json.dumps(body).encode()
+        # What is no text (a lone surrogate in a user's message) would make it no JSON.
+        text = json.dumps(body, ensure_ascii=False).encode(errors="replace")
         self._socket.sendall(_HEADER.pack(_MAGIC, len(text), len(blob), 0, 0) + text + blob)
 
     def _take(self, count):

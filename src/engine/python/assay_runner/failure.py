@@ -31,7 +31,7 @@ def is_memory(error):
     """Whether memory ran out, as Python and torch say it."""
     if isinstance(error, MemoryError):
         return True
-    text = str(error)
+    text = _text(error)
     return "can't allocate memory" in text or "DefaultCPUAllocator" in text or "out of memory" in text
 
 
@@ -39,7 +39,7 @@ def needs_gpu(error):
     """Whether it failed for want of a GPU, as torch, triton and CuPy say it."""
     if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == "cupy":
         return True
-    text = str(error)
+    text = _text(error)
     return any(words in text for words in (
         "Torch not compiled with CUDA enabled", "Found no NVIDIA driver", "No CUDA GPUs are available",
         "0 active drivers", "Cannot access accelerator device"))
@@ -47,6 +47,8 @@ def needs_gpu(error):
 
 def describe(stage, error, file):
     """The body of a `failed` reply."""
+    if type(error).__name__ == "InterpreterError" and error.__cause__ is not None:
+        error = error.__cause__  # Triton's interpreter wraps what happened in the kernel
     body = {"type": "failed", "stage": stage, "exception": type(error).__name__, "message": _text(error)}
     if isinstance(error, Refused):
         return {**body, "code": error.code, **error.detail}
@@ -70,7 +72,7 @@ def describe(stage, error, file):
 def _text(error):
     try:
         return str(error)[:_MAX_MESSAGE]
-    except Exception:  # an exception of the user's may not even have a text
+    except (Exception, KeyboardInterrupt, SystemExit):  # one of the user's may not even have a text
         return f"<{type(error).__name__} that cannot be shown>"
 
 
@@ -88,6 +90,6 @@ def _trace(error, file):
     lines += traceback.format_list(frames[first:])
     try:
         lines += traceback.format_exception_only(type(error), error)
-    except Exception:
+    except (Exception, KeyboardInterrupt, SystemExit):
         lines.append(type(error).__name__ + "\n")
     return "".join(lines)[-_MAX_TRACEBACK:]

@@ -22,6 +22,7 @@ from assay_runner.memory import torch_dtype
 _PTX_VERSION = 80
 _DEFAULT_WARPS = 4
 _DEFAULT_STAGES = 3
+_TOLD_CHOICES = 16
 _C_TYPES = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64", "int8": "i8", "int16": "i16",
             "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64"}
 
@@ -95,7 +96,8 @@ def compile_kernel(source, body):
     reply = {"type": "compiled", "kernel": kernel.name, "entry": made["name"], "passed": passed,
              "scratch": _parameters(ptx) - len(passed), "shared_bytes": made["shared"],
              "num_warps": made["num_warps"], "num_stages": launch["num_stages"], "metas": metas,
-             "configurations": len(kernel.configs), "needs": _needs(made), "hooks": _has_hooks(kernel, config),
+             "configurations": len(kernel.configs), "chosen": kernel.configs.index(config) if config else 0,
+             "choices": [_described(one, body) for one in kernel.configs[:_TOLD_CHOICES]], "needs": _needs(made), "hooks": _has_hooks(kernel, config),
              "warnings": source.warnings[:20], "triton": triton.__version__}
     return reply, ptx
 
@@ -147,6 +149,12 @@ def _launch_of(config, body):
         if config is not None and getattr(config, name, None):
             launch[name] = getattr(config, name)
     return launch
+
+
+def _described(config, body):
+    launch = _launch_of(config, body)
+    return {"metas": {name: _shown(value) for name, value in config.kwargs.items()},
+            "num_warps": launch["num_warps"], "num_stages": launch["num_stages"]}
 
 
 def _complete(kernel, values):

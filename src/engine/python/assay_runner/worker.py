@@ -20,11 +20,13 @@ On a GPU what a turn moves is apart from what it does:
 Any of them: ← {type: "failed", stage, code, exception, message, frames, traceback}. Every reply repeats `seq`.
 """
 
+import faulthandler
 import importlib
 import math
 import os
 import platform
 import random
+import signal
 import sys
 
 import torch
@@ -189,9 +191,14 @@ class Worker:
 
 def serve(channel):
     worker = Worker()
+    # Where it was when a signal ended it, or when its time was up: into the output, in the user's own lines.
+    faulthandler.enable(file=2, all_threads=False)
+    faulthandler.register(signal.SIGALRM, file=2, all_threads=False)
     while (frame := channel.receive()) is not None:
         worker.blob = b""
+        signal.setitimer(signal.ITIMER_REAL, frame.body.get("limit_s", 0))
         reply = worker.answer(frame)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         channel.send(reply, worker.blob)
         for descriptor in frame.descriptors:
             os.close(descriptor)
