@@ -74,6 +74,26 @@ TEST_CASE("a wrapped index is told with its line, its numbers and whose it was")
   CHECK(o.ending == Ending::faulted);
 }
 
+TEST_CASE("more wrapped values than are kept are said, and cost bounded memory") {
+  std::string body;
+  for (int i = 1; i < 9000; ++i) {
+    body += "add.s32 %r" + std::to_string(i) + ", %r0, -" + std::to_string(i) + ";\n";
+  }
+  // All of them live on, so that none shares another's row.
+  body += "bra L;\nL:\n";
+  for (int i = 1; i < 9000; ++i) body += "xor.b32 %r0, %r0, %r" + std::to_string(i) + ";\n";
+  const auto module = parsed(
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 y)\n{\n"
+      ".reg .b32 %r<9000>;\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [y];\nmov.u32 %r0, 0;\n" +
+      body + "st.global.u32 [%rd1], %r0;\nret;\n}\n");
+  std::vector<unsigned> y(1);
+  const Outcome o = Call("k", {}, {1}).buffer("y", y).inspect({.numbers = true}).run(module);
+  CHECK(o.ending == Ending::completed);
+  CHECK(o.findings.empty());
+  REQUIRE(o.inspection_notes.size() == 1);
+  CHECK(o.inspection_notes[0].find("there were more") != std::string::npos);
+}
+
 TEST_CASE("wrapped indices are looked for with the numbers only") {
   CHECK(wrapped(inspect("index_wrapped__shift", {.races = true, .initialised = true})) == nullptr);
 }

@@ -57,6 +57,16 @@ class Checks(unittest.TestCase):
         self.assertEqual((checks["ran"], checks["findings"], checks["notes"]), (True, [], []))
         self.assertNotIn("Checks", report["summary"])
 
+    def test_an_index_that_wrapped_is_told_with_the_line_that_wrapped_it(self):
+        source = RIGHT.replace("a[i];", "a[i];\n  unsigned before = i - 1;").replace("b[i] =", "b[i] = a[before] +")
+        report, checks = self.checks(source, ["numbers"])
+        wrapped = next(f for f in checks["findings"] if f["kind"] == "index_wrapped")
+        self.assertEqual((wrapped["other"]["where"]["line"], wrapped["thread"], wrapped["block"]), (5, [0, 0, 0], [0, 0, 0]))
+        self.assertIn("-1 does not fit 32 bits and became 4294967295", wrapped["message"])
+        self.assertEqual(report["verdict"], "crashed")
+        masked = RIGHT.replace("b[i] =", "b[i] = a[i * 2654435761u >> 25] +")
+        self.assertEqual(self.checks(masked, ["numbers"])[1]["findings"], [])
+
     def test_a_sample_of_blocks_is_named_as_one(self):
         _, every = self.checks(BROKEN)
         _, one = self.checks(BROKEN, check_blocks=1)

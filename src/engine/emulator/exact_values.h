@@ -36,11 +36,14 @@ class ExactValues {
     if (at == rows_.end() || (at->second.lanes >> lane & 1U) == 0) return nullptr;
     return at->second.held[lane] == held ? &at->second.of[lane] : nullptr;
   }
-  void set(const std::byte* row, unsigned lane, std::uint64_t held, const ExactValue& value) {
+  // False: there are more of them than are kept.
+  bool set(const std::byte* row, unsigned lane, std::uint64_t held, const ExactValue& value) {
+    if (rows_.size() >= kMostRows && !rows_.contains(row)) return false;
     Row& r = rows_[row];
     r.lanes |= 1U << lane;
     r.held[lane] = held;
     r.of[lane] = value;
+    return true;
   }
   void forget(const std::byte* row, unsigned lane) {
     const auto at = rows_.find(row);
@@ -51,6 +54,7 @@ class ExactValues {
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
  private:
+  static constexpr std::size_t kMostRows = 4096;  // of a block: some 12 MB
   struct Row {
     std::uint32_t lanes = 0;
     std::array<std::uint64_t, 32> held{};

@@ -211,6 +211,7 @@ class Watch {
   std::uint32_t finite_sources_ = 0;
   std::uint32_t index_lanes_ = 0;  // whose value is followed
   std::array<ExactValue, 32> index_values_{};
+  bool too_many_indices_ = false;
   std::unordered_map<std::uint32_t, bool> aligned_{};
   // Findings.
   bool seen_nan_ = false;

@@ -172,6 +172,10 @@ void Watch::finish(Outcome& outcome) {
     outcome.inspection_notes.emplace_back(
         "Races in global memory were looked for in the first 12 MB that the kernel touched.");
   }
+  if (too_many_indices_) {
+    outcome.inspection_notes.emplace_back(
+        "Wrapped indices were followed in 4096 registers of a block's warps, and there were more.");
+  }
   if (time_is_over_) {
     outcome.inspection_notes.emplace_back(
         "Races were looked for in the first 4294967294 accesses of warps.");

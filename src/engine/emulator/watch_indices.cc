@@ -11,7 +11,8 @@
 namespace assay::emulator {
 namespace {
 
-constexpr Exact kBeyond = Exact{1} << 100;  // nobody's index
+// Nobody's index; the product of two that are below still fits.
+constexpr Exact kBeyond = Exact{1} << 63;
 
 std::uint64_t held_in(const Warp& w, std::uint32_t row, unsigned lane, unsigned bytes) {
   std::uint64_t v = 0;
@@ -66,7 +67,7 @@ Exact applied(IndexStep step, Exact a, Exact b, Exact c) {
 
 bool is_followed(Exact v) { return v < kBeyond && v > -kBeyond; }
 
-// "-1", "4294967296": what is told lies within 100 bits, and of those the last 63 will do.
+// "-1", "4294967296"
 std::string exact_text(Exact v) {
   if (v < 0) return "-" + exact_text(-v);
   std::string digits;
@@ -146,7 +147,7 @@ void Watch::check_index(Warp& w, const Op& op, const WatchedSite& site) {
       v.signed_pc = origin(fits(v.as_signed, read_signed(held, bytes)), v.signed_pc);
       v.unsigned_pc = origin(fits(v.as_unsigned, read_unsigned(held, bytes, false)), v.unsigned_pc);
       if (!v.is_exact()) {
-        exact.set(row, k, held, v);
+        if (!exact.set(row, k, held, v)) too_many_indices_ = true;
         continue;
       }
     }
