@@ -28,6 +28,9 @@ constexpr const char* kDefaultArch = "sm_90";
 // What the emulator executes of Triton's PTX.
 constexpr const char* kDefaultTritonArch = "sm_89";
 
+// Triton writes PTX for a number that is no target, too.
+std::vector<int> triton_targets() { return {75, 80, 86, 87, 89, 90, 100, 120}; }
+
 // "a" (features of this target only) exists from 9.0 on, "f" (of its family) from 10.0 on.
 bool has_suffix(int number, char suffix) {
   return suffix == 'a' ? number >= 90 : suffix == 'f' ? number >= 100 : suffix == '\0';
@@ -43,17 +46,22 @@ bool is_target(const std::string& arch, const std::vector<int>& numbers) {
          has_suffix(number, suffix);
 }
 
+// "80, sm_89", behind a first "sm_".
+std::string numbers_of(const std::vector<int>& numbers) {
+  std::string known;
+  for (const int number : numbers) {
+    known += (known.empty() ? "" : ", sm_") + std::to_string(number);
+  }
+  return known;
+}
+
 std::optional<ToolResult> refuse_arch(Jobs& jobs, const std::string& arch) {
   const Json toolkit = jobs.capabilities(false).value("toolkit", Json::object());
   const auto numbers = toolkit.value("architectures", std::vector<int>{});
   // Without a compiler there is no list: the job says what is missing.
   if (numbers.empty() || is_target(arch, numbers)) return std::nullopt;
-  std::string known;
-  for (const int number : numbers) {
-    known += (known.empty() ? "sm_" : ", sm_") + std::to_string(number);
-  }
   return refuse("/arch", "this machine's compiler (" + toolkit.value("compiler", "NVRTC") +
-                             ") makes no code for " + arch + "; it has " + known +
+                             ") makes no code for " + arch + "; it has sm_" + numbers_of(numbers) +
                              ", with suffix a from 90 and f from 100, and compute_ of the same "
                              "numbers");
 }
@@ -129,9 +137,8 @@ ToolResult run(Jobs& jobs, const Library* library, const Json& arguments, CallCo
   if (auto unsupported = unsupported_type("kernel", kernel.kernel_type))
     return std::move(*unsupported);
   const std::string arch = arguments.value("arch", is_triton ? kDefaultTritonArch : kDefaultArch);
-  // Which of them it knows is Triton's to say.
-  if (is_triton && !arch.starts_with("sm_")) {
-    return refuse("/arch", "Triton compiles for real targets: sm_80, sm_89, sm_90 …");
+  if (is_triton && (!arch.starts_with("sm_") || !is_target(arch, triton_targets()))) {
+    return refuse("/arch", "Triton compiles for real targets: sm_" + numbers_of(triton_targets()));
   }
   if (auto refused = is_triton ? std::nullopt : refuse_arch(jobs, arch)) {
     return std::move(*refused);

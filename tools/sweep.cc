@@ -232,7 +232,7 @@ mcp::Tool sweep(Jobs& jobs, const Library* library) {
               "judged against ref_kernel, timed in rounds of which the better half goes on, the "
               "last ones in alternating turns with the best. Returns one table, ranked, ties "
               "said, within budget_s. Every parameter is a macro (-DNAME=value) and a size of the "
-              "contract, so that a launch can say \"ceildiv(n, TILE)\"; of triton a meta.",
+              "contract, so that a launch can say \"ceildiv(n, TILE)\".",
           .annotations = {.read_only = false,
                           .destructive = false,
                           .idempotent = false,

@@ -160,6 +160,48 @@ class OnDevice(unittest.TestCase):
         print(report["summary"], report.get("speedup"), report.get("timing"), file=sys.stderr)
         self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
 
+    def test_choices_of_an_autotuner_are_ranked_by_the_engines_clock(self):
+        n = 1 << 22
+        args = [{**arg, "tensor_spec": {**arg["tensor_spec"], "shape": [n]}} if arg["type"] == "tensor" else arg
+                for arg in ADD_IO["args"]][:4]
+        args[3] = {**args[3], "value": n}
+        configs = ", ".join(f'triton.Config({{"BLOCK": {block}}}, num_warps={warps})' for block in (64, 1024) for warps in (1, 4))
+        tuned = ADD.replace("@triton.jit", f'@triton.autotune(configs=[{configs}], key=["n"])\n@triton.jit')
+        free = {"args": args, "launch": {"grid": {"x": n // 64}}}
+        report = self.server.judge(source(tuned, "triton", free), until="validated")
+        chosen = report["kernel_exec_result"]["metadata"]["configuration"]
+        self.assertEqual((chosen["configurations"], chosen["chosen"], len(chosen["choices"])), (4, 0, 4), report["summary"])
+        parameters = {"BLOCK": sorted({one["metas"]["BLOCK"] for one in chosen["choices"]}),
+                      "num_warps": sorted({one["num_warps"] for one in chosen["choices"]})}
+        free["launch"]["grid"]["x"] = "ceildiv(n, BLOCK)"
+        swept = self.server.call("sweep", {"kernel": source(ADD, "triton", free), "parameters": parameters, "wait_s": 200,
+                                           "ref_kernel": source("def f(x_ptr, y_ptr):\n    return x_ptr + y_ptr\n", function_name="f"),
+                                           "num_trials": 200, "budget_s": 150}, patience_s=260)["structuredContent"]
+        for line in swept["table"]:
+            print("  ", line["parameters"], line["verdict"], line["trust"], line.get("median_ns"), line.get("tied_with_best"), file=sys.stderr)
+        self.assertEqual((swept["verdict"], swept["ranked_by"], len(swept["table"])), ("passed", "median_ns", 4), swept["summary"])
+        self.assertEqual({line["trust"] for line in swept["table"]}, {"verified"})
+        times = [line["median_ns"] for line in swept["table"]]
+        self.assertEqual(times, sorted(times))
+
+    def test_a_triton_kernel_that_was_compiled_is_not_compiled_again(self):
+        kernel = source(ADD + f"# {time.time_ns()}\n", "triton", ADD_IO)
+        stages = []
+        for _ in range(2):
+            report = self.server.judge(kernel, detail="full")
+            self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+            stages.append({stage["name"]: stage for stage in report["stages"]}["compiled"])
+        print(f"  triton compile: {stages[0]['ms']:.1f} ms, cached {stages[1]['ms']:.1f} ms", file=sys.stderr)
+        self.assertEqual([stage["body"]["cached"] for stage in stages], [False, True])
+
+    def test_an_interpreter_is_chosen_by_name(self):
+        kernel = source("def f(x):\n    return x + x\n", io=inputs(), function_name="f")
+        with TorchServer("--python", "again=" + os.environ["ASSAY_PYTHON"]) as server:
+            for python in ("again", os.environ["ASSAY_PYTHON"]):
+                report = server.judge(kernel, python=python)
+                self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+                self.assertEqual(report["environment"]["device"], "gpu:0")
+
     def test_torch_builds_its_own_cuda(self):
         io = inputs(names="ab", shape=(100_000,))
         began = time.monotonic()

@@ -64,9 +64,17 @@ class Tools(unittest.TestCase):
         self.assertEqual((report["verdict"], kernel["runs_on"]), ("passed", []), report["summary"])
         self.assertIn("wgmma", kernel["unsupported"]["instruction"])
 
+    def test_every_target_of_tritons_is_compiled_for(self):
+        for arch in ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_120a"):
+            report = self.call("compile_kernel", kernel=triton(ADD, ADD_IO), arch=arch, include_ptx=True)["structuredContent"]
+            self.assertEqual(report["verdict"], "passed", (arch, report["summary"], report.get("error")))
+            self.assertIn(".target " + arch.rstrip("a"), report["ptx"])
+
     def test_compile_kernel_refuses_what_triton_cannot_be_asked(self):
         for arguments, says in (({"kernel": triton(ADD, None)}, "/kernel/io"),
-                                ({"kernel": triton(ADD, ADD_IO), "arch": "compute_90"}, "real targets")):
+                                ({"kernel": triton(ADD, ADD_IO), "arch": "compute_90"}, "real targets"),
+                                ({"kernel": triton(ADD, ADD_IO), "arch": "sm_999"}, "real targets"),
+                                ({"kernel": triton(ADD, ADD_IO), "arch": "sm_80a"}, "real targets")):
             answer = self.call("compile_kernel", **arguments)
             self.assertTrue(answer["isError"])
             self.assertIn(says, answer["content"][0]["text"])

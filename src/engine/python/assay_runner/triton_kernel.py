@@ -20,6 +20,7 @@ from assay_runner.failure import Located, Refused
 from assay_runner.memory import torch_dtype
 
 _PTX_VERSION = 80
+_BLACKWELL, _BLACKWELL_PTX_VERSION = 100, 87  # which no older PTX knows
 _DEFAULT_WARPS = 4
 _DEFAULT_STAGES = 3
 _TOLD_CHOICES = 16
@@ -223,7 +224,7 @@ def _lower(function, signature, constants, attributes, launch, arch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         # The version is given: Triton would run the assembler to ask for it.
-        options = backend.parse_options({**launch, "ptx_version": _PTX_VERSION})
+        options = backend.parse_options({**launch, "ptx_version": _BLACKWELL_PTX_VERSION if arch >= _BLACKWELL else _PTX_VERSION})
         context = ir.context()
         ir.load_dialects(context)
         backend.load_dialects(context)
