@@ -74,8 +74,10 @@ OrderedJson exec_result(const JobRecord& record) {
     metadata["kernel_name"] = prepared->body.at("kernel");
     metadata["device"] = prepared->body.at("device");
   }
-  if (compiled != nullptr && compiled->body.contains("configuration")) {
-    metadata["configuration"] = compiled->body.at("configuration");
+  for (const char* key : {"configuration", "built"}) {
+    if (compiled != nullptr && compiled->body.contains(key)) {
+      metadata[key] = compiled->body.at(key);
+    }
   }
   if (const StageRecord* profiled = stage(record, "profiled");
       profiled != nullptr && profiled->body.contains("device_metrics")) {

@@ -121,9 +121,10 @@ std::variant<node::GpuPool*, node::Ended> gpu_for(const node::Devices& devices,
 }
 
 node::Conclusion judge_python(const node::Runners& runners, const node::Devices& devices,
-                              node::Pythons& pythons, node::KernelTask task,
-                              node::Reporter& reporter, const std::stop_token& stop,
-                              json isolation) {
+                              node::Pythons& pythons, const node::Compiler& compiler,
+                              node::CompileCache& cache, node::WrapperEnvironment& wrappers,
+                              node::KernelTask task, node::Reporter& reporter,
+                              const std::stop_token& stop, json isolation) {
   const auto chosen = pythons.choose(task.kernel.python);
   if (const auto* none = std::get_if<node::Ended>(&chosen)) {
     return told(node::unsupported_python(task, nullptr).value_or(*none));
@@ -135,8 +136,14 @@ node::Conclusion judge_python(const node::Runners& runners, const node::Devices&
   const node::Gpu* gpu = pool != nullptr ? &pool->gpu() : nullptr;
   if (const auto unsupported = node::unsupported_python(task, gpu)) return told(*unsupported);
   node::PythonSpares* spares = gpu != nullptr ? &pythons.spares(runners, zygote, *gpu) : nullptr;
-  auto conclusion =
-      node::PythonJob(runners, zygote, pool, spares, std::move(task), reporter, stop).run();
+  auto conclusion = node::PythonJob(runners, zygote, pool, spares,
+                                    {.runners = runners,
+                                     .zygote = zygote,
+                                     .compiler = compiler,
+                                     .cache = cache,
+                                     .environment = wrappers},
+                                    std::move(task), reporter, stop)
+                        .run();
   conclusion.body["environment"]["isolation"] = std::move(isolation);
   return conclusion;
 }
@@ -174,6 +181,7 @@ int run_engine(const EngineOptions& options) {
 
   node::CompileCache cache(options.cache, kCacheBytes);
   node::Pythons pythons(options.pythons, executable_folder() / "libassay-python.so");
+  node::WrapperEnvironment wrappers(options.cache.empty() ? "" : options.cache + "/wrappers");
   node::NodeConfig config{.slots = options.slots > 0 ? options.slots : default_slots()};
   config.kinds["kernel"] = [&](const node::Order& order, node::Reporter& reporter,
                                const std::stop_token& stop) -> node::Conclusion {
@@ -181,8 +189,10 @@ int run_engine(const EngineOptions& options) {
     if (!bench.may_run) return node::refused_isolation(bench.isolation);
     auto task = node::decode_kernel_task(order.request);
     task.client = order.client;
+    const node::Compiler compiler(bench.runners, cache, zygotes, *bench.compilers, pythons);
     if (task.kernel.is_python()) {
-      return judge_python(bench.runners, bench.devices, pythons, std::move(task), reporter, stop,
+      return judge_python(bench.runners, bench.devices, pythons, compiler, cache, wrappers,
+                          std::move(task), reporter, stop,
                           node::isolation_in_force(bench.isolation));
     }
     const auto device = device_for(bench.devices, pythons, task);
@@ -190,7 +200,6 @@ int run_engine(const EngineOptions& options) {
     const node::GpuPool* pool = std::get<node::GpuPool*>(device);
     const node::Gpu* gpu = pool != nullptr ? &pool->gpu() : nullptr;
     if (const auto unsupported = node::unsupported_python(task, gpu)) return told(*unsupported);
-    const node::Compiler compiler(bench.runners, cache, zygotes, *bench.compilers, pythons);
     auto conclusion =
         node::KernelJob(bench.runners, compiler, pythons, std::get<node::GpuPool*>(device),
                         std::move(task), reporter, stop)

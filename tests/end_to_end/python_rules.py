@@ -67,7 +67,6 @@ class ModelNew(nn.Module):
 """
 ON_LOAD = "this runs when the source is loaded"
 LENIENT = "The manual forbids it; it does no harm to others here, and it is said."
-LATER = "The manual accepts it; so does a server with a GPU."
 
 
 def source(text, kernel_type, io=None, **metadata):
@@ -208,11 +207,25 @@ PYTHON_SECTIONS = [
              says="kernel.py:11"),
     ]),
     ("torch_cuda", [
-        Rule("`load_inline` with a host function and a kernel", "refuse", "Torch builds it where there is a GPU; the device code can be judged as `cuda` anywhere.",
-             call(source(INLINE, "torch_cuda", {"args": [X]})), verdict="unsupported", says="torch_cuda", deviation=LATER),
-        Rule("The manual's accepted example exports a function that it does not define", "refuse", "Likewise.",
-             call(source(INLINE.replace("torch::Tensor forward(torch::Tensor a) {", "torch::Tensor other(torch::Tensor a) {"), "torch_cuda", {"args": [X]})),
-             verdict="unsupported", says="torch_cuda", deviation="The manual calls it good; it can never have been built."),
+        Rule("`load_inline` with a host function and a kernel", "pass", "Built here; without a GPU its kernels run on the emulator.",
+             call(source(INLINE, "torch_cuda", {"args": [X]}))),
+        Rule("The launch in `cpp_sources`, as the manual has it", "pass", "Both texts are one unit; torch's own load_inline cannot build it.",
+             call(source(INLINE.replace("\ntorch::Tensor forward(torch::Tensor a) {", "'''\ncpp_source = '''torch::Tensor forward(torch::Tensor a) {")
+                         .replace("cpp_sources='torch::Tensor forward(torch::Tensor a);'", "cpp_sources=cpp_source"), "torch_cuda", {"args": [X]}))),
+        Rule("Two calls of `load_inline`", "pass", "Each is an extension of its own.",
+             call(source(INLINE.replace("class ModelNew", INLINE.split("\n")[5].replace("'m'", "'m2'") + "\nclass ModelNew"), "torch_cuda", {"args": [X]})),
+             deviation="The manual's extraction took one alone."),
+        Rule("Texts in the call instead of variables", "pass", "What load_inline is given counts, not how it is spelled.",
+             call(source(INLINE.replace("cuda_source = ", "module = load_inline('m', 'torch::Tensor forward(torch::Tensor a);', ")
+                         .replace("return out; }'''\n", "return out; }''', ['forward'])\n").replace(INLINE.split("\n")[5] + "\n", ""),
+                         "torch_cuda", {"args": [X]})), deviation="The manual's extraction looked for names."),
+        Rule("`cpp_sources` is missing", "refuse", "As torch says it.",
+             call(source(INLINE.replace("cpp_sources='torch::Tensor forward(torch::Tensor a);', ", ""), "torch_cuda", {"args": [X]})),
+             verdict="compile_failed", says="cpp_sources"),
+        Rule("The manual's accepted example exports a function that it does not define", "refuse", "What `functions` names must be defined.",
+             call(source(INLINE.replace("torch::Tensor forward(torch::Tensor a) {", "torch::Tensor other(torch::Tensor a) {")
+                         .replace("'torch::Tensor forward(torch::Tensor a);'", "''"), "torch_cuda", {"args": [X]})),
+             verdict="compile_failed", says="must be defined", deviation="The manual calls it good; it can never have been built."),
     ]),
     ("multi_kernel", [
         Rule("Triton and torch in one script", "warning", "Triton's kernels are interpreted on CPU tensors.", several(entry_point="run"), says="interpreter"),

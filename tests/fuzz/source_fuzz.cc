@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "engine/source/cuda_text.h"
+#include "engine/source/host_code.h"
 #include "engine/source/launch.h"
 #include "engine/source/python_text.h"
 #include "engine/source/signature.h"
@@ -56,6 +57,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const std::uint32_t line : text.text.lines)
       require(line >= 1 && line <= count_lines(bytes));
   }
+  // A compiler's words about the host half lead back to the file.
+  const HostCode host = host_code(bytes);
+  require(count_lines(host.text) == count_lines(bytes));
+  for (const Obstacle& one : host.obstacles)
+    require(one.line >= 1 && one.line <= count_lines(bytes));
   const CudaText cuda = cuda_text(bytes);
   require(cuda.lines.size() == count_lines(cuda.text));
   static_cast<void>(looks_like_python(bytes));

@@ -32,11 +32,11 @@ json kernel_types(const Toolkit& toolkit, const Gpus& gpus,
                                  {"runs_on", on_gpu ? runs_on : "cpu"},
                                  {"interpreter", interpreter->executable}}
                           : json{{"supported", false}, {"missing", why_no_python(interpreters)}};
-  const json built = on_gpu ? python
-                            : json{{"supported", false},
-                                   {"missing",
-                                    "a GPU, nvcc and a torch built for CUDA; its device code can "
-                                    "be judged as `cuda`"}};
+  json built = python;
+  if (interpreter != nullptr) {
+    built["needs"] = "g++, Python's headers and the CUDA headers";
+    if (!on_gpu) built["runs_on"] = "cpu, its kernels on the emulator";
+  }
   return {{"cuda", cuda},
           {"torch", python},
           {"torch_cuda", built},

@@ -114,7 +114,8 @@ std::variant<Program, Ended> decode_reply(frames::Frame frame, const KernelSourc
     program.kernels = frame.body.at("kernels");
     program.kernels_truncated = frame.body.at("kernels_truncated");
   }
-  const json& lowered = frame.body.at("lowered");
+  program.lowered = frame.body.at("lowered");
+  const json& lowered = program.lowered;
   for (const auto& expression : source.name_expressions) {
     if (!source.kernel_name.empty() && expression != source.kernel_name) continue;
     if (lowered.contains(expression)) program.entry = lowered.at(expression).get<std::string>();

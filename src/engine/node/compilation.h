@@ -36,6 +36,7 @@ struct Program {
   std::string log{};  // warnings
   std::string compiler{};
   std::string entry{};  // of the wanted name expression, if there was one
+  nlohmann::json lowered = nlohmann::json::object();  // name expression → entry
   double elapsed_ms = 0;
   bool cached = false;                                   // then elapsed_ms is of the first time
   nlohmann::json diagnostics = nlohmann::json::array();  // as the compile runner tells them

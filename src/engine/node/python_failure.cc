@@ -13,7 +13,12 @@ constexpr std::size_t kToldMessageBytes = 600;
 
 Verdict verdict_of(const std::string& code, const std::string& stage) {
   if (code == "out_of_memory") return Verdict::out_of_memory;
-  if (code == "needs_gpu") return Verdict::unsupported;
+  if (code == "needs_gpu" || code == "device_unsupported") return Verdict::unsupported;
+  // What the emulator found in a launch of the source's.
+  if (code == "device_fault") return Verdict::crashed;
+  if (code == "device_hang") return Verdict::timed_out;
+  if (code == "device_memory") return Verdict::out_of_memory;
+  if (code == "device_launch") return Verdict::launch_failed;
   if (code == "shape") return Verdict::wrong_output;
   if (code == "target" || code == "arity" || code == "inputs" || code == "returned") {
     return Verdict::contract_invalid;

@@ -19,10 +19,10 @@ constexpr std::uint64_t kMaxGpuArenaBytes = 2ULL << 30;
 constexpr std::uint64_t kConstructionSeed = 42;  // the manual's
 constexpr std::size_t kMostOutputs = 64;
 
-// torch builds torch_cuda's sources itself where a GPU and its compiler are.
-bool runs_here(const KernelSource& source, const Gpu* gpu) {
+// Beside device code a torch_cuda reference is built by torch itself.
+bool runs_here(const KernelSource& source, const KernelTask& task, const Gpu* gpu) {
   return source.kernel_type == "torch" || source.kernel_type == "multi_kernel" ||
-         (gpu != nullptr && source.kernel_type == "torch_cuda");
+         (source.kernel_type == "torch_cuda" && (gpu != nullptr || task.kernel.is_python()));
 }
 
 bool has_output(const contract::Contract& contract) {
@@ -72,7 +72,7 @@ std::optional<Ended> unsupported_python(const KernelTask& task, const Gpu* gpu) 
                         "reference, and a `cuda` or `triton` kernel.",
                     "a comparison across processes of different kinds");
     }
-    if (!source->is_python() || runs_here(*source, gpu)) continue;
+    if (!source->is_python() || runs_here(*source, task, gpu)) continue;
     return refuse("Kernel type '" + type +
                       "' is not judged here: torch builds it, where there is a GPU, nvcc and a "
                       "torch for CUDA. Its device code can be judged as `cuda`.",
@@ -88,10 +88,11 @@ std::optional<Ended> unsupported_python(const KernelTask& task, const Gpu* gpu) 
 }
 
 PythonJob::PythonJob(const Runners& runners, PythonZygote& zygote, GpuPool* gpu,
-                     PythonSpares* spares, KernelTask task, Reporter& reporter,
-                     std::stop_token stop)
+                     PythonSpares* spares, WrapperTools wrappers, KernelTask task,
+                     Reporter& reporter, std::stop_token stop)
     : runners_(runners),
       zygote_(zygote),
+      wrappers_(wrappers),
       pool_(gpu),
       spares_(spares),
       gpu_(gpu != nullptr ? &gpu->gpu() : nullptr),
@@ -156,11 +157,16 @@ Conclusion PythonJob::run() {
 
 PythonJob::Step PythonJob::load(PythonSession& session, const KernelSource& source,
                                 bool is_candidate, PythonLoaded& loaded) {
-  auto answer = session.load(source, is_candidate, kConstructionSeed, gpu_ != nullptr);
+  WrapperBuild wrappers(wrappers_, source, is_candidate ? "kernel.py" : "ref_kernel.py",
+                        gpu_ != nullptr ? gpu_->arch() : kEmulatorArch, stop_);
+  auto answer = session.load(source, is_candidate, kConstructionSeed, gpu_ != nullptr,
+                             source.kernel_type == "torch_cuda" ? &wrappers : nullptr);
   if (auto* ended = std::get_if<Ended>(&answer)) {
     return is_candidate ? about_kernel(std::move(*ended)) : about_reference(std::move(*ended));
   }
   loaded = std::get<PythonLoaded>(std::move(answer));
+  if (is_candidate) note_build(loaded.built);
+  loaded.built = wrappers.report();
   return std::nullopt;
 }
 
@@ -177,6 +183,7 @@ PythonJob::Step PythonJob::compile_stage() {
     return clock.tell(std::move(ended));
   }
   clock.body["target"] = kernel_loaded_.name;
+  if (!kernel_loaded_.built.empty()) clock.body["built"] = kernel_loaded_.built;
   clock.body["compiler"] = "torch " + kernel_loaded_.torch + ", Python " + kernel_loaded_.python;
   for (const auto& warning : kernel_loaded_.warnings) {
     if (warning.is_object() && warning.value("message", json()).is_string()) {

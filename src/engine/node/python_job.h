@@ -1,5 +1,5 @@
-// A job of kind `kernel` whose sources are Python: torch and multi_kernel, on CPU tensors or on a
-// GPU's, where torch_cuda builds itself too. The
+// A job of kind `kernel` whose sources are Python: torch, torch_cuda and multi_kernel, on CPU
+// tensors or on a GPU's. The
 // stages are those of a KernelJob. Reference and candidate run in two confined processes forked
 // from one zygote; the referee makes inputs and judges outputs, as for every kernel; the clock is
 // the engine's (python_timing.h). User code runs in the process that is timed, so that a pass is
@@ -28,8 +28,9 @@ namespace assay::node {
 class PythonJob {
  public:
   // `gpu` and `spares`: of the GPU to run on; null for CPU tensors.
+  // `wrappers`: with what torch_cuda sources are built.
   PythonJob(const Runners& runners, PythonZygote& zygote, GpuPool* gpu, PythonSpares* spares,
-            KernelTask task, Reporter& reporter, std::stop_token stop);
+            WrapperTools wrappers, KernelTask task, Reporter& reporter, std::stop_token stop);
   ~PythonJob();
   PythonJob(const PythonJob&) = delete;
   PythonJob& operator=(const PythonJob&) = delete;
@@ -59,6 +60,11 @@ class PythonJob {
   [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,
                                  nlohmann::json& body);
   void note_claims(const PythonClaims& claims);
+  // Of torch_cuda: who built it, and whether its kernels were launched.
+  void note_build(const nlohmann::json& built);
+  void note_launches();
+  // Whether launches are executed by the emulator, so that no time of theirs means anything.
+  [[nodiscard]] bool is_emulated() const;
   [[nodiscard]] Conclusion conclude(const Step& ended);
   [[nodiscard]] std::string summary_of_passed() const;
 
@@ -67,6 +73,7 @@ class PythonJob {
 
   const Runners& runners_;
   PythonZygote& zygote_;
+  WrapperTools wrappers_;
   GpuPool* pool_;
   PythonSpares* spares_;
   const Gpu* gpu_;
@@ -86,6 +93,7 @@ class PythonJob {
   std::chrono::nanoseconds execution_left_{0};
   std::chrono::nanoseconds typical_{0};  // of the slower side's last run
   bool ran_ = false;
+  std::uint64_t launches_ = 0;  // of the kernel's, on CPU tensors
   nlohmann::json evidence_ = nlohmann::json::array();
   nlohmann::json warnings_ = nlohmann::json::array();
   std::string weak_{};

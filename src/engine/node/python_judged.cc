@@ -25,6 +25,9 @@ constexpr const char* kOnDeviceNote =
     "Wall time of one call, launches and all, seen from outside: the slope between turns of N and "
     "2N calls that end when the device rests; results are copied to their places in it.";
 
+constexpr const char* kEmulatedNote =
+    "Its kernels were executed by the emulator: what that takes says nothing of a GPU.";
+
 std::string joined(const std::vector<std::string>& names) {
   constexpr std::size_t kListed = 8;
   std::string text;
@@ -56,6 +59,31 @@ void PythonJob::note_claims(const PythonClaims& claims) {
            "), which may put off their work.");
 }
 
+bool PythonJob::is_emulated() const {
+  return gpu_ == nullptr && task_.kernel.kernel_type == "torch_cuda";
+}
+
+void PythonJob::note_build(const json& built) {
+  for (const auto& one : built) {
+    const bool is_torchs = one.is_object() && one.value("by", "") == "load_inline";
+    if (!is_torchs) continue;
+    evidence_.push_back({{"check", "build"},
+                         {"result", "agrees"},
+                         {"which", "kernel"},
+                         {"detail", "torch's own load_inline built it: " +
+                                        one.value("why", std::string()).substr(0, 300)}});
+  }
+}
+
+// A library call in the place of a kernel is honest work, and said.
+void PythonJob::note_launches() {
+  if (!is_emulated() || launches_ > 0) return;
+  const char* text = "No kernel of its own was launched: what it computes, torch's library does.";
+  evidence_.push_back(
+      {{"check", "launches"}, {"result", "agrees"}, {"which", "kernel"}, {"detail", text}});
+  warnings_.push_back({{"code", "launches"}, {"message", text}});
+}
+
 PythonJob::Step PythonJob::run_once(PythonSession& session, std::uint32_t trial, json& said) {
   const bool as_reference = &session == reference_.get();
   auto arena = inputs_->fill(trial, as_reference ? kReferenceSlot : 0);
@@ -67,7 +95,10 @@ PythonJob::Step PythonJob::run_once(PythonSession& session, std::uint32_t trial,
   const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
   typical_ = as_reference || !reference_ ? took : std::max(took, typical_);
   if (auto* ended = std::get_if<Ended>(&ran)) return std::move(*ended);
-  if (!as_reference) note_claims(std::get<PythonClaims>(ran));
+  if (!as_reference) {
+    note_claims(std::get<PythonClaims>(ran));
+    launches_ = std::get<PythonClaims>(ran).launches;
+  }
   auto answer = as_reference ? referee_->expect() : referee_->check();
   if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
   said = std::get<json>(std::move(answer));
@@ -116,6 +147,7 @@ PythonJob::Step PythonJob::validate_stage() {
     ended = run_once(*kernel_, 0, said);
     if (!ended) ended = judge_trial(0, said, clock.body);
   }
+  if (!ended) note_launches();
   inputs_->forget();
   clock.body["findings"] = evidence_;
   if (const std::string output = kernel_->recent_output(); !output.empty()) {
@@ -125,6 +157,14 @@ PythonJob::Step PythonJob::validate_stage() {
 }
 
 PythonJob::Step PythonJob::timed_stage() {
+  if (is_emulated()) {
+    reporter_.stage(
+        {.record = {
+             .name = "timed",
+             .status = StageStatus::skipped,
+             .body = {{"clock", "emulated"}, {"note", kEmulatedNote}, {"reason", kEmulatedNote}}}});
+    return std::nullopt;
+  }
   StageClock clock(reporter_, "timed");
   clock.body["clock"] = gpu_ != nullptr ? "wall" : "cpu";
   clock.body["note"] = gpu_ != nullptr ? kOnDeviceNote : kOnHostNote;

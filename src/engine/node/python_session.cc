@@ -50,7 +50,8 @@ std::vector<LentArena> only(LentArena arena) {
 
 PythonClaims claims_of(const json& body) {
   return {.patched = body.value("patched", std::vector<std::string>{}),
-          .foreign = body.value("foreign", std::vector<std::string>{})};
+          .foreign = body.value("foreign", std::vector<std::string>{}),
+          .launches = body.value("launches", std::uint64_t{0})};
 }
 
 }  // namespace
@@ -69,6 +70,19 @@ Ended PythonSession::forged() const {
   return ended;
 }
 
+Reply PythonSession::ask_building(frames::Frame request, Deadline deadline) {
+  auto reply = process_->ask(std::move(request), deadline, stop_);
+  while (wrappers_ != nullptr) {
+    const auto* said = std::get_if<frames::Frame>(&reply);
+    if (said == nullptr || (said->type() != "build" && said->type() != "kernels")) break;
+    const auto start = Clock::now();
+    frames::Frame answer = wrappers_->answer(*said);
+    deadline += Clock::now() - start;
+    reply = process_->ask(std::move(answer), deadline, stop_);
+  }
+  return reply;
+}
+
 std::variant<json, Ended> PythonSession::ask(json body, const char* expected, Deadline deadline,
                                              std::vector<LentArena> memory) {
   frames::Frame request;
@@ -81,7 +95,7 @@ std::variant<json, Ended> PythonSession::ask(json body, const char* expected, De
     request.body["on_device"] = arena.on_device;
     request.descriptors.push_back(std::move(arena.descriptor));
   }
-  auto reply = process_->ask(std::move(request), deadline, stop_);
+  auto reply = ask_building(std::move(request), deadline);
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) {
     Ended ended = blame(*end, RunnerRole::python);
     using Why = RunnerEnd::Why;
@@ -109,7 +123,8 @@ std::variant<json, Ended> PythonSession::ask_running(json body, const char* expe
 }
 
 std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source, bool is_candidate,
-                                                      std::uint64_t seed, bool on_gpu) {
+                                                      std::uint64_t seed, bool on_gpu,
+                                                      WrapperBuild* wrappers) {
   json target = {{"candidate", is_candidate}};
   const auto name = [&](const char* key, const std::string& value) {
     if (!value.empty()) target[key] = value;
@@ -118,22 +133,31 @@ std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source
   name("function_name", source.function_name);
   name("class_name", source.class_name);
   name("method_name", source.method_name);
+  wrappers_ = wrappers;
   auto reply = ask({{"type", "load"},
                     {"source", source.source},
                     {"file", file()},
                     {"kernel_type", source.kernel_type},
                     {"target", std::move(target)},
                     {"device", on_gpu ? "cuda" : "cpu"},
+                    {"fast_build", wrappers != nullptr},
                     {"seed", seed}},
                    "loaded", Clock::now() + kLoadLimit, {});
-  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  wrappers_ = nullptr;
+  if (auto* ended = std::get_if<Ended>(&reply)) {
+    // What the build found says more than the exception that it became.
+    auto failure = wrappers != nullptr ? wrappers->take_failure() : std::nullopt;
+    if (failure && ended->detail.contains("exception")) return std::move(*failure);
+    return std::move(*ended);
+  }
   return decode_claim(RunnerRole::python, [&]() -> std::variant<PythonLoaded, Ended> {
     const json& body = std::get<json>(reply);
     return PythonLoaded{.name = body.at("name").get<std::string>().substr(0, 200),
                         .has_inputs = body.at("has_inputs").get<bool>(),
                         .warnings = body.at("warnings"),
                         .torch = body.at("torch").get<std::string>().substr(0, 100),
-                        .python = body.at("python").get<std::string>().substr(0, 100)};
+                        .python = body.at("python").get<std::string>().substr(0, 100),
+                        .built = body.at("built")};
   });
 }
 

@@ -12,6 +12,7 @@
 
 #include "engine/node/kernel_task.h"
 #include "engine/node/referee_session.h"
+#include "engine/node/wrapper_build.h"
 
 namespace assay::node {
 
@@ -21,12 +22,14 @@ struct PythonLoaded {
   nlohmann::json warnings = nlohmann::json::array();
   std::string torch{};
   std::string python{};
+  nlohmann::json built = nlohmann::json::array();  // of torch_cuda: what, and by whom
 };
 
 // What a process says of its own state after a call: it counts against the source, never for it.
 struct PythonClaims {
   std::vector<std::string> patched{};
   std::vector<std::string> foreign{};  // tensor types of its own among the results
+  std::uint64_t launches = 0;          // of its own kernels so far, on CPU tensors
 };
 
 class PythonSession {
@@ -34,10 +37,12 @@ class PythonSession {
   // `which`: kernel or ref_kernel, for pointers and files.
   PythonSession(std::unique_ptr<RunnerProcess> process, std::string which, std::stop_token stop);
 
-  // `on_gpu`: its tensors live there, the memory lent to it stays the host's.
+  // `on_gpu`: its tensors live there, the memory lent to it stays the host's. `wrappers`: builds
+  // what a torch_cuda source asks for; null leaves that to torch.
   [[nodiscard]] std::variant<PythonLoaded, Ended> load(const KernelSource& source,
                                                        bool is_candidate, std::uint64_t seed,
-                                                       bool on_gpu);
+                                                       bool on_gpu,
+                                                       WrapperBuild* wrappers = nullptr);
   // Instead of load(): one Triton kernel (triton_claim.h), as the process answers: a claim and PTX.
   [[nodiscard]] std::variant<frames::Frame, Ended> compile(nlohmann::json request);
   // [{shape, dtype} | {value}] of the source's get_inputs().
@@ -111,11 +116,14 @@ class PythonSession {
   [[nodiscard]] std::variant<Turn, Ended> clocked(nlohmann::json body, const char* expected,
                                                   std::vector<LentArena> memory,
                                                   std::chrono::nanoseconds& execution_left);
+  // What the source asks for while it is loaded is built meanwhile, and is not its time.
+  [[nodiscard]] Reply ask_building(frames::Frame request, Deadline deadline);
   [[nodiscard]] Ended forged() const;
 
   std::unique_ptr<RunnerProcess> process_;
   std::string which_;
   std::stop_token stop_;
+  WrapperBuild* wrappers_ = nullptr;  // while a source is loaded
   std::uint64_t seq_ = 0;
   std::string blob_{};  // of the last answer
 };

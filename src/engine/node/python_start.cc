@@ -11,20 +11,17 @@ struct ZygoteRefuses : std::runtime_error {
   bool is_fault;
 };
 
-}  // namespace
+using Started = std::variant<std::unique_ptr<RunnerProcess>, Ended>;
 
-std::variant<std::unique_ptr<RunnerProcess>, Ended> start_python_runner(
-    const Runners& runners, PythonZygote& zygote, const Gpu* gpu, const std::stop_token& stop) {
-  std::optional<GpuAccess> access;
-  if (gpu != nullptr) access = GpuAccess{.nodes = gpu->nodes(), .uuid = gpu->uuid};
+// `start` makes the process of what the zygote forks.
+template <typename Start>
+Started forked(PythonZygote& zygote, const std::stop_token& stop, const Start& start) {
   try {
-    return runners.start_python(zygote.interpreter().readable, access ? &*access : nullptr,
-                                [&](confinement::SpawnRequest request) {
-                                  auto child = zygote.spawn(std::move(request), stop);
-                                  if (auto* none = std::get_if<NoPython>(&child))
-                                    throw ZygoteRefuses(*none);
-                                  return std::get<confinement::Child>(std::move(child));
-                                });
+    return start([&](confinement::SpawnRequest request) {
+      auto child = zygote.spawn(std::move(request), stop);
+      if (auto* none = std::get_if<NoPython>(&child)) throw ZygoteRefuses(*none);
+      return std::get<confinement::Child>(std::move(child));
+    });
   } catch (const ZygoteRefuses& refused) {
     if (stop.stop_requested()) {
       return Ended{.verdict = job::Verdict::cancelled, .summary = "Cancelled before it finished."};
@@ -34,6 +31,27 @@ std::variant<std::unique_ptr<RunnerProcess>, Ended> start_python_runner(
                  .summary = std::string("No Python kernel can run here: ") + refused.what() + ".",
                  .detail = {{"missing", "an interpreter with a working torch"}}};
   }
+}
+
+}  // namespace
+
+Started start_python_runner(const Runners& runners, PythonZygote& zygote, const Gpu* gpu,
+                            const std::stop_token& stop) {
+  std::optional<GpuAccess> access;
+  if (gpu != nullptr) access = GpuAccess{.nodes = gpu->nodes(), .uuid = gpu->uuid};
+  return forked(zygote, stop, [&](const Spawner& spawn) {
+    return runners.start_python(zygote.interpreter().readable, access ? &*access : nullptr, spawn);
+  });
+}
+
+Started start_host_compiler(const Runners& runners, PythonZygote& zygote,
+                            const std::filesystem::path& readable,
+                            const std::filesystem::path& writable, const std::stop_token& stop) {
+  std::vector<std::string> folders = zygote.interpreter().readable;
+  if (!readable.empty()) folders.push_back(readable.string());
+  return forked(zygote, stop, [&](const Spawner& spawn) {
+    return runners.start_host_compiler(std::move(folders), writable.string(), spawn);
+  });
 }
 
 }  // namespace assay::node

@@ -17,4 +17,10 @@ namespace assay::node {
 [[nodiscard]] std::variant<std::unique_ptr<RunnerProcess>, Ended> start_python_runner(
     const Runners& runners, PythonZygote& zygote, const Gpu* gpu, const std::stop_token& stop);
 
+// One that compiles C++ and runs nothing of the user's: it reads `readable` and may write in
+// `writable`; either may be empty.
+[[nodiscard]] std::variant<std::unique_ptr<RunnerProcess>, Ended> start_host_compiler(
+    const Runners& runners, PythonZygote& zygote, const std::filesystem::path& readable,
+    const std::filesystem::path& writable, const std::stop_token& stop);
+
 }  // namespace assay::node

@@ -89,6 +89,21 @@ std::unique_ptr<RunnerProcess> Runners::start_python(const std::vector<std::stri
       std::move(wanted), RunnerLimits{.resident_bytes = resident_limit(RunnerRole::python)}, spawn);
 }
 
+std::unique_ptr<RunnerProcess> Runners::start_host_compiler(std::vector<std::string> folders,
+                                                            const std::string& own,
+                                                            const Spawner& spawn) const {
+  auto wanted = request(RunnerRole::python, confinement::Profile::cpu);
+  confinement::Confinement& walls = wanted.confinement;
+  for (auto& folder : readable_paths(toolkit_)) folders.push_back(std::move(folder));
+  walls.readable = std::move(folders);
+  if (!own.empty()) walls.writable = {own};
+  walls.may_start_processes = true;
+  walls.limits.temporary_bytes = kBuildBytes;
+  walls.limits.temporary_files = kBuildFiles;
+  return std::make_unique<RunnerProcess>(
+      std::move(wanted), RunnerLimits{.resident_bytes = resident_limit(RunnerRole::python)}, spawn);
+}
+
 std::unique_ptr<RunnerProcess> Runners::start_on_gpu(RunnerRole role, const GpuAccess& gpu) const {
   auto wanted = request(role, confinement::Profile::gpu);
   wanted.confinement.devices = gpu.nodes;

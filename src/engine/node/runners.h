@@ -31,6 +31,12 @@ class Runners {
   [[nodiscard]] std::unique_ptr<RunnerProcess> start_python(
       const std::vector<std::string>& readable, const GpuAccess* gpu, const Spawner& spawn) const;
 
+  // A C++ compiler's process, forked likewise. It sees the toolkit and `folders` beside, and may
+  // write in `own`, "" for nowhere; it starts the compiler.
+  [[nodiscard]] std::unique_ptr<RunnerProcess> start_host_compiler(std::vector<std::string> folders,
+                                                                   const std::string& own,
+                                                                   const Spawner& spawn) const;
+
   // Likewise, with the driver's profile and device nodes.
   [[nodiscard]] std::unique_ptr<RunnerProcess> start_on_gpu(RunnerRole role,
                                                             const GpuAccess& gpu) const;

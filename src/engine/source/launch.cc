@@ -12,8 +12,8 @@ constexpr std::size_t kMaxStatementTokens = 256;
 constexpr std::size_t kMaxValues = 512;
 constexpr std::size_t kMaxConfigurationTokens = 1024;
 
-// Index of the first of three '>' that end the configuration begun at `open`; end of tokens if
-// none.
+}  // namespace
+
 std::size_t end_of_configuration(const Tokens& tokens, std::size_t open) {
   std::size_t depth = 0;
   const std::size_t limit = std::min(tokens.size(), open + kMaxConfigurationTokens);
@@ -30,23 +30,19 @@ std::size_t end_of_configuration(const Tokens& tokens, std::size_t open) {
   return tokens.size();
 }
 
-// Where "ns::kernel<float>" before index `end` begins; `angle` is its '<', or `end`.
-struct Callee {
-  std::size_t begin = 0;
-  std::size_t angle = 0;
-  bool found = false;
-};
-
 Callee callee_before(const Tokens& tokens, std::size_t end) {
   Callee callee{.begin = end, .angle = end};
   if (end == 0) return callee;
   std::size_t at = end - 1;
   if (tokens[at].is(">")) {
     std::size_t depth = 0;
+    std::size_t parentheses = 0;  // in them '>' compares
     const std::size_t limit = end > kMaxStatementTokens ? end - kMaxStatementTokens : 0;
     for (;; --at) {
-      if (tokens[at].is(">")) ++depth;
-      if (tokens[at].is("<") && --depth == 0) break;
+      if (tokens[at].is(")")) ++parentheses;
+      if (tokens[at].is("(") && parentheses-- == 0) return callee;
+      if (parentheses == 0 && tokens[at].is(">")) ++depth;
+      if (parentheses == 0 && tokens[at].is("<") && --depth == 0) break;
       if (at == limit || tokens[at].is(";") || tokens[at].is("{")) return callee;
     }
     callee.angle = at;
@@ -60,6 +56,8 @@ Callee callee_before(const Tokens& tokens, std::size_t end) {
   callee.found = true;
   return callee;
 }
+
+namespace {
 
 bool is_value_type(const Token& token) {
   static constexpr std::string_view kTypes[] = {"int",      "unsigned", "long",     "size_t",

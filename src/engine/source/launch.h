@@ -33,6 +33,17 @@ struct Launch {
   [[nodiscard]] std::string instance() const;
 };
 
+// Where "ns::kernel<float>" begins that ends before index `end`; `angle` is its '<', or `end`.
+struct Callee {
+  std::size_t begin = 0;
+  std::size_t angle = 0;
+  bool found = false;
+};
+[[nodiscard]] Callee callee_before(const Tokens& tokens, std::size_t end);
+// Index of the first of three '>' that end the configuration begun at `open`; end of tokens if
+// none.
+[[nodiscard]] std::size_t end_of_configuration(const Tokens& tokens, std::size_t open);
+
 [[nodiscard]] std::vector<Launch> launches(std::string_view source);
 [[nodiscard]] std::vector<Launch> find_launches(const Unit& unit);
 

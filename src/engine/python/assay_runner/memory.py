@@ -18,6 +18,9 @@ _MAP_RESERVED = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000
 _MAP_FAILED = ctypes.c_void_p(-1).value
 _RESERVED_BYTES = 16 << 30
 
+# Who is told of each tensor's place, and that all of them are gone; nobody unless an emulator asks.
+_watchers = []
+
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
 _libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long)
@@ -35,6 +38,11 @@ def torch_dtype(name):
     return _DTYPES[name]
 
 
+def watch(add, forget):
+    """add(address, bytes) for each tensor that is lent from now on, forget(address, bytes) when other memory comes."""
+    _watchers[:] = [(add, forget)]
+
+
 class Memory:
     """One region of addresses; what is lent is mapped at its beginning, over what was there before."""
 
@@ -46,6 +54,8 @@ class Memory:
         descriptor = descriptors[0]
         if not 0 < size <= _RESERVED_BYTES or os.fstat(descriptor).st_size != size:
             raise RuntimeError("memory of another size than was said")
+        for _, forget in _watchers:
+            forget(self._address, _RESERVED_BYTES)
         _map(self._address, size, mmap.PROT_READ | mmap.PROT_WRITE, _MAP_SHARED_FIXED_POPULATED, descriptor)
 
     def bases(self, contents, stride_bytes):
@@ -58,6 +68,8 @@ class Memory:
         shape = place["shape"]
         if place["bytes"] == 0:
             return torch.empty(shape, dtype=dtype)
+        for add, _ in _watchers:
+            add(self._address + base + place["offset"], place["bytes"])
         raw = (ctypes.c_char * place["bytes"]).from_address(self._address + base + place["offset"])
         flat = torch.frombuffer(raw, dtype=dtype)
         strides = place.get("strides")

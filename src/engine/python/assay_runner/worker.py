@@ -1,15 +1,18 @@
 """One source in one confined process: the requests of the engine, answered until the channel ends.
 
   → {type: "begin"}                            ← {type: "begun"}: the device's context exists
-  → {type: "load", source, file, kernel_type, target, seed, device: "cpu" | "cuda"}
-  ← {type: "loaded", name, has_inputs, warnings, torch, python}
+  → {type: "load", source, file, kernel_type, target, seed, device: "cpu" | "cuda", fast_build}
+  ← {type: "loaded", name, has_inputs, warnings, torch, python, built}
+While it loads a torch_cuda source it may ask in turn, with the request's `seq`:
+  ← {type: "build", name, cuda, cpp, functions, …}    → {type: "built", ok, message, fall_back} + the library
+  ← {type: "kernels", names}                   → {type: "kernels", ok, message, lowered} + PTX or machine code
   → {type: "compile", source, file, kernel_name, arguments, arch, num_warps, num_stages}
   ← {type: "compiled", kernel, entry, passed, scratch, shared_bytes, num_warps, …} + PTX as the blob
   → {type: "own_inputs", seed}                 ← {type: "inputs", inputs: [{shape, dtype} | {value}]}
   → {type: "make_inputs", seed, places, arena_bytes} + memory       ← {type: "made"}
   → {type: "bind", arguments, outputs, what_fits}  ← {type: "bound", passes_outputs}
   → {type: "shapes", seed, arena_bytes} + memory   ← {type: "shapes", outputs: [{shape, dtype}]}
-  → {type: "run", seed, arena_bytes} + memory      ← {type: "ran", patched, foreign}
+  → {type: "run", seed, arena_bytes} + memory      ← {type: "ran", patched, foreign, launches}
   → {type: "time", seed, calls, contents, stride_bytes, arena_bytes} + memory   ← {type: "timed", patched}
 Memory is the host's, or with `on_device` the GPU's: then a descriptor for each stretch, and nothing to fetch.
 On a GPU what a turn moves is apart from what it does:
@@ -31,14 +34,16 @@ import sys
 
 import torch
 
-from assay_runner import calls, device_memory, failure, source
+from assay_runner import calls, device_memory, emulated, extension, failure, host_build, source
 from assay_runner.lent_device_memory import LentDeviceMemory
 from assay_runner.memory import Memory, dtype_name
 from assay_runner.watch import Watch
 
 
 class Worker:
-    def __init__(self):
+    def __init__(self, channel=None):
+        self._channel = channel
+        self._seq = 0
         self._host = Memory()  # of inputs that the source makes
         self._mirror = None    # of the host's memory, on a GPU
         self._lent = None      # on a GPU
@@ -53,9 +58,15 @@ class Worker:
     def answer(self, frame):
         body = frame.body
         verb = body["type"]
+        self._seq = body["seq"]
         try:
             reply = getattr(self, "_" + verb)(body, frame.descriptors)
+            emulated.check()
         except (Exception, KeyboardInterrupt, SystemExit) as error:
+            try:
+                emulated.check()
+            except failure.Refused as found:
+                error = found
             reply = failure.describe(verb, error, body.get("file") or (self._source.file if self._source else ""))
         return {**reply, "seq": body["seq"]}
 
@@ -73,17 +84,39 @@ class Worker:
             self._memory = self._mirror or self._host
         self._memory.adopt(descriptors, body["arena_bytes"])
 
+    def _ask(self, body):
+        """A question to the engine, in the middle of its own."""
+        self._channel.send({**body, "seq": self._seq})
+        frame = self._channel.receive()
+        if frame is None:
+            raise SystemExit
+        return frame.body, frame.blob
+
+    def _host_compiler(self, body, _):
+        return host_build.describe(body)
+
+    def _precompile(self, body, _):
+        return host_build.precompile(body)
+
+    def _compile_host(self, body, _):
+        reply, self.blob = host_build.compile_host(body)
+        return reply
+
     def _load(self, body, _):
         self._source = None
         on_gpu = body["device"] == "cuda"
         if on_gpu and self._mirror is None:
             self._begin(body, ())
+        extensions = extension.Extensions(self._ask, body["source"], body["file"], on_gpu)
+        if body["fast_build"]:
+            extensions.install()
         loaded = source.Source(body["source"], body["file"], body["kernel_type"], on_gpu)
         self._source = loaded
         self._target, name = source.find(loaded, body["target"], body["seed"])
         calls.choose_generator(on_gpu)
         return {"type": "loaded", "name": name, "has_inputs": loaded.own("get_inputs") is not None,
-                "warnings": loaded.warnings[:20], "torch": torch.__version__, "python": platform.python_version()}
+                "warnings": loaded.warnings[:20], "torch": torch.__version__, "python": platform.python_version(),
+                "built": extensions.built}
 
     def _compile(self, body, _):
         # The kernels of this source are compiled, those of others interpreted: Triton looks when it meets @jit.
@@ -160,7 +193,7 @@ class Worker:
         foreign = calls.foreign_types(result)
         calls.leave(result, self._task.places(self._memory))
         self._memory.give_back()
-        return {"type": "ran", "patched": self._watch.patched(), "foreign": foreign}
+        return {"type": "ran", "patched": self._watch.patched(), "foreign": foreign, "launches": emulated.launches()}
 
     def _time(self, body, descriptors):
         self._adopt(body, descriptors)
@@ -190,7 +223,7 @@ class Worker:
 
 
 def serve(channel):
-    worker = Worker()
+    worker = Worker(channel)
     # Where it was when a signal ended it, or when its time was up: into the output, in the user's own lines.
     faulthandler.enable(file=2, all_threads=False)
     faulthandler.register(signal.SIGALRM, file=2, all_threads=False)

@@ -1,0 +1,284 @@
+#include "engine/node/wrapper_build.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "engine/node/wrapper_headers.h"
+#include "engine/source/device_code.h"
+#include "engine/source/host_code.h"
+
+namespace assay::node {
+namespace {
+
+using job::Verdict;
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+// Torch's headers in full took 20 s, beside others twice that.
+constexpr std::chrono::seconds kWholeCompileLimit{120};
+// With headers compiled ahead, as long as device code may take.
+constexpr std::chrono::seconds kHostCompileLimit{60};
+constexpr unsigned kMostBuilds = 16;
+constexpr std::size_t kMaxTextBytes = 8U << 20;
+constexpr std::size_t kMaxKernels = 1024;
+constexpr const char* kAnswerFormat = "wrapper 1, assay " ASSAY_VERSION;
+
+// "#line 12 "kernel.py"" before each text that stands in the file as it is.
+std::string joined(const json& parts, const std::string& file, const char* otherwise) {
+  std::string text;
+  for (const auto& part : parts) {
+    const auto line = part.at("line").get<std::size_t>();
+    text += "#line " + std::to_string(line > 0 ? line : 1) + " \"" + (line > 0 ? file : otherwise) +
+            "\"\n" + part.at("text").get<std::string>() + "\n";
+  }
+  return text;
+}
+
+// Where a line of joined text stands: "kernel.py:12".
+std::string place_of(const std::string& text, std::size_t line) {
+  constexpr std::string_view kDirective = "#line ";
+  std::string file;
+  std::size_t here = 0;
+  std::size_t at = 0;
+  for (std::size_t number = 1; number <= line && at < text.size(); ++number) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (text.compare(at, kDirective.size(), kDirective) == 0) {
+      const std::size_t quote = std::min(text.find('"', at), end);
+      here = std::strtoul(text.c_str() + at + kDirective.size(), nullptr, 10) - 1;
+      file = text.substr(quote + 1, text.find('"', quote + 1) - quote - 1);
+    } else {
+      ++here;
+    }
+    at = end + 1;
+  }
+  return file + ":" + std::to_string(here);
+}
+
+bool is_name(const std::string& text) {
+  const auto is_word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !text.empty() && text.size() < 200 && std::all_of(text.begin(), text.end(), is_word);
+}
+
+// None where the source binds its functions itself.
+std::string bindings(const json& functions) {
+  if (functions.is_null()) return {};
+  std::string text = "#line 1 \"functions\"\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {\n";
+  for (const auto& function : functions) {
+    const auto name = function.get<std::string>();
+    if (is_name(name)) text += "module.def(\"" + name + "\", &" + name + ");\n";
+  }
+  return text + "}\n";
+}
+
+// Of nvcc's flags those that NVRTC knows and that mean something to the code.
+std::vector<std::string> device_options(const json& flags) {
+  std::vector<std::string> options;
+  for (const auto& flag : flags) {
+    auto text = flag.get<std::string>();
+    if (text == "-use_fast_math") text = "--use_fast_math";
+    for (const char* known : {"-D", "-U", "--use_fast_math", "-std=", "--std=", "--maxrregcount=",
+                              "-maxrregcount=", "--fmad=", "-fmad=", "--ftz=", "--prec-"}) {
+      if (text.starts_with(known)) {
+        options.push_back(text);
+        break;
+      }
+    }
+  }
+  return options;
+}
+
+json defines_of(const json& flags) {
+  json defines = json::array();
+  for (const auto& flag : flags) {
+    const auto text = flag.get<std::string>();
+    if (text.starts_with("-D") || text.starts_with("-U")) defines.push_back(text);
+  }
+  return defines;
+}
+
+Ended unsupported(const std::string& what, const std::string& place) {
+  return {.verdict = Verdict::unsupported,
+          .summary =
+              "The host code uses " + what + place + ", which only torch's own build on a GPU has.",
+          .detail = {{"missing", what}}};
+}
+
+// NVRTC's own spelling of small floats needs their headers.
+void include_small_floats(const json& names, std::vector<std::string>& options) {
+  const std::string all = names.dump();
+  const std::pair<const char*, const char*> kTypes[] = {{"__half", "cuda_fp16.h"},
+                                                        {"__nv_bfloat16", "cuda_bf16.h"}};
+  for (const auto& [type, header] : kTypes) {
+    const std::string option = std::string("--pre-include=") + header;
+    const bool is_there = std::find(options.begin(), options.end(), option) != options.end();
+    if (all.find(type) != std::string::npos && !is_there) options.push_back(option);
+  }
+}
+
+}  // namespace
+
+frames::Frame WrapperBuild::answer(const frames::Frame& question) {
+  frames::Frame reply;
+  const bool is_build = question.type() == "build";
+  auto failed = [&](Ended ended) {
+    reply.body = {{"ok", false},
+                  {"message", ended.summary},
+                  {"fall_back", on_gpu() && ended.verdict == Verdict::unsupported}};
+    if (!reply.body.at("fall_back").get<bool>()) failure_ = std::move(ended);
+  };
+  if (is_build) {
+    auto built = decode_claim(RunnerRole::python, [&] { return build(question.body); });
+    if (auto* ended = std::get_if<Ended>(&built)) {
+      failed(std::move(*ended));
+    } else {
+      reply.body = {{"ok", true}};
+      reply.blob = std::get<std::string>(std::move(built));
+    }
+  } else {
+    auto compiled =
+        decode_claim(RunnerRole::python, [&] { return compile_kernels(question.body); });
+    if (auto* ended = std::get_if<Ended>(&compiled)) {
+      failed(std::move(*ended));
+    } else {
+      Program& program = std::get<Program>(compiled);
+      reply.body = {{"ok", true}, {"lowered", std::move(program.lowered)}};
+      reply.blob = on_gpu() ? std::move(program.cubin) : std::move(program.ptx);
+    }
+  }
+  reply.body["type"] = is_build ? "built" : "kernels";
+  return reply;
+}
+
+std::variant<std::string, Ended> WrapperBuild::build(const json& asked) {
+  if (++builds_ > kMostBuilds) {
+    return Ended{
+        .verdict = Verdict::compile_failed,
+        .summary = "It calls load_inline more than " + std::to_string(kMostBuilds) + " times."};
+  }
+  const std::string cuda = joined(asked.at("cuda"), file_, "cuda_sources");
+  const std::string cpp = joined(asked.at("cpp"), file_, "cpp_sources");
+  if (cuda.size() + cpp.size() > kMaxTextBytes) {
+    return Ended{.verdict = Verdict::compile_failed,
+                 .summary = "Its C++ and CUDA sources have more than " +
+                            std::to_string(kMaxTextBytes >> 20) + " MiB."};
+  }
+  if (!asked.at("ld_flags").empty()) {
+    const auto flag = asked.at("ld_flags").front().get<std::string>().substr(0, 100);
+    return unsupported("`" + flag + "`", " (extra_ldflags, extra_include_paths)");
+  }
+  if (!is_name(asked.at("name").get<std::string>())) {
+    return Ended{.verdict = Verdict::compile_failed,
+                 .summary = "The name given to load_inline is no identifier."};
+  }
+  source::HostCode host = source::host_code(cuda + cpp);
+  if (!host.obstacles.empty()) {
+    const auto& first = host.obstacles.front();
+    return unsupported(first.what, " at " + place_of(cuda + cpp, first.line));
+  }
+  const source::DeviceCode device = source::device_code(cuda);
+  device_ = {.source = device.text, .kernel_type = "cuda", .compiler_options = device.options};
+  for (auto& option : device_options(asked.at("cuda_flags"))) {
+    device_.compiler_options.push_back(std::move(option));
+  }
+  return compile_host(asked, std::move(host.text) + bindings(asked.at("functions")));
+}
+
+std::variant<std::string, Ended> WrapperBuild::compile_host(const json& asked, std::string text) {
+  const auto start = Clock::now();
+  auto prepared = tools_.environment.prepare(tools_.runners, tools_.zygote, on_gpu(), stop_);
+  if (auto* ended = std::get_if<Ended>(&prepared)) return std::move(*ended);
+  const auto& environment = std::get<WrapperEnvironment::Prepared>(prepared);
+  json defines = defines_of(asked.at("cxx_flags"));
+  const auto name = asked.at("name").get<std::string>();
+  const std::string key =
+      CompileCache::key({kAnswerFormat, environment.key, text, name, defines.dump()});
+  json told = {{"name", name}, {"compiler", environment.compiler}, {"cached", true}};
+  if (environment.made_ms > 0) told["headers_ms"] = environment.made_ms;
+  if (!environment.note.empty()) told["note"] = environment.note;
+  auto kept = tools_.cache.find(key);
+  if (!kept) {
+    told["cached"] = false;
+    auto answer = ask_host_compiler(
+        tools_.runners, tools_.zygote,
+        {{"type", "compile_host"},
+         {"headers", wrapper_headers()},
+         {"folder", environment.folder.string()},
+         {"text", std::move(text)},
+         {"name", name},
+         {"defines", std::move(defines)},
+         {"on_gpu", on_gpu()}},
+        environment.folder, {}, environment.folder.empty() ? kWholeCompileLimit : kHostCompileLimit,
+        stop_);
+    if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
+    kept = std::get<frames::Frame>(std::move(answer));
+    if (!kept->body.at("ok").get<bool>()) return refuse_host(kept->body);
+    tools_.cache.keep(key, *kept);
+  }
+  told["ms"] = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  report_.push_back(std::move(told));
+  return std::move(kept->blob);
+}
+
+// The compiler's words, in the lines of the user's file.
+Ended WrapperBuild::refuse_host(const json& said) const {
+  Ended ended{.verdict = Verdict::compile_failed,
+              .summary = "The host code does not compile",
+              .detail = {{"log", said.at("log")}, {"diagnostics", json::array()}}};
+  bool is_told = false;
+  for (json one : said.at("diagnostics")) {
+    const auto line = one.at("line").get<std::size_t>();
+    const auto file = one.at("file").get<std::string>();
+    if (file == file_) one["excerpt"] = excerpt(line);
+    if (!is_told && one.at("severity") == "error") {
+      is_told = true;
+      ended.summary += file == "functions" ? " (what `functions` names must be defined)"
+                                           : " at " + file + ":" + std::to_string(line);
+      ended.summary += ": " + one.at("message").get<std::string>();
+    }
+    ended.detail["diagnostics"].push_back(std::move(one));
+  }
+  if (!is_told) ended.summary += ": " + said.at("log").get<std::string>().substr(0, 300);
+  return ended;
+}
+
+std::string WrapperBuild::excerpt(std::size_t line) const {
+  std::size_t at = 0;
+  for (; line > 1 && at != std::string::npos; --line) {
+    at = source_.source.find('\n', at);
+    if (at != std::string::npos) ++at;
+  }
+  if (at == std::string::npos) return {};
+  constexpr std::size_t kMaxExcerptBytes = 200;
+  return source_.source.substr(at, std::min(source_.source.find('\n', at) - at, kMaxExcerptBytes));
+}
+
+std::variant<Program, Ended> WrapperBuild::compile_kernels(const json& asked) {
+  const auto start = Clock::now();
+  const json& names = asked.at("names");
+  if (names.size() > kMaxKernels) {
+    return Ended{.verdict = Verdict::compile_failed,
+                 .summary = "It has more than " + std::to_string(kMaxKernels) + " kernels."};
+  }
+  device_.name_expressions = names.get<std::vector<std::string>>();
+  include_small_floats(names, device_.compiler_options);
+  auto compiled = tools_.compiler.compile(device_, {.arch = arch_}, stop_);
+  if (auto* ended = std::get_if<Ended>(&compiled)) return std::move(*ended);
+  const Program& program = std::get<Program>(compiled);
+  for (const auto& name : device_.name_expressions) {
+    if (program.lowered.contains(name)) continue;
+    return Ended{.verdict = Verdict::compile_failed,
+                 .summary = "The device's compiler knows no kernel " + name.substr(0, 200) + "."};
+  }
+  if (!report_.empty()) {
+    json& told = report_.back();
+    told["kernels"] = names;
+    told["device_compiler"] = program.compiler;
+    told["device_cached"] = program.cached;
+    told["device_ms"] = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  }
+  return compiled;
+}
+
+}  // namespace assay::node

@@ -1,0 +1,65 @@
+// One load_inline of a torch_cuda source, built: the two halves told apart by reading
+// (engine/source), the host's compiled by a confined C++ compiler against headers compiled ahead,
+// the device's by the engine's own compiler, each by its content out of the cache. What the source
+// asks for are claims of a process that runs it; what comes back is code for that process alone, so
+// that nothing said here needs to be believed.
+//
+// One object per source, used by its job's thread. Borrows all it is given.
+#pragma once
+
+#include "engine/node/compilation.h"
+#include "engine/node/wrapper_environment.h"
+
+namespace assay::node {
+
+// What every wrapper of an engine is built with.
+struct WrapperTools {
+  const Runners& runners;
+  PythonZygote& zygote;
+  const Compiler& compiler;
+  CompileCache& cache;
+  WrapperEnvironment& environment;
+};
+
+class WrapperBuild {
+ public:
+  // `arch`: of the device code, as the compiler takes it; a real one makes machine code.
+  WrapperBuild(WrapperTools tools, const KernelSource& source, std::string file, std::string arch,
+               std::stop_token stop)
+      : tools_(tools),
+        source_(source),
+        file_(std::move(file)),
+        arch_(std::move(arch)),
+        stop_(std::move(stop)) {}
+
+  // The answer to a `build` or `kernels` frame of the source's process.
+  [[nodiscard]] frames::Frame answer(const frames::Frame& question);
+
+  // Why the last build failed, if it did; taken once.
+  [[nodiscard]] std::optional<Ended> take_failure() {
+    return std::exchange(failure_, std::nullopt);
+  }
+  // What was built, for the report.
+  [[nodiscard]] const nlohmann::json& report() const { return report_; }
+
+ private:
+  [[nodiscard]] bool on_gpu() const { return arch_.starts_with("sm_"); }
+  [[nodiscard]] std::variant<std::string, Ended> build(const nlohmann::json& asked);
+  [[nodiscard]] std::variant<std::string, Ended> compile_host(const nlohmann::json& asked,
+                                                              std::string text);
+  [[nodiscard]] std::variant<Program, Ended> compile_kernels(const nlohmann::json& asked);
+  [[nodiscard]] Ended refuse_host(const nlohmann::json& said) const;
+  [[nodiscard]] std::string excerpt(std::size_t line) const;
+
+  WrapperTools tools_;
+  const KernelSource& source_;
+  const std::string file_;
+  const std::string arch_;
+  std::stop_token stop_;
+  KernelSource device_{};  // of the last build
+  unsigned builds_ = 0;
+  std::optional<Ended> failure_{};
+  nlohmann::json report_ = nlohmann::json::array();
+};
+
+}  // namespace assay::node

@@ -1,0 +1,116 @@
+"""load_inline of a torch_cuda source, built by the engine: the host half by a C++ compiler with torch's headers compiled
+ahead, the device half by the engine's own compiler. See docs/python.md."""
+
+import ctypes
+import importlib.machinery
+import importlib.util
+import os
+
+from torch.utils import cpp_extension
+
+from assay_runner import emulated
+from assay_runner.failure import Refused
+
+
+class Extensions:
+    """Those of one source. `ask(body)` puts a question to the engine: (its answer, the bytes with it)."""
+
+    def __init__(self, ask, text, file, on_gpu):
+        self._ask = ask
+        self._text = text
+        self._file = file
+        self._on_gpu = on_gpu
+        self._torchs_own = cpp_extension.load_inline
+        self._kept = []  # libraries and the files they came from
+        self.built = []  # how each came to be, for the report
+
+    def install(self):
+        """From here on the source's load_inline is ours."""
+        cpp_extension.load_inline = self.load_inline
+        if not self._on_gpu:
+            cpp_extension.load = self._refuse_load
+
+    def load_inline(self, name, cpp_sources, cuda_sources=None, functions=None, extra_cflags=None,
+                    extra_cuda_cflags=None, extra_ldflags=None, extra_include_paths=None, **more):
+        """As torch's, which it falls back to on a GPU."""
+        answer, blob = self._ask({
+            "type": "build", "name": str(name), "cuda": self._placed(cuda_sources), "cpp": self._placed(cpp_sources),
+            "functions": _names(functions), "cxx_flags": _texts(extra_cflags), "cuda_flags": _texts(extra_cuda_cflags),
+            "ld_flags": _texts(extra_ldflags) + [f"-I{path}" for path in _texts(extra_include_paths)]})
+        if answer["ok"]:
+            module = self._load(str(name), blob)
+            return module
+        if not self._on_gpu or not answer.get("fall_back"):
+            raise RuntimeError(answer["message"])
+        self.built.append({"name": str(name), "by": "load_inline", "why": answer["message"]})
+        return self._torchs_own(name, cpp_sources, cuda_sources, functions=functions, extra_cflags=extra_cflags,
+                                extra_cuda_cflags=extra_cuda_cflags, extra_ldflags=extra_ldflags,
+                                extra_include_paths=extra_include_paths, **more)
+
+    def _refuse_load(self, *_arguments, **_more):
+        raise Refused("device_unsupported", "torch.utils.cpp_extension.load builds from files, and there are none here: use "
+                      "load_inline")
+
+    def _load(self, name, blob):
+        file = os.memfd_create(name)
+        with open(file, "wb", closefd=False) as out:
+            out.write(blob)
+        path = f"/proc/self/fd/{file}"
+        try:
+            wrapper = ctypes.CDLL(path)
+        except OSError as error:
+            raise RuntimeError(self._unloadable(str(error))) from None
+        wrapper.assay_kernel_name.restype = ctypes.c_char_p
+        wrapper.assay_kernel_name.argtypes = (ctypes.c_size_t,)
+        names = [wrapper.assay_kernel_name(index).decode() for index in range(wrapper.assay_kernel_count())]
+        answer, code = self._ask({"type": "kernels", "names": names})
+        if not answer["ok"]:
+            raise RuntimeError(answer["message"])
+        entries = [answer["lowered"][kernel] for kernel in names]
+        if self._on_gpu:
+            _load_on_gpu(wrapper, entries, code)
+        else:
+            emulated.attach(wrapper, entries, code, not self._kept)
+        loader = importlib.machinery.ExtensionFileLoader(name, path)
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+        loader.exec_module(module)
+        self._kept.append((wrapper, code, file))
+        self.built.append({"name": name, "by": "assay", "kernels": len(names)})
+        return module
+
+    def _unloadable(self, text):
+        _, found, symbol = text.partition("undefined symbol: ")
+        if found and symbol.startswith(("cuda", "cu")) and not self._on_gpu:
+            raise Refused("device_unsupported", f"The host code calls {symbol}, which has no stand-in on the CPU")
+        return f"the built library cannot be loaded: {text}"
+
+    def _placed(self, sources):
+        """Each text with the line of the file it stands at, or 0 if it does not stand there as it is."""
+        return [{"text": text, "line": self._line(text)} for text in _texts(sources)]
+
+    def _line(self, text):
+        at = self._text.find(text) if text.strip() else -1
+        return self._text.count("\n", 0, at) + 1 if at >= 0 else 0
+
+
+def _load_on_gpu(wrapper, entries, cubin):
+    wrapper.assay_load_kernels.restype = ctypes.c_char_p
+    lowered = (ctypes.c_char_p * (len(entries) + 1))(*(entry.encode() for entry in entries), None)
+    failure = wrapper.assay_load_kernels(cubin, lowered)
+    if failure is not None:
+        raise RuntimeError(failure.decode(errors="replace"))
+
+
+def _texts(value):
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else [str(one) for one in value]
+
+
+def _names(functions):
+    """None: the source binds its functions itself."""
+    if functions is None:
+        return None
+    if isinstance(functions, dict):
+        return [str(name) for name in functions]
+    return _texts(functions)

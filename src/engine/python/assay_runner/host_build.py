@@ -1,0 +1,113 @@
+"""The C++ compiler of torch_cuda wrappers, in a confined process of its own that runs no user code: the compiler reads
+the user's text and nothing else of the machine but headers and libraries.
+
+  → {type: "host_compiler", on_gpu}            ← {type: "host_compiler", compiler, torch, missing}
+  → {type: "precompile", headers, folder, on_gpu, include}     ← {type: "precompiled", ok, log}
+  → {type: "compile_host", headers, folder, text, name, defines, on_gpu, include}
+  ← {type: "compiled_host", ok, log, diagnostics} + the library as the blob
+"""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+
+import torch
+from torch.utils import cpp_extension
+
+_HEADER = "wrapper.h"
+_MAX_LOG = 16 << 10
+_MAX_DIAGNOSTICS = 20
+_PATH = "/usr/local/bin:/usr/bin:/bin"
+_SAID = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? (?P<severity>fatal error|error|warning): (?P<message>.*)$",
+                   re.MULTILINE)
+
+
+def describe(_body):
+    """What the result depends on beside the text, or what is missing."""
+    compiler = _compiler()
+    includes = [sysconfig.get_paths()["include"], *cpp_extension.include_paths()]
+    missing = ("a C++ compiler (g++)" if compiler is None else
+               "Python's headers (Python.h)" if not os.path.exists(os.path.join(includes[0], "Python.h")) else
+               "torch's headers" if not os.path.isdir(includes[1]) else "")
+    version = "" if compiler is None else _run([compiler, "--version"], None)[1].splitlines()[0]
+    return {"type": "host_compiler", "compiler": version, "torch": torch.__version__, "python": platform.python_version(),
+            "missing": missing, "flags": _flags(False), "includes": includes}
+
+
+def precompile(body):
+    """The headers into the folder, and beside them what the compiler made of them: for other users' processes to read."""
+    os.umask(0o022)
+    os.chmod(body["folder"], 0o755)
+    _write_headers(body, body["folder"])
+    header = os.path.join(body["folder"], _HEADER)
+    aside = header + ".new"
+    ok, log = _run([_compiler(), *_flags(body["on_gpu"]), *_includes(body), "-x", "c++-header", header, "-o", aside], None)
+    if ok:
+        os.rename(aside, header + ".gch")
+    return {"type": "precompiled", "ok": ok, "log": log}
+
+
+def compile_host(body):
+    """(reply, the library)."""
+    with tempfile.TemporaryDirectory() as folder:
+        headers = body["folder"]
+        if not headers:
+            headers = folder
+            _write_headers(body, folder)
+        out = os.path.join(folder, "wrapper.so")
+        libraries = ["-lc10", "-ltorch_cpu", "-ltorch", "-ltorch_python"]
+        if body["on_gpu"]:
+            libraries += ["-lc10_cuda", "-ltorch_cuda"]
+        defines = [f"-DTORCH_EXTENSION_NAME={body['name']}", *body["defines"]]
+        command = [_compiler(), *_flags(body["on_gpu"]), *_includes(body), *defines, "-include",
+                   os.path.join(headers, _HEADER), "-x", "c++", "-", "-shared", "-o", out,
+                   f"-L{cpp_extension.TORCH_LIB_PATH}", *libraries]
+        ok, log = _run(command, body["text"])
+        blob = b""
+        if ok:
+            with open(out, "rb") as made:
+                blob = made.read()
+    return {"type": "compiled_host", "ok": ok, "log": log, "diagnostics": _diagnostics(log)}, blob
+
+
+def _compiler():
+    return shutil.which("g++", path=_PATH) or shutil.which("c++", path=_PATH)
+
+
+def _flags(on_gpu):
+    major, minor = (int(part) for part in torch.__version__.split(".")[:2])
+    # Nothing of one library may be taken for another's; -O1: most of the time is torch's templates.
+    flags = ["-std=c++20" if (major, minor) >= (2, 12) else "-std=c++17", "-O1", "-g0", "-fPIC", "-w", "-fvisibility=hidden",
+             "-fno-gnu-unique", f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}", "-fmax-errors=20"]
+    return [*flags, "-DASSAY_ON_GPU"] if on_gpu else flags
+
+
+def _includes(body):
+    folders = [*cpp_extension.include_paths(), sysconfig.get_paths()["include"], *body["include"]]
+    return [word for folder in folders for word in ("-isystem", folder)]
+
+
+def _write_headers(body, folder):
+    for name, text in body["headers"].items():
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
+            out.write(text)
+
+
+def _run(command, text):
+    """(whether it succeeded, the beginning of what it said)."""
+    with tempfile.TemporaryFile() as said:
+        done = subprocess.run(command, input=None if text is None else text.encode(errors="replace"),
+                              stdin=subprocess.DEVNULL if text is None else None, stdout=said, stderr=said, check=False,
+                              env={"PATH": _PATH, "LC_ALL": "C", "TMPDIR": tempfile.gettempdir()})
+        said.seek(0)
+        return done.returncode == 0, said.read(_MAX_LOG).decode(errors="replace")
+
+
+def _diagnostics(log):
+    return [{"severity": "warning" if match["severity"] == "warning" else "error", "file": match["file"],
+             "line": int(match["line"]), "message": match["message"][:600]}
+            for match in list(_SAID.finditer(log))[:_MAX_DIAGNOSTICS]]

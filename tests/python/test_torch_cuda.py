@@ -1,0 +1,134 @@
+"""torch_cuda without a GPU: the host half compiled against torch, the device half executed by the emulator."""
+
+import unittest
+
+from torch_cuda_sources import CHECKED, DECLARED, HEAD, IN_CPP, PLAIN, ROWS, TAIL, inline
+from torch_server import SCALE, TorchServer, inputs, source
+
+CENTRED = "import torch\n\ndef f(x):\n    return x - x.mean(dim=1, keepdim=True)\n"
+
+
+class TorchCuda(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = TorchServer()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+
+    def judge(self, text, io=None, reference=SCALE, function="scale", **more):
+        return self.server.judge(source(text, "torch_cuda", io or inputs()), reference and
+                                 source(reference, function_name=function), **more)
+
+    def passes(self, text, **more):
+        report = self.judge(text, **more)
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report)
+        return report
+
+    def ends(self, verdict, says, text, **more):
+        report = self.judge(text, **more)
+        self.assertEqual(report["verdict"], verdict, report["summary"])
+        self.assertIn(says, report["summary"])
+        self.assertNotEqual(report["trust"], "verified")
+        return report
+
+    def test_a_kernel_beside_its_host_function(self):
+        report = self.passes(inline(PLAIN))
+        (built,) = report["kernel_exec_result"]["metadata"]["built"]
+        self.assertEqual(built["kernels"], ["twice"])
+        timed = next(stage for stage in report["stages"] if stage["name"] == "timed")
+        self.assertEqual((timed["status"], report["timing"]["clock"]), ("skipped", "emulated"))
+
+    def test_what_was_built_is_not_built_again(self):
+        text = inline(PLAIN.replace("twice", "kept"))
+        cached = [self.passes(text)["kernel_exec_result"]["metadata"]["built"][0]["cached"] for _ in range(2)]
+        self.assertEqual(cached, [False, True])
+
+    def test_templates_dispatch_guards_and_checks(self):
+        for dtype in ("float32", "float64", "float16"):
+            with self.subTest(dtype):
+                self.passes(inline(CHECKED), io=inputs(shape=(1000,), dtype=dtype))
+
+    def test_two_kernels_with_dynamic_shared_memory(self):
+        self.passes(inline(ROWS), reference=CENTRED, function="f", io=inputs(shape=(33, 70)))
+
+    def test_the_launch_may_stand_in_cpp_sources(self):
+        self.passes(inline(*IN_CPP))
+
+    def test_texts_in_the_call_lists_and_bindings_of_its_own(self):
+        self.passes(f"{HEAD}module = load_inline('mine', [{DECLARED!r}], [{PLAIN!r}], ['forward'])\n{TAIL}")
+        bound = "#include <torch/extension.h>\n" + DECLARED + "\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"forward\", &forward); }"
+        self.passes(inline(PLAIN, bound, functions="None"))
+
+    def test_two_extensions_in_one_source(self):
+        second = PLAIN.replace("twice", "thrice").replace("2.0f", "3.0f")
+        text = inline(PLAIN, tail="") + (f"other = load_inline('other', '{DECLARED}', r'''{second}''', ['forward'])\n"
+                                         "class ModelNew(nn.Module):\n    def forward(self, x):\n        return other.forward(x) - module.forward(x)\n")
+        self.passes(text, reference="def f(x):\n    return x\n", function="f")
+
+    def test_a_wrong_kernel_is_wrong(self):
+        self.ends("wrong_output", "", inline(PLAIN.replace("2.0f", "2.5f")))
+
+    def test_errors_are_told_in_the_users_lines(self):
+        text = inline(PLAIN.replace("a[i] * 2.0f", "b[i] * 2.0f"))
+        line = text.split("\n").index("  if (i < n) out[i] = b[i] * 2.0f;") + 1
+        report = self.ends("compile_failed", f"kernel.py:{line}", text)
+        self.assertIn("b", report["summary"])
+        text = inline(PLAIN.replace("int n = a.numel();", "int n = a.count_of_all();"))
+        line = text.split("\n").index("  int n = a.count_of_all();") + 1
+        self.ends("compile_failed", f"kernel.py:{line}: ", text)
+        self.ends("compile_failed", "`functions` names must be defined", inline(PLAIN, functions="['backward']"))
+
+    def test_what_the_emulator_finds_is_told_with_its_line(self):
+        io = inputs(shape=(1000,))
+        text = inline(PLAIN.replace("if (i < n)", "if (i <= n)"))
+        line = text.split("\n").index("  if (i <= n) out[i] = a[i] * 2.0f;") + 1
+        self.ends("crashed", f"kernel.py:{line}", text, io=io)
+        caught = text.replace("return module.forward(x)", "try:\n            return module.forward(x)\n"
+                              "        except Exception:\n            return x * 2.0")
+        self.ends("crashed", f"kernel.py:{line}", caught, io=io)
+        self.ends("launch_failed", "", inline(PLAIN.replace("/ 256, 256", "/ 2048, 2048")))
+
+    def test_what_needs_a_gpu_is_unsupported_and_named(self):
+        blas = PLAIN.replace("auto out", "cublasHandle_t handle = nullptr; cublasCreate(&handle); auto out")
+        line = next(i for i, one in enumerate(inline(blas).split("\n"), 1) if "cublas" in one)
+        self.ends("unsupported", f"cublasHandle_t at kernel.py:{line},", inline(blas))
+        self.ends("unsupported", "-lcublas", inline(PLAIN, extra_ldflags=["-lcublas"]))
+        graph = PLAIN.replace("return out;", "size_t f = 0, t = 0; cudaMemGetInfo(&f, &t); return out;")
+        self.ends("unsupported", "cudaMemGetInfo", inline(graph))
+
+    def test_a_library_call_in_a_kernels_place_is_said(self):
+        report = self.passes(inline(PLAIN.replace("twice<<<(n + 255) / 256, 256>>>(a.data_ptr<float>(), out.data_ptr<float>(), n);",
+                                                  "out = a * 2;")))
+        self.assertIn("launches", [item["check"] for item in report["evidence"]])
+        self.assertTrue(any("No kernel of its own was launched" in item["message"] for item in report["warnings"]))
+
+    def test_files_of_the_machine_cannot_be_read_by_including_them(self):
+        for text in (PLAIN.replace("#include <cuda_runtime.h>", "#include \"/etc/passwd\""),
+                     PLAIN.replace("#include <cuda_runtime.h>", "#include \"/proc/self/environ\""),
+                     PLAIN.replace("#include <cuda_runtime.h>", "asm(\".incbin \\\"/etc/passwd\\\"\");")):
+            report = self.ends("compile_failed", "", inline(text))
+            self.assertNotIn("root:", str(report))
+
+    def test_code_that_runs_when_the_library_is_loaded_is_confined(self):
+        bad = PLAIN + "\n#include <unistd.h>\n#include <cstdlib>\nstruct Early { Early() { if (fork() == 0) _exit(0); _exit(3); } } early;\n"
+        self.ends("crashed", "", inline(bad))
+        self.passes(inline(PLAIN))
+
+    def test_an_endless_compile_ends(self):
+        bomb = PLAIN + "\ntemplate <int N> struct B { static constexpr int v = B<N - 1>::v + B<N - 2>::v; };\n" \
+            "template <class T, int N> struct D { typename D<D<T, N - 1>, N - 1>::type a; typename D<D<T*, N - 1>, N - 1>::type b; };\n" \
+            "int x = sizeof(D<int, 1000>);\n"
+        report = self.judge(inline(bomb))
+        self.assertIn(report["verdict"], ("compile_failed", "timed_out", "out_of_memory"), report["summary"])
+        self.passes(inline(PLAIN))
+
+    def test_a_source_of_megabytes_is_answered(self):
+        report = self.judge(inline(PLAIN + "// " + "x" * 900_000 + "\n" + "<" * 100_000), until="compiled")
+        self.assertEqual(report["verdict"], "unsupported", report["summary"])
+        self.assertRegex(report["summary"], r"a launch that cannot be read at kernel\.py:\d+,")
+
+
+if __name__ == "__main__":
+    unittest.main()
