@@ -29,6 +29,7 @@ OrderedJson devices(const json& capabilities) {
     OrderedJson one = {{"name", device.value("name", "")}, {"kind", device.value("kind", "")}};
     if (device.contains("model")) one["model"] = device.at("model");
     if (device.contains("arch")) one["arch"] = device.at("arch");
+    if (device.contains("health")) one["condition"] = device.at("health").at("condition");
     list.push_back(std::move(one));
   }
   return list;
@@ -45,13 +46,28 @@ OrderedJson backends(const json& capabilities, bool& any) {
   return list;
 }
 
+// One in quarantine is not available; a server whose GPUs all are does not do what it is there for.
+void tell_gpus(const json& capabilities, OrderedJson& told, std::vector<std::string>& problems) {
+  OrderedJson available = OrderedJson::array();
+  std::size_t shut_away = 0;
+  for (const auto& device : capabilities.value("devices", json::array())) {
+    if (device.value("kind", "") != "gpu") continue;
+    const json health = device.value("health", json::object());
+    if (health.value("condition", "") == "quarantined") {
+      ++shut_away;
+    } else {
+      available.push_back(device.value("index", 0));
+    }
+  }
+  if (shut_away > 0 && available.empty())
+    problems.emplace_back("every GPU is in quarantine: see check_capabilities");
+  told["gpu_manager"] = {{"available_gpus", std::move(available)}};
+}
+
 void tell_engine(Jobs& jobs, OrderedJson& told, std::vector<std::string>& problems) {
   try {
     const json seen = jobs.capabilities(true);
-    OrderedJson gpus = OrderedJson::array();
-    for (const auto& device : seen.value("devices", json::array()))
-      if (device.value("kind", "") == "gpu") gpus.push_back(device.value("index", 0));
-    told["gpu_manager"] = {{"available_gpus", std::move(gpus)}};
+    tell_gpus(seen, told, problems);
     told["devices"] = devices(seen);
     bool any = false;
     told["backends"] = backends(seen, any);

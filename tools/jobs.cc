@@ -16,6 +16,15 @@ using Clock = std::chrono::steady_clock;
 // A job of another server on the same state directory changes without telling us.
 constexpr std::chrono::milliseconds kForeignPoll{100};
 
+// A device that the next job may find working again, or shut away.
+bool has_doubtful_device(const json& capabilities) {
+  const json devices = capabilities.value("devices", json::array());
+  return std::any_of(devices.begin(), devices.end(), [](const json& device) {
+    const auto health = device.find("health");
+    return health != device.end() && health->value("condition", "") != "trusted";
+  });
+}
+
 }  // namespace
 
 // Shared with the handles, which may be dropped after the jobs are gone.
@@ -142,6 +151,13 @@ void Jobs::conclude(const std::string& job_id, const Conclusion& conclusion,
     // The job stays unfinished in the journal; the next start marks it interrupted with its stages.
     log_("job " + job_id + ": its end could not be recorded: " + error.what());
   }
+  {
+    const std::lock_guard lock(mutex_);
+    const bool doubtful = capabilities_ && has_doubtful_device(*capabilities_);
+    if (conclusion.verdict == job::Verdict::engine_fault || doubtful) {
+      capabilities_may_differ_ = true;
+    }
+  }
   counters_.ended(job_id, conclusion.verdict,
                   conclusion.interrupted || conclusion.verdict == job::Verdict::engine_fault);
   changed(job_id);
@@ -260,12 +276,19 @@ Jobs::Cancelled Jobs::cancel(const std::string& job_id, const std::string& princ
 json Jobs::capabilities(bool refresh) {
   {
     const std::lock_guard lock(mutex_);
-    if (capabilities_ && !refresh) return *capabilities_;
+    if (capabilities_ && !refresh && !capabilities_may_differ_) return *capabilities_;
   }
-  json fresh = engine_.capabilities();
-  const std::lock_guard lock(mutex_);
-  capabilities_ = fresh;
-  return fresh;
+  try {
+    json fresh = engine_.capabilities();
+    const std::lock_guard lock(mutex_);
+    capabilities_ = fresh;
+    capabilities_may_differ_ = false;
+    return fresh;
+  } catch (const std::exception&) {
+    const std::lock_guard lock(mutex_);
+    if (!capabilities_ || refresh) throw;
+    return *capabilities_;
+  }
 }
 
 }  // namespace assay::tools

@@ -115,6 +115,7 @@ class Jobs {
   std::uint64_t changes_ = 0;
   std::map<std::string, Running> running_{};
   std::optional<nlohmann::json> capabilities_{};
+  bool capabilities_may_differ_ = false;  // since they were asked for
 };
 
 }  // namespace assay::tools

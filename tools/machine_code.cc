@@ -50,6 +50,10 @@ constexpr std::array<std::string_view, 6> kWidthClasses{"global_loads", "global_
                                                         "shared_loads", "shared_stores",
                                                         "local_loads",  "local_stores"};
 
+// A source may have thousands of kernels, with names of kilobytes.
+constexpr std::size_t kMostKernels = 50;
+constexpr std::size_t kSymbolBytes = 500;
+
 constexpr const char* kNote =
     "Static: each instruction once, however often it runs. Bits are those of one thread's access.";
 
@@ -208,10 +212,15 @@ std::optional<Place> place_of(std::string_view line) {
 Json machine_code_summary(std::string_view sass, std::size_t most_lines) {
   std::vector<Code> codes;
   std::optional<Place> place;
+  bool is_cut = false;
   while (!sass.empty()) {
     const std::string_view line = next_line(sass);
     if (const auto symbol = symbol_of(line)) {
-      codes.push_back({.symbol = std::string(*symbol)});
+      if (codes.size() == kMostKernels) {
+        is_cut = true;
+        break;
+      }
+      codes.push_back({.symbol = std::string(symbol->substr(0, kSymbolBytes))});
       place.reset();
     } else if (auto found = place_of(line)) {
       place = std::move(found);
@@ -222,7 +231,9 @@ Json machine_code_summary(std::string_view sass, std::size_t most_lines) {
   }
   Json kernels = Json::array();
   for (const Code& code : codes) kernels.push_back(code_json(code, most_lines));
-  return {{"kernels", std::move(kernels)}, {"note", kNote}};
+  Json told = {{"kernels", std::move(kernels)}, {"note", kNote}};
+  if (is_cut) told["kernels_truncated"] = true;
+  return told;
 }
 
 }  // namespace assay::tools

@@ -14,9 +14,9 @@
 namespace assay::tools {
 
 // {kernels: [{symbol, instructions, classes: {class: n}, global_loads, global_stores, shared_loads,
-// shared_stores, local_loads, local_stores: {bits: n}, tensor: {mnemonic: n}, lines?}]}. Of the
-// source lines, in order, the `most_lines` with most instructions: {file, line, instructions, …}
-// with those counts that are not 0. 0: no lines.
+// shared_stores, local_loads, local_stores: {bits: n}, tensor: {mnemonic: n}, lines?}], note,
+// kernels_truncated?}: of the first 50. Of the source lines, in order, the `most_lines` with most
+// instructions: {file, line, instructions, …} with those counts that are not 0. 0: no lines.
 [[nodiscard]] mcp::Json machine_code_summary(std::string_view sass, std::size_t most_lines);
 
 }  // namespace assay::tools

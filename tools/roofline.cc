@@ -75,8 +75,8 @@ double roof_at(const Roofline& roofline, double intensity) {
   return roofline.flops_per_second * std::min(1.0, intensity / roofline.ridge);
 }
 
-std::string polyline(const Plane& plane, const Roofline& roofline, std::vector<double> intensities,
-                     const std::string& style) {
+std::string polyline(const Plane& plane, const Roofline& roofline,
+                     const std::vector<double>& intensities, const std::string& style) {
   std::string points;
   for (const double one : intensities) {
     points += (points.empty() ? "" : " ") + plane.at(one, roof_at(roofline, one));
@@ -177,7 +177,7 @@ std::string roofline_svg(const Roofline& roofline) {
     const auto [low, high] = *roofline.span;
     std::vector<double> inside{low, high};
     if (low < roofline.ridge && roofline.ridge < high) inside = {low, roofline.ridge, high};
-    svg += polyline(plane, roofline, std::move(inside),
+    svg += polyline(plane, roofline, inside,
                     std::string("stroke=\"") + kColours[1] +
                         "\" stroke-width=\"8\" stroke-linecap=\"round\" stroke-opacity=\"0.7\"") +
            text_at(kLeft + 14, kTop + 4, "start",

@@ -113,6 +113,7 @@ OrderedJson gpu_info(const nlohmann::json& capabilities) {
                        {"device_name", device.value("model", "")}};
     if (device.contains("memory_bytes"))
       gpu["memory_total_mb"] = device.at("memory_bytes").get<double>() / kBytesPerMb;
+    if (device.contains("health")) gpu["condition"] = device.at("health").at("condition");
     gpus.push_back(std::move(gpu));
   }
   return gpus;

@@ -104,15 +104,21 @@ node::Conclusion told(const node::Ended& ended) {
   return {.verdict = ended.verdict, .body = {{"summary", ended.summary}, {"detail", ended.detail}}};
 }
 
+node::Devices::Use use_of(const node::KernelTask& task) {
+  return task.until == node::Until::compiled ? node::Devices::Use::compiles
+                                             : node::Devices::Use::runs;
+}
+
 // The GPU that a Python source runs on; null for CPU tensors.
 std::variant<node::GpuPool*, node::Ended> gpu_for(const node::Devices& devices,
                                                   const node::Interpreter& interpreter,
-                                                  const std::string& wanted) {
-  const auto device = devices.choose(wanted);
+                                                  const node::KernelTask& task,
+                                                  const std::stop_token& stop) {
+  const auto device = devices.choose(task.device, use_of(task), stop);
   if (const auto* none = std::get_if<node::Ended>(&device)) return *none;
   node::GpuPool* pool = std::get<node::GpuPool*>(device);
   if (pool == nullptr || !interpreter.cuda.empty()) return pool;
-  if (!wanted.starts_with("gpu")) return nullptr;
+  if (!task.device.starts_with("gpu")) return nullptr;
   return node::Ended{.verdict = job::Verdict::unsupported,
                      .summary = "The torch of " + interpreter.executable +
                                 " was built for CPU tensors only: name another interpreter with "
@@ -130,7 +136,7 @@ node::Conclusion judge_python(const node::Runners& runners, const node::Devices&
     return told(node::unsupported_python(task, nullptr).value_or(*none));
   }
   node::PythonZygote& zygote = *std::get<node::PythonZygote*>(chosen);
-  const auto place = gpu_for(devices, zygote.interpreter(), task.device);
+  const auto place = gpu_for(devices, zygote.interpreter(), task, stop);
   if (const auto* none = std::get_if<node::Ended>(&place)) return told(*none);
   node::GpuPool* pool = std::get<node::GpuPool*>(place);
   const node::Gpu* gpu = pool != nullptr ? &pool->gpu() : nullptr;
@@ -144,6 +150,7 @@ node::Conclusion judge_python(const node::Runners& runners, const node::Devices&
                                      .environment = wrappers},
                                     std::move(task), reporter, stop)
                         .run();
+  if (pool != nullptr) devices.note(*pool, conclusion);
   conclusion.body["environment"]["isolation"] = std::move(isolation);
   return conclusion;
 }
@@ -151,12 +158,13 @@ node::Conclusion judge_python(const node::Runners& runners, const node::Devices&
 // Where device code runs: what CPU tensors judge runs beside them, whatever else there is.
 std::variant<node::GpuPool*, node::Ended> device_for(const node::Devices& devices,
                                                      node::Pythons& pythons,
-                                                     const node::KernelTask& task) {
-  if (!task.has_python_reference()) return devices.choose(task.device);
+                                                     const node::KernelTask& task,
+                                                     const std::stop_token& stop) {
+  if (!task.has_python_reference()) return devices.choose(task.device, use_of(task), stop);
   const auto chosen = pythons.choose(task.reference->python);
   const auto* zygote = std::get_if<node::PythonZygote*>(&chosen);
   const bool on_gpu = zygote != nullptr && !(*zygote)->interpreter().cuda.empty();
-  return devices.choose(on_gpu ? task.device : "emulator");
+  return devices.choose(on_gpu ? task.device : "emulator", use_of(task), stop);
 }
 
 int run_engine(const EngineOptions& options) {
@@ -195,15 +203,15 @@ int run_engine(const EngineOptions& options) {
                           std::move(task), reporter, stop,
                           node::isolation_in_force(bench.isolation));
     }
-    const auto device = device_for(bench.devices, pythons, task);
+    const auto device = device_for(bench.devices, pythons, task, stop);
     if (const auto* none = std::get_if<node::Ended>(&device)) return told(*none);
-    const node::GpuPool* pool = std::get<node::GpuPool*>(device);
+    node::GpuPool* const pool = std::get<node::GpuPool*>(device);
     const node::Gpu* gpu = pool != nullptr ? &pool->gpu() : nullptr;
     if (const auto unsupported = node::unsupported_python(task, gpu)) return told(*unsupported);
     auto conclusion =
-        node::KernelJob(bench.runners, compiler, pythons, std::get<node::GpuPool*>(device),
-                        std::move(task), reporter, stop)
+        node::KernelJob(bench.runners, compiler, pythons, pool, std::move(task), reporter, stop)
             .run();
+    if (pool != nullptr) bench.devices.note(*pool, conclusion);
     json& environment = conclusion.body["environment"];
     environment["driver"] = bench.devices.gpus().driver;
     environment["isolation"] = node::isolation_in_force(bench.isolation);
@@ -215,7 +223,7 @@ int run_engine(const EngineOptions& options) {
         bench.may_run
             ? node::Compiler(bench.runners, cache, zygotes, *bench.compilers, pythons).describe()
             : node::CompilerFacts{.missing = "nothing may run here"};
-    return node::capabilities(bench.isolation, toolkit, compiler, bench.devices.gpus(),
+    return node::capabilities(bench.isolation, toolkit, compiler, bench.devices.told(),
                               pythons.interpreters(), config.slots);
   };
 

@@ -76,6 +76,16 @@ class Gpu(unittest.TestCase):
         self.assertGreaterEqual(report["timing"]["runs_examined"], 3)
         print(json.dumps(report["timing"]), json.dumps(report["speedup"]), file=sys.stderr)
 
+    def test_the_canary_proved_the_device_and_no_kernel_makes_it_doubtful(self):
+        self.assertEqual(self.evaluate(ADD, ref=ADD, until="validated")["verdict"], "passed")
+        for source, verdicts in (FAULTS["illegal address"], FAULTS["trap"], FAULTS["endless"]):
+            self.assertIn(self.evaluate(source, ref=ADD)["verdict"], verdicts)
+        devices = self.server.call("check_capabilities", {"refresh": True})["structuredContent"]["devices"]
+        health = next(device["health"] for device in devices if device["name"] == "gpu:0")
+        self.assertEqual((health["condition"], health["why"], health["canaries_wrong"]), ("trusted", None, 0), health)
+        self.assertGreaterEqual(health["canaries"], 1)
+        tell("canary on the device", f"{health['canaries']} right, {health['canaries_wrong']} wrong", "none wrong", health["canaries_wrong"] == 0)
+
     def test_every_fault_costs_its_own_job_only(self):
         worst = 0.0
         for name, (source, verdicts) in FAULTS.items():

@@ -121,6 +121,18 @@ TEST_CASE("cuobjdump's form says the same; its encodings are no instructions") {
   CHECK(told.at("kernels").at(1).at("symbol") == "_Z3sub");
 }
 
+TEST_CASE("of thousands of kernels the first are told, and that there are more") {
+  std::string text;
+  for (int i = 0; i < 5000; ++i) {
+    text += ".text.k" + std::to_string(i) + std::string(2000, 'x') + ":\n/*0000*/ EXIT ;\n";
+  }
+  const Json told = machine_code_summary(text, 10);
+  CHECK(told.at("kernels").size() == 50);
+  CHECK(told.at("kernels_truncated") == true);
+  CHECK(told.dump().size() < 64 * 1024);
+  CHECK_FALSE(machine_code_summary(kNvdisasm, 10).contains("kernels_truncated"));
+}
+
 TEST_CASE("what is no disassembly counts for nothing") {
   for (const char* text : {"", "\n\n", "no such thing", "/*", "/**/", "/*0000*/", "/*0000*/ @P0",
                            "/*zz*/ LDG R1", ".text.:\n/*0000*/ ;", "//## File \"",

@@ -124,6 +124,7 @@ Ended blame(const RunnerEnd& end, RunnerRole role) {
   ended.detail["why"] = name(end.why);
   if (end.signal != 0) ended.detail["signal"] = signal_name(end.signal);
   if (end.exit_code != 0) ended.detail["exit_code"] = end.exit_code;
+  if (end.left_running) ended.detail["left_running"] = true;
   if (!end.detail.empty()) ended.detail["detail"] = end.detail;
   if (!end.output.empty()) ended.detail["output"] = end.output;
   return ended;

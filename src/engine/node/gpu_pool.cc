@@ -80,6 +80,19 @@ void GpuPool::failed() {
   spares_.want();
 }
 
+void GpuPool::discard() {
+  spares_.let_go();
+  const std::lock_guard lock(mutex_);
+  for (Used& used : returned_) {
+    used.ended.push_back(std::move(used.clean));
+    used.ended.push_back(std::move(used.referee));
+    spares_.retire(std::move(used.ended));
+  }
+  returned_.clear();
+  let_go();
+  changed_.notify_all();
+}
+
 void GpuPool::give_back(Used used) {
   for (auto& process : used.untouched) spares_.put_back(std::move(process));
   // Who used no runner here needs none ahead.

@@ -51,6 +51,10 @@ class GpuPool {
   // A job has failed, and what it used is lost: replacements are begun while its end is still being
   // told, and who comes next may have the reserve.
   void failed();
+  // The device is in doubt: nothing that was made ready there is to be used.
+  void discard();
+  // One that belongs to no pool.
+  [[nodiscard]] Process start_apart() const { return start(RunnerRole::gpu_kernel); }
 
   // What a job has used.
   struct Used {

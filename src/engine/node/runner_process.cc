@@ -222,7 +222,8 @@ RunnerEnd RunnerProcess::finish(RunnerEnd first) {
     first.signal = end.signal;
     first.exit_code = end.exit_code;
   }
-  if (!end.gone) first.detail += " (a process of this runner could not be killed)";
+  first.left_running = !end.gone;
+  if (first.left_running) first.detail += " (a process of this runner could not be killed)";
   return first;
 }
 

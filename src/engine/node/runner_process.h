@@ -38,7 +38,8 @@ struct RunnerEnd {
   int signal = 0;
   int exit_code = 0;
   std::string detail{};
-  std::string output{};  // the last of what it wrote to stdout and stderr
+  std::string output{};       // the last of what it wrote to stdout and stderr
+  bool left_running = false;  // a process of it could not be killed
 };
 [[nodiscard]] const char* name(RunnerEnd::Why why);
 

@@ -38,6 +38,18 @@ void Spares::open_reserve() {
   open_takes_ = reserve_;
 }
 
+void Spares::retire_ready() {
+  wanted_ = 0;
+  for (auto& process : ready_) retired_.push_back(std::move(process));
+  ready_.clear();
+}
+
+void Spares::let_go() {
+  const std::lock_guard lock(mutex_);
+  retire_ready();
+  changed_.notify_all();
+}
+
 void Spares::put_back(Process untouched) {
   if (!untouched) return;
   const std::lock_guard lock(mutex_);
@@ -90,9 +102,7 @@ void Spares::keep_house(const std::stop_token& stop) {
     }
     changed_.wait_for(lock, stop, idle_ / 4, [&] { return !retired_.empty() || is_short(); });
     if (Clock::now() - last_use_ < idle_) continue;
-    wanted_ = 0;
-    for (auto& process : ready_) retired_.push_back(std::move(process));
-    ready_.clear();
+    retire_ready();
   }
 }
 

@@ -39,6 +39,8 @@ class Spares {
   void want();
   // Something failed: as many takes as the reserve has get the oldest of all.
   void open_reserve();
+  // Ends all that nobody took; none is made until some are wanted again.
+  void let_go();
   // What was taken and then not used after all.
   void put_back(Process untouched);
   // What was used, ended in the background, once none is to be made: clearing a context away takes
@@ -51,6 +53,7 @@ class Spares {
   // Each with the lock, which they release while they work.
   void make_one(std::unique_lock<std::mutex>& lock, const std::stop_token& stop);
   void end_one(std::unique_lock<std::mutex>& lock);
+  void retire_ready();
   [[nodiscard]] bool is_short() const { return ready_.size() < wanted_; }
 
   const Make make_;
