@@ -32,20 +32,25 @@ json read_json(const fs::path& file) {
 // The harness beside a request in a folder of ours; its answer in the one folder it may write.
 struct Harness {
   fs::path program;
+  fs::path programs;  // the folder that holds it and what it imports
   fs::path request;
   fs::path answers;
   fs::path result;
 };
 
 Harness lay_out(const GeneratorCall& call, const char* mode) {
-  Harness harness{.program = call.notes / "generator_harness.py",
+  Harness harness{.program = call.notes / "harness" / "generator_harness.py",
+                  .programs = call.notes / "harness",
                   .request = call.notes / "request.json",
                   .answers = call.notes / "answer",
                   .result = call.notes / "answer" / "result.json"};
   fs::create_directories(harness.answers);
+  fs::create_directories(harness.programs);
   std::error_code ignored;
   fs::remove(harness.result, ignored);
-  write(harness.program, plans::script_text("generator_harness.py"));
+  for (const char* const name : {"generator_harness.py", "generator_equivalence.py"}) {
+    write(harness.programs / name, plans::script_text(name));
+  }
   write(harness.request,
         json{{"mode", mode},
              {"script", call.script},
@@ -69,7 +74,7 @@ Step step_of(const GeneratorCall& call, const Harness& harness, const char* name
                            harness.result.string()}) {
     step.argv.push_back(word);
   }
-  step.enclosure.readable.push_back(harness.program.string());
+  step.enclosure.readable.push_back(harness.programs.string());
   step.enclosure.readable.push_back(harness.request.string());
   step.enclosure.writable.push_back(harness.answers.string());
   return step;
