@@ -165,29 +165,35 @@ class Rewriting {
     bool is_assigned = false;
     for (std::size_t i = begin; i < tokens.size(); ++i) {
       const Token& token = tokens[i];
-      // Its defaults have a '=', too.
-      if (token.is("template") && i + 1 < tokens.size() && tokens[i + 1].is("<")) {
-        const std::size_t close = closing_angle(tokens, i + 1, tokens.size());
-        if (close < tokens.size()) i = close;
-        continue;
-      }
       if (token.is(";")) return i + 1;
       if (token.is("}") || (token.kind == TokenKind::directive && i > begin)) return i;
-      if (token.is("=")) is_assigned = true;
-      if (token.kind == TokenKind::identifier && !is_assigned) {
-        const Marks word = marks_of(token);
-        marks.global |= word.global;
-        marks.host |= word.host;
-      }
-      if (!token.is("(") && !token.is("[") && !token.is("{")) continue;
-      const std::size_t close = partners[i];
-      if (close >= tokens.size()) return tokens.size();
-      i = close;
-      if (tokens[close].is("}") && !is_assigned) {
-        return close + 1 < tokens.size() && tokens[close + 1].is(";") ? close + 2 : close + 1;
-      }
+      is_assigned |= token.is("=");
+      if (!is_assigned) note_marks(token, marks);
+      i = behind_brackets(tokens, partners, i);
+      if (i >= tokens.size()) break;
+      const bool is_body = tokens[i].is("}") && !is_assigned;
+      if (is_body) return i + 1 < tokens.size() && tokens[i + 1].is(";") ? i + 2 : i + 1;
     }
     return tokens.size();
+  }
+
+  void note_marks(const Token& token, Marks& marks) const {
+    if (token.kind != TokenKind::identifier) return;
+    const Marks word = marks_of(token);
+    marks.global |= word.global;
+    marks.host |= word.host;
+  }
+
+  // The last token of what begins at `at`: of brackets, or of template parameters, whose defaults
+  // have a '=', too.
+  static std::size_t behind_brackets(const Tokens& tokens, const std::vector<std::size_t>& partners,
+                                     std::size_t at) {
+    const Token& token = tokens[at];
+    if (token.is("template") && at + 1 < tokens.size() && tokens[at + 1].is("<")) {
+      const std::size_t close = closing_angle(tokens, at + 1, tokens.size());
+      return close < tokens.size() ? close : at;
+    }
+    return token.is("(") || token.is("[") || token.is("{") ? partners[at] : at;
   }
 
   std::size_t kernel(const Tokens& tokens, const std::vector<std::size_t>& partners,

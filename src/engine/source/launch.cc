@@ -30,24 +30,37 @@ std::size_t end_of_configuration(const Tokens& tokens, std::size_t open) {
   return tokens.size();
 }
 
+namespace {
+
+// The '<' of template arguments whose '>' is at `close`; `close` if there is none. In parentheses
+// they compare.
+std::size_t opening_angle(const Tokens& tokens, std::size_t close) {
+  std::size_t depth = 0;
+  std::size_t parentheses = 0;
+  const std::size_t limit = close > kMaxStatementTokens ? close - kMaxStatementTokens : 0;
+  for (std::size_t at = close;; --at) {
+    const Token& token = tokens[at];
+    if (token.is(")")) ++parentheses;
+    if (token.is("(") && parentheses-- == 0) return close;
+    const bool is_angle = parentheses == 0;
+    if (is_angle && token.is(">")) ++depth;
+    if (is_angle && token.is("<") && --depth == 0) return at;
+    if (at == limit || token.is(";") || token.is("{")) return close;
+  }
+}
+
+}  // namespace
+
 Callee callee_before(const Tokens& tokens, std::size_t end) {
   Callee callee{.begin = end, .angle = end};
   if (end == 0) return callee;
   std::size_t at = end - 1;
   if (tokens[at].is(">")) {
-    std::size_t depth = 0;
-    std::size_t parentheses = 0;  // in them '>' compares
-    const std::size_t limit = end > kMaxStatementTokens ? end - kMaxStatementTokens : 0;
-    for (;; --at) {
-      if (tokens[at].is(")")) ++parentheses;
-      if (tokens[at].is("(") && parentheses-- == 0) return callee;
-      if (parentheses == 0 && tokens[at].is(">")) ++depth;
-      if (parentheses == 0 && tokens[at].is("<") && --depth == 0) break;
-      if (at == limit || tokens[at].is(";") || tokens[at].is("{")) return callee;
-    }
-    callee.angle = at;
-    if (at == 0) return callee;
-    --at;
+    const std::size_t open = opening_angle(tokens, at);
+    if (open == at) return callee;
+    callee.angle = open;
+    if (open == 0) return callee;
+    at = open - 1;
   }
   if (tokens[at].kind != TokenKind::identifier) return callee;
   while (at >= 2 && tokens[at - 1].is("::") && tokens[at - 2].kind == TokenKind::identifier)

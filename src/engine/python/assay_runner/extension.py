@@ -6,8 +6,6 @@ import importlib.machinery
 import importlib.util
 import os
 
-from torch.utils import cpp_extension
-
 from assay_runner import emulated
 from assay_runner.failure import Refused
 
@@ -20,12 +18,15 @@ class Extensions:
         self._text = text
         self._file = file
         self._on_gpu = on_gpu
-        self._torchs_own = cpp_extension.load_inline
+        self._torchs_own = None
         self._kept = []  # libraries and the files they came from
         self.built = []  # how each came to be, for the report
 
     def install(self):
         """From here on the source's load_inline is ours."""
+        # Not in a zygote with a torch for CUDA: importing it asks the driver, which no fork survives.
+        from torch.utils import cpp_extension
+        self._torchs_own = cpp_extension.load_inline
         cpp_extension.load_inline = self.load_inline
         if not self._on_gpu:
             cpp_extension.load = self._refuse_load

@@ -16,7 +16,6 @@ import sysconfig
 import tempfile
 
 import torch
-from torch.utils import cpp_extension
 
 _HEADER = "wrapper.h"
 _MAX_LOG = 16 << 10
@@ -29,7 +28,7 @@ _SAID = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? (?P<severi
 def describe(_body):
     """What the result depends on beside the text, or what is missing."""
     compiler = _compiler()
-    includes = [sysconfig.get_paths()["include"], *cpp_extension.include_paths()]
+    includes = [sysconfig.get_paths()["include"], *_torch_includes()]
     missing = ("a C++ compiler (g++)" if compiler is None else
                "Python's headers (Python.h)" if not os.path.exists(os.path.join(includes[0], "Python.h")) else
                "torch's headers" if not os.path.isdir(includes[1]) else "")
@@ -59,13 +58,13 @@ def compile_host(body):
             headers = folder
             _write_headers(body, folder)
         out = os.path.join(folder, "wrapper.so")
-        libraries = ["-lc10", "-ltorch_cpu", "-ltorch", "-ltorch_python"]
+        libraries = ["-Wl,--no-as-needed", "-lc10", "-ltorch_cpu", "-ltorch", "-ltorch_python"]
         if body["on_gpu"]:
             libraries += ["-lc10_cuda", "-ltorch_cuda"]
         defines = [f"-DTORCH_EXTENSION_NAME={body['name']}", *body["defines"]]
         command = [_compiler(), *_flags(body["on_gpu"]), *_includes(body), *defines, "-include",
                    os.path.join(headers, _HEADER), "-x", "c++", "-", "-shared", "-o", out,
-                   f"-L{cpp_extension.TORCH_LIB_PATH}", *libraries]
+                   f"-L{os.path.join(_torch_folder(), 'lib')}", *libraries]
         ok, log = _run(command, body["text"])
         blob = b""
         if ok:
@@ -87,8 +86,18 @@ def _flags(on_gpu):
 
 
 def _includes(body):
-    folders = [*cpp_extension.include_paths(), sysconfig.get_paths()["include"], *body["include"]]
+    folders = [*_torch_includes(), sysconfig.get_paths()["include"], *body["include"]]
     return [word for folder in folders for word in ("-isystem", folder)]
+
+
+def _torch_folder():
+    return os.path.dirname(torch.__file__)
+
+
+def _torch_includes():
+    # As cpp_extension.include_paths() has it, which asks the driver when it is imported.
+    folder = os.path.join(_torch_folder(), "include")
+    return [folder, os.path.join(folder, "torch", "csrc", "api", "include")]
 
 
 def _write_headers(body, folder):

@@ -72,6 +72,7 @@ class Worker:
 
     def _begin(self, _body, _descriptors):
         device_memory.begin()
+        importlib.import_module("torch.utils.cpp_extension")
         self._memory = self._mirror = device_memory.DeviceMemory()
         return {"type": "begun"}
 

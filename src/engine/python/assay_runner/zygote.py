@@ -79,6 +79,8 @@ def _rehearse(worker):
     torch.manual_seed(0)
     with torch.no_grad():
         torch.nn.Linear(2, 2)(torch.randn(1, 2))
+    if torch.version.cuda is None:
+        importlib.import_module("torch.utils.cpp_extension")  # one for CUDA asks the driver
 
 
 def _fork(library, frame):

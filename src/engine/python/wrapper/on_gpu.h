@@ -2,13 +2,26 @@
 // code that the engine's compiler made, on the stream that the source names.
 #pragma once
 
-#include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
 #include <cuda.h>
 #include <dlfcn.h>
 
 #include "launches.h"
+
+// ATen's own header wants those of three libraries that a toolkit need not have.
+#if __has_include(<cublas_v2.h>) && __has_include(<cusolverDn.h>) && __has_include(<cusparse.h>)
+#include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/Exceptions.h>
+#else
+namespace at::cuda {
+using namespace c10::cuda;
+TORCH_CUDA_CPP_API cudaDeviceProp* getCurrentDeviceProperties();
+}  // namespace at::cuda
+#define AT_CUDA_CHECK(call) C10_CUDA_CHECK(call)
+#endif
 
 namespace assay {
 
