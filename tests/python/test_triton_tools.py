@@ -123,6 +123,17 @@ class Tools(unittest.TestCase):
         torch = self.call("evaluate", kernel=REFERENCE | {"io": ADD_IO}, ref_kernel=REFERENCE, generalise=True)
         self.assertTrue(torch["isError"])
 
+    def test_what_a_kernel_is_compiled_for_is_not_varied(self):
+        text = JIT + """def twice(x, y, n, D: tl.constexpr):
+    at = tl.program_id(0) * D + tl.arange(0, D)
+    tl.store(y + at, tl.load(x + at) * 2)
+"""
+        contract = io(tensor("x", "n", "D"), out("y", "n", "D"), number("n", 12), meta("D", 64), grid={"x": "n"})
+        report = self.server.judge(triton(text, contract), source("def f(x):\n    return x * 2\n", function_name="f"), generalise=True)
+        told = report["generalisation"]
+        self.assertEqual((report["trust"], told["held"], told["asked"]), ("verified", 8, 8), report["summary"])
+        self.assertEqual({name for task in told["tasks"] for name in task["changed"].get("sizes", {})}, {"n"})
+
     def test_what_was_compiled_is_not_compiled_again(self):
         text = MATMUL + f"# {time.time_ns()}\n"
         first = self.server.judge(triton(text, MATMUL_IO), until="compiled", detail="full")
