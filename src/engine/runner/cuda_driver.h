@@ -155,7 +155,8 @@ class Driver {
   Driver();
 
 #define ASSAY_DECLARE(name, symbol, type) std::type_identity_t<type> name = nullptr;
-  ASSAY_CUDA_FUNCTIONS(ASSAY_DECLARE)
+  // The driver's own names.
+  ASSAY_CUDA_FUNCTIONS(ASSAY_DECLARE)  // NOLINT(readability-identifier-naming)
 #undef ASSAY_DECLARE
 
   // Throws DriverError naming `what` unless the result is success.
