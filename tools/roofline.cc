@@ -16,6 +16,8 @@ constexpr double kLeft = 64;
 constexpr double kRight = 16;
 constexpr double kTop = 40;
 constexpr double kBottom = 40;
+constexpr int kLowestPower = -3;  // of ten
+constexpr int kHighestPower = 4;
 constexpr double kLowestIntensity = 1e-3;
 constexpr double kHighestIntensity = 1e4;
 constexpr double kDecades = 6;  // of the vertical axis, below a little above the peak
@@ -89,7 +91,8 @@ std::string axes(const Plane& plane, const Roofline& roofline) {
   std::string svg = "<path fill=\"none\" stroke=\"#888\" d=\"M" + coordinate(kLeft) + " " +
                     coordinate(kTop) + "V" + coordinate(base) + "H" + coordinate(kWidth - kRight) +
                     "\"/>\n";
-  for (double tick = kLowestIntensity; tick <= kHighestIntensity * 1.001; tick *= 10) {
+  for (int power = kLowestPower; power <= kHighestPower; ++power) {
+    const double tick = std::pow(10.0, power);
     svg += text_at(plane.x(tick), base + 14, "middle", number(tick));
   }
   svg += text_at(kWidth - kRight, kHeight - 6, "end", "FLOP per byte of memory traffic");

@@ -127,7 +127,8 @@ int run_list(const ContractOptions& options) {
 
 // Runs a verb; a state directory that cannot be used is no fault of the contract.
 template <typename Run>
-std::function<void()> guarded(const std::shared_ptr<ContractOptions>& options, int& code, Run run) {
+std::function<void()> guarded(const std::shared_ptr<ContractOptions>& options, int& code,
+                              const Run& run) {
   return [options, &code, run] {
     try {
       code = run(*options);

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "assay-canary-";
 constexpr std::string_view kPlanted = "-planted";
 // Between a folder's making and its lock.
-constexpr std::time_t kGrace_s = 60;
+constexpr std::time_t kGraceSeconds = 60;
 
 posix::Descriptor open_folder(const std::string& path) {
   return posix::Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -41,7 +41,7 @@ bool is_left(const std::string& path) {
   const posix::Descriptor folder = open_folder(path);
   struct stat about {};
   return folder && ::fstat(folder.get(), &about) == 0 && about.st_uid == ::geteuid() &&
-         about.st_mtime + kGrace_s < std::time(nullptr) &&
+         about.st_mtime + kGraceSeconds < std::time(nullptr) &&
          ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0;
 }
 

@@ -170,7 +170,8 @@ std::string missing_sentence(const json& kernels, const std::string& wanted) {
   std::string names;
   for (const auto& kernel : kernels) {
     const auto name = kernel.at("name").get<std::string>();
-    if (wanted == name || wanted == kernel.at("symbol") || wanted == name.substr(0, name.find('<')))
+    if (wanted == name || wanted == kernel.at("symbol").get<std::string>() ||
+        wanted == name.substr(0, name.find('<')))
       return {};
     names += (names.empty() ? "" : ", ") + name;
   }

@@ -66,7 +66,8 @@ class Reach::Expression {
                   token.is("==") || token.is("!=") || token.is("&&") || token.is("||") ||
                   token.is("!");
       const bool opens = token.is("(") || token.is("[");
-      if (opens && (at_ = closing(tokens_, at_, end_)) == end_) return false;
+      if (opens) at_ = closing(tokens_, at_, end_);
+      if (at_ == end_) return false;
       ++at_;
     }
     return compares;
