@@ -194,7 +194,7 @@ ToolResult answer(const Draft& draft, const contract::Parsed& parsed, const Json
       "tensors take " + contract::readable_bytes(out["bytes"]["total"].get<std::uint64_t>()) + "\n";
   if (arguments.contains("save_as")) {
     const std::string name = arguments.at("save_as");
-    references.library->contracts.save(name, draft.document);
+    references.library->contracts.of(references.principal).save(name, draft.document);
     out["saved_as"] = name;
     text += "stored as " + name + "\n";
   }

@@ -17,10 +17,7 @@ constexpr double kCancelWaitS = 10;
 ToolResult run(Jobs& jobs, const Json& arguments, CallContext& context) {
   const std::string job_id = arguments.at("job_id");
   if (jobs.cancel(job_id, context.principal) == Jobs::Cancelled::not_ours) {
-    return server_fault("Job " + job_id +
-                            " is run by another server on this state directory; only "
-                            "that server can cancel it.",
-                        false);
+    return server_fault(run_elsewhere(job_id), false);
   }
   return answer_for_job(jobs, job_id, {{"job_id", job_id}, {"wait_s", kCancelWaitS}}, context);
 }

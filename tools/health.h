@@ -14,8 +14,12 @@ struct Health {
   mcp::OrderedJson told{};
 };
 
+// names: for whoever asks. Kinds and names only: no counts of jobs, and of what is wrong no more
+// than which part it is, as the cause may hold paths.
+enum class Telling { names, everything };
+
 // Never throws; blocks until the engine has answered, the first time for as long as it takes to
 // start.
-[[nodiscard]] Health health(Jobs& jobs);
+[[nodiscard]] Health health(Jobs& jobs, Telling telling = Telling::everything);
 
 }  // namespace assay::tools

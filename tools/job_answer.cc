@@ -84,6 +84,11 @@ ToolResult answer_for_new_job(Jobs& jobs, const std::string& job_id, const Json&
   return answer(*record, detail_of(arguments), jobs, context);
 }
 
+std::string run_elsewhere(const std::string& job_id) {
+  return "Job " + job_id +
+         " is run by another server on this state directory; only that server can cancel it.";
+}
+
 mcp::TaskHandle task_handle(const JobRecord& record) {
   mcp::TaskHandle handle{.id = record.id,
                          .created_at = iso_time(record.created_ns),
@@ -108,7 +113,10 @@ mcp::Tasks job_tasks(Jobs& jobs) {
           },
           .cancel =
               [&jobs](const std::string& id, const CallContext& context) {
-                return jobs.cancel(id, context.principal) != Jobs::Cancelled::not_found;
+                const auto cancelled = jobs.cancel(id, context.principal);
+                if (cancelled == Jobs::Cancelled::not_ours)
+                  throw mcp::BadRequest(run_elsewhere(id));
+                return cancelled != Jobs::Cancelled::not_found;
               },
           // A job asks its client nothing, so there is nothing that an answer could change.
           .update =

@@ -2,6 +2,8 @@
 // the job if the call that made it is cancelled, and returns the report as it then stands.
 #pragma once
 
+#include <string>
+
 #include "mcp/task.h"
 #include "mcp/tool.h"
 #include "tools/jobs.h"
@@ -15,6 +17,8 @@ namespace assay::tools {
 
 // A job is a task to a client that can hold one: the task's id is the job's.
 [[nodiscard]] mcp::TaskHandle task_handle(const job::JobRecord& record);
+// Why a job of another server is not cancelled here.
+[[nodiscard]] std::string run_elsewhere(const std::string& job_id);
 // `jobs` must outlive the tasks.
 [[nodiscard]] mcp::Tasks job_tasks(Jobs& jobs);
 

@@ -42,37 +42,36 @@ std::optional<std::size_t> number(std::string_view text) {
   return value;
 }
 
-// "offset=10&length=20", each at most once.
-std::optional<Range> range_of(std::string_view query) {
-  Range range;
+// "offset=10&length=20", each at most once. Throws BadRange.
+Range range_of(std::string_view query) {
+  std::optional<std::size_t> offset;
+  std::optional<std::size_t> length;
   while (!query.empty()) {
     const std::size_t end = std::min(query.find('&'), query.size());
     const std::string_view pair = query.substr(0, end);
     query.remove_prefix(std::min(end + 1, query.size()));
     const std::size_t equals = std::min(pair.find('='), pair.size());
-    const auto value = number(pair.substr(std::min(equals + 1, pair.size())));
-    if (!value) return {};
-    if (pair.substr(0, equals) == "offset")
-      range.offset = *value;
-    else if (pair.substr(0, equals) == "length")
-      range.length = *value;
-    else
-      return {};
+    const std::string name(pair.substr(0, equals));
+    if (name != "offset" && name != "length")
+      throw BadRange(name, "'" + name + "' is unknown here; a range has offset and length");
+    std::optional<std::size_t>& value = name == "offset" ? offset : length;
+    if (value) throw BadRange(name, name + " is given twice");
+    value = number(pair.substr(std::min(equals + 1, pair.size())));
+    if (!value) throw BadRange(name, name + " must be a whole number of bytes from 0 to 2^64 - 1");
   }
-  return range;
+  return {.offset = offset.value_or(0), .length = length.value_or(std::string::npos)};
 }
 
 std::optional<Address> address_of(std::string_view uri) {
   if (!uri.starts_with(kScheme)) return {};
   uri.remove_prefix(kScheme.size());
   const std::size_t mark = std::min(uri.find('?'), uri.size());
-  const auto range = range_of(uri.substr(std::min(mark + 1, uri.size())));
-  if (!range) return {};
+  const Range range = range_of(uri.substr(std::min(mark + 1, uri.size())));
   const std::string_view path = uri.substr(0, mark);
   const std::size_t slash = std::min(path.find('/'), path.size());
   return Address{.job_id = std::string(path.substr(0, slash)),
                  .part = std::string(path.substr(std::min(slash + 1, path.size()))),
-                 .range = *range};
+                 .range = range};
 }
 
 // The part that was asked for. Of a text, whole characters only: a cut one is left to its

@@ -8,13 +8,24 @@
 //                                      else a BadRequest that says what is missing
 //   assay://jobs/{job_id}/machine_code what is counted in it, by kernel and by source line
 //
-// The last also with ?offset=…&length=…, in bytes, for texts that are too long to read whole.
+// The last also with ?offset=…&length=…, in bytes, for texts that are too long to read whole. A
+// range that is none is a BadRange.
 #pragma once
 
+#include <string>
+#include <utility>
+
 #include "mcp/resource.h"
+#include "mcp/tool.h"
 #include "tools/jobs.h"
 
 namespace assay::tools {
+
+// The query of the URI is at fault; `field` is the part of it.
+struct BadRange : mcp::BadRequest {
+  BadRange(std::string at, const std::string& what) : mcp::BadRequest(what), field(std::move(at)) {}
+  std::string field;
+};
 
 // `jobs` must outlive the resources.
 [[nodiscard]] mcp::Resources job_resources(Jobs& jobs);

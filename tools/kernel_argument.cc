@@ -346,10 +346,11 @@ std::optional<Json> contract_document(const Json& io, const std::string& pointer
                           "stored one"});
     return std::nullopt;
   }
-  auto stored = references.library->contracts.load(name);
+  const StoredContracts contracts = references.library->contracts.of(references.principal);
+  auto stored = contracts.load(name);
   if (!stored) {
     std::string known;
-    for (const auto& each : references.library->contracts.names()) known += " " + each;
+    for (const auto& each : contracts.names()) known += " " + each;
     violations.push_back(
         {pointer, "no contract is stored as '" + name + "'; stored are:" +
                       (known.empty() ? " none (build_io_contract with save_as)" : known)});

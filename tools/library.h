@@ -20,6 +20,7 @@ struct Library {
 // The library as one call may use it. What is absent is refused with its reason.
 struct References {
   const Library* library = nullptr;
+  std::string principal = "local";  // whose contracts are meant
   std::function<std::optional<job::JobRecord>(const std::string& job_id)> find_job{};
 };
 

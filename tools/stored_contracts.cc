@@ -10,10 +10,14 @@
 #include <iterator>
 #include <system_error>
 
+#include "engine/journal/digest.h"
+
 namespace assay::tools {
 namespace {
 
 constexpr std::string_view kSuffix = ".json";
+constexpr std::string_view kLocal = "local";
+constexpr std::string_view kPrincipals = "principals";
 
 [[noreturn]] void fail(const std::string& what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -38,6 +42,13 @@ bool StoredContracts::is_name(std::string_view text) {
   return !text.empty() && text.size() <= 100 && is_letter_or_digit(text.front()) &&
          std::all_of(text.begin(), text.end(),
                      [](char c) { return is_letter_or_digit(c) || c == '-' || c == '.'; });
+}
+
+StoredContracts StoredContracts::of(const std::string& principal) const {
+  if (principal == kLocal) return *this;
+  journal::Digest digest;
+  digest.add(principal);
+  return StoredContracts(folder_ / kPrincipals / digest.hex());
 }
 
 std::filesystem::path StoredContracts::file_of(const std::string& name) const {

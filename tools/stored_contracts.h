@@ -2,6 +2,10 @@
 // place, so that a reader meets a whole contract or none. Names are letters, digits, '_', '-' and
 // '.', so that none leads out of the folder.
 //
+// Each principal has its own: those of whoever holds a token in a folder named after a digest of
+// its name, those of a server without tokens ("local") in the folder itself, where the command line
+// finds them.
+//
 // Any thread, any number of servers on one folder. Holds nothing but the path.
 #pragma once
 
@@ -17,6 +21,8 @@ namespace assay::tools {
 class StoredContracts {
  public:
   explicit StoredContracts(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  [[nodiscard]] StoredContracts of(const std::string& principal) const;
 
   // 1 to 100 characters, the first a letter, digit or '_'.
   [[nodiscard]] static bool is_name(std::string_view text);

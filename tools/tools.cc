@@ -32,6 +32,7 @@ std::function<mcp::ToolResult(const mcp::Json&, mcp::CallContext&)> answering_fa
 
 References references_of(Jobs& jobs, const Library* library, const mcp::CallContext& context) {
   return {.library = library,
+          .principal = context.principal,
           .find_job = [&jobs, principal = context.principal](const std::string& job_id) {
             return jobs.find(job_id, principal);
           }};

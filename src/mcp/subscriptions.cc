@@ -1,5 +1,6 @@
 #include "mcp/subscriptions.h"
 
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <optional>
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxListeners = 1024;
 constexpr std::size_t kMaxTasks = 256;  // of one listener
+constexpr std::chrono::milliseconds kLookAgain{1'000};
 constexpr const char* kSubscriptionIdKey = "io.modelcontextprotocol/subscriptionId";
 
 bool has_ended(const TaskHandle& task) {
@@ -106,7 +108,22 @@ void Subscriptions::open(std::uint64_t serial, const States& known) {
   // What changed while the states were asked for was told to nobody.
   for (const auto& [id, state] : known)
     if (!has_ended(state.handle)) ask(serial, id);
+  look_again(serial);
   finish_if_over(serial);
+}
+
+// Not every change is told: a task may be in the hands of another server on the same journal.
+void Subscriptions::look_again(std::uint64_t serial) {
+  loop_.post_at(Clock::now() + kLookAgain, [this, serial] {
+    const auto found = listeners_.find(serial);
+    if (found == listeners_.end()) return;
+    std::vector<std::string> open;
+    for (const auto& [id, watched] : found->second.tasks)
+      if (!watched.ended) open.push_back(id);
+    if (open.empty()) return;
+    for (const std::string& id : open) ask(serial, id);
+    look_again(serial);
+  });
 }
 
 void Subscriptions::changed(const std::string& task_id) {

@@ -73,6 +73,7 @@ class Subscriptions {
   [[nodiscard]] Look look(const std::string& id, const CallContext& context) const;
   void open(std::uint64_t serial, const States& known);
   void changed(const std::string& task_id);
+  void look_again(std::uint64_t serial);
   void ask(std::uint64_t serial, const std::string& task_id);
   void answered(std::uint64_t serial, const std::string& task_id, const Look& seen);
   void tell(Listener& listener, const std::string& task_id, const TaskState& state) const;

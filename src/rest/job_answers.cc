@@ -38,6 +38,8 @@ HttpAnswer part_answer(tools::Jobs& jobs, const std::string& job_id, const std::
   std::optional<mcp::ResourceContents> contents;
   try {
     contents = resources.read(uri, context);
+  } catch (const tools::BadRange& bad) {
+    return broken_rule("/" + bad.field, bad.what());
   } catch (const mcp::BadRequest& missing) {
     return client_error(404, missing.what());
   }

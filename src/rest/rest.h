@@ -10,7 +10,8 @@
 //   POST /admin/cleanup-jobs        forgets the caller's jobs that ended 5 minutes ago
 //   GET  /, /page.js, …             page.h
 //
-// /health and the page hold nothing of anybody's jobs and are shown without a token.
+// /health and the page are shown without a token; where tokens are asked for, /health then tells
+// names and kinds only.
 #pragma once
 
 #include <memory>

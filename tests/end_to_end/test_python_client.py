@@ -91,6 +91,16 @@ class Building(unittest.TestCase):
                 del arg["tensor_spec"]["data"]["compress"]
         return told
 
+    def test_only_a_gpus_time_is_a_runtime(self):
+        def runtime_of(clock, mean):
+            timing = {} if clock is None else {"timing": {"clock": clock}}
+            return ar.Report({"kernel_exec_result": {"runtime": mean}, **timing}).runtime_ms
+
+        told = {clock: runtime_of(clock, 0.25) for clock in ("gpu", "wall", "cpu", "emulated")}
+        self.assertEqual(told, {"gpu": 0.25, "wall": 0.25, "cpu": None, "emulated": None})
+        self.assertIsNone(runtime_of("gpu", 0.0))
+        self.assertIsNone(runtime_of(None, 0.0))
+
     def test_it_is_written_for_python_3_9(self):
         files = [*(PACKAGE / "assay_rest").glob("*.py"), *(PACKAGE / "examples").glob("*.py")]
         self.assertGreater(len(files), 10)
@@ -157,6 +167,10 @@ class Asking(unittest.TestCase):
         self.assertTrue(report.passed, report.summary)
         self.assertEqual((report.state, report.trust), ("completed", "verified"))
         self.assertIsNone(report.compilation_error)
+        # The emulator's time is in the report, and is nobody's runtime.
+        self.assertGreater(report.raw["kernel_exec_result"]["runtime"], 0)
+        self.assertEqual(report.raw["timing"]["clock"], "emulated")
+        self.assertIsNone(report.runtime_ms)
         broken = self.client.evaluate(add_kernel("__global__ void add(const float* a, const float* b, float* out, int n) { nothing; }"))
         self.assertEqual(broken.verdict, "compile_failed")
         self.assertIn("nothing", broken.compilation_error)

@@ -127,6 +127,16 @@ class Rest(unittest.TestCase):
         # The page and the health are for everybody; a wrong token is still wrong.
         for path in ("/", "/page.js", "/page.css", "/health"):
             self.assertEqual([self.ask("GET", path, None, token)[0] for token in (None, ADA, "wrong-token")], [200, 200, 401])
+        # Without a token no more of it than the kinds.
+        self.assertNotIn("active_jobs", self.ask("GET", "/health")[1])
+        self.assertNotIn("job_stats", self.ask("GET", "/health")[1])
+        self.assertIn("active_jobs", self.ask("GET", "/health", None, ADA)[1])
+        for query, field in (("offset=-1", "/offset"), ("length=x", "/length"), ("offset=1&offset=1", "/offset"),
+                             ("offset=99999999999999999999", "/offset"), ("lines=3", "/lines")):
+            status, refused = self.ask("GET", f"/job/{job}/ptx?{query}", None, ADA)
+            self.assertEqual((status, refused["status"]), (400, "client_error"), query)
+            self.assertIn(field, json.dumps(refused), query)
+        self.assertEqual(self.ask("GET", f"/job/{job}/ptx?offset=2&length=3", None, ADA)[0], 200)
         self.assertEqual(self.ask("GET", "/stats")[0], 401)
         self.assertEqual(self.ask("GET", "/stats")[1]["status"], "client_error")
 

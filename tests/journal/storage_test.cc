@@ -96,6 +96,7 @@ TEST_CASE("child: a full disk with a ballast", "[.]") {
   CHECK(acknowledged > 2);
   fill(disk / "more", 0);
   submit_until_full(journal);
+  CHECK(refused([&] { journal.require_writable(); }) == Why::disk_full);
   CHECK(journal.find(record.id, "alice")->stages.size() == acknowledged);
 
   CHECK(journal.conclude(record.id, Verdict::engine_fault, State::failed, {{"summary", "Full."}}));
@@ -109,8 +110,33 @@ TEST_CASE("child: a full disk with a ballast", "[.]") {
   fs::remove(disk / "more");
   (void)journal.sweep();
   CHECK(fs::file_size(state / "ballast") == 4U << 20);
+  journal.require_writable();
+  CHECK(query(state, "SELECT count(*) FROM job WHERE kind = 'trial'") == "0");
   journal.submit(new_job());
   CHECK(query(state, "PRAGMA integrity_check") == "ok");
+}
+
+// A small change still finds room; a job does not.
+TEST_CASE("child: a disk that is full from one moment to the next", "[.]") {
+  const fs::path disk = small_disk("32m");
+  Journal journal(disk / "state", options());
+  for (int i = 0; i < 3; ++i) journal.submit(new_job());
+  (void)journal.sweep();
+  journal.submit(new_job());
+  journal.require_writable();
+  const auto log_bytes = fs::file_size(disk / "state" / "journal.db-wal");
+  for (int i = 0; i < 100; ++i) journal.require_writable();
+  // Asking again takes no more of the disk.
+  CHECK(fs::file_size(disk / "state" / "journal.db-wal") == log_bytes);
+  (void)journal.sweep();
+  fill(disk / "other", 12U << 10);
+  CHECK(query(disk / "state", "UPDATE migration SET product = product RETURNING 'fits'") == "fits");
+  CHECK(refused([&] { journal.require_writable(); }) == Why::disk_full);
+  submit_until_full(journal);
+  CHECK(refused([&] { journal.require_writable(); }) == Why::disk_full);
+  fs::remove(disk / "other");
+  journal.require_writable();
+  journal.submit(new_job());
 }
 
 TEST_CASE("child: a full disk without a ballast", "[.]") {
@@ -201,6 +227,10 @@ void run_apart(const std::string& test_case) {
 
 TEST_CASE("on a full disk everything acknowledged is readable and the ballast takes the ends") {
   run_apart("child: a full disk with a ballast");
+}
+
+TEST_CASE("a disk that takes no job is told by who asks, before a job is lost") {
+  run_apart("child: a disk that is full from one moment to the next");
 }
 
 TEST_CASE("an end that no disk takes is told at once and written as soon as there is room") {

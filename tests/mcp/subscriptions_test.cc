@@ -27,6 +27,11 @@ class Keeper {
     }
     if (changed_) changed_(id);
   }
+  // As another server does, which tells nobody here.
+  void set_elsewhere(const std::string& id, TaskStatus status) {
+    const std::lock_guard lock(mutex_);
+    tasks_[id] = {.id = id, .status = status};
+  }
   void forget(const std::string& id) {
     {
       const std::lock_guard lock(mutex_);
@@ -145,6 +150,16 @@ TEST_CASE("a listener is acknowledged first, then told each task and each of its
   CHECK(one->notes[2].at("params").at("statusMessage") == "compiling");
   CHECK(one->notes[3].at("params").at("result").at("content").at(0).at("text") == "done");
   CHECK(one->answers.empty());
+}
+
+TEST_CASE("a change that nobody told of is found out") {
+  Server server;
+  server.keeper.set("a", TaskStatus::working);
+  const auto one = server.listen({{"taskIds", {"a"}}});
+  REQUIRE(server.until([&] { return one->notes.size() == 2; }));
+  server.keeper.set_elsewhere("a", TaskStatus::cancelled);
+  REQUIRE(server.until([&] { return one->notes.size() == 3; }));
+  CHECK(told(*one).back() == "a cancelled");
 }
 
 TEST_CASE("what is asked for and does not change is left out of the acknowledgement") {

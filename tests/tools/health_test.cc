@@ -117,3 +117,25 @@ TEST_CASE("what was known of the devices is told while the engine does not answe
   CHECK(watched.jobs.capabilities(false).at("devices").size() == 2);
   CHECK_THROWS(watched.jobs.capabilities(true));
 }
+
+TEST_CASE("who shows no token hears kinds and names, no counts and no causes") {
+  Watched watched;
+  watched.run_a_job();
+  const auto all = tools::health(watched.jobs);
+  CHECK(all.told.contains("job_stats"));
+  CHECK(all.told.contains("active_jobs"));
+  const auto few = tools::health(watched.jobs, tools::Telling::names);
+  CHECK(few.healthy);
+  CHECK_FALSE(few.told.contains("job_stats"));
+  CHECK_FALSE(few.told.contains("active_jobs"));
+  CHECK(few.told.at("devices") == all.told.at("devices"));
+
+  std::filesystem::remove(watched.folder / "journal.db");
+  const auto whole = tools::health(watched.jobs);
+  CHECK(whole.told.at("error").get<std::string>().find(watched.folder.string()) !=
+        std::string::npos);
+  const auto cut = tools::health(watched.jobs, tools::Telling::names);
+  CHECK_FALSE(cut.healthy);
+  CHECK(cut.told.at("error") == "the journal takes no jobs");
+  CHECK(cut.told.dump().find(watched.folder.string()) == std::string::npos);
+}

@@ -123,9 +123,7 @@ TEST_CASE("what is not there, or somebody else's, does not exist", "[resources]"
   for (const std::string& uri : std::vector<std::string>{
            "assay://jobs/", "assay://jobs", "assay://jobs/" + job::new_job_id(),
            "assay://jobs/" + id + "/sas", "assay://jobs/" + id + "/ptx/x",
-           "assay://jobs/" + id + "/../ptx", "assay://jobs/" + id + "/ptx?offset=x",
-           "assay://jobs/" + id + "/ptx?offset=-1", "assay://jobs/" + id + "/ptx?length=",
-           "assay://jobs/" + id + "/ptx?lines=3", "file:///etc/passwd", ""}) {
+           "assay://jobs/" + id + "/../ptx", "file:///etc/passwd", ""}) {
     INFO(uri);
     CHECK_FALSE(world.resources.read(uri, world.anna));
   }
@@ -133,6 +131,29 @@ TEST_CASE("what is not there, or somebody else's, does not exist", "[resources]"
   CHECK_FALSE(world.resources.read("assay://jobs/" + id + "/ptx", world.bert));
   CHECK(world.resources.list(world.anna).size() == 3);
   CHECK(world.resources.list(world.bert).empty());
+}
+
+TEST_CASE("a range that is none is refused by name, and is no missing artifact", "[resources]") {
+  World world;
+  const std::string uri = "assay://jobs/" + world.finished_job() + "/ptx?";
+  const auto field_at_fault = [&](const std::string& query) -> std::string {
+    try {
+      (void)world.resources.read(uri + query, world.anna);
+    } catch (const tools::BadRange& bad) {
+      return bad.field;
+    }
+    return "none";
+  };
+  CHECK(field_at_fault("offset=x") == "offset");
+  CHECK(field_at_fault("offset=-1") == "offset");
+  CHECK(field_at_fault("offset=99999999999999999999") == "offset");
+  CHECK(field_at_fault("offset=1&length=") == "length");
+  CHECK(field_at_fault("length") == "length");
+  CHECK(field_at_fault("offset=1&offset=1") == "offset");
+  CHECK(field_at_fault("lines=3") == "lines");
+  CHECK(field_at_fault("&") == "");
+  CHECK(field_at_fault("offset=18446744073709551615&length=18446744073709551615") == "none");
+  CHECK(field_at_fault("") == "none");
 }
 
 TEST_CASE("machine code is there where a disassembler is, and else says what is missing",
@@ -257,4 +278,21 @@ TEST_CASE("a job that is quick is answered at once, and its task is its report",
   REQUIRE(task->result);
   CHECK(task->handle.status == mcp::TaskStatus::completed);
   CHECK(task->result->structured == answer.structured);
+}
+
+TEST_CASE("a task in another server's hands is shown, and not said to be cancelled", "[tasks]") {
+  World world;
+  world.engine.hangs = true;
+  const std::string id = world.jobs.submit(job::kernel_kind(), Json::object(), "anna");
+  {
+    journal::Journal journal{world.folder, {.kinds = {job::kernel_kind()}}};
+    LeavingEngine engine;
+    tools::Jobs elsewhere{journal, world.artifacts, engine, [](const std::string&) {}};
+    const mcp::Tasks tasks = tools::job_tasks(elsewhere);
+    REQUIRE(tasks.get(id, world.anna));
+    CHECK(tasks.get(id, world.anna)->handle.status == mcp::TaskStatus::working);
+    CHECK_THROWS_AS(tasks.cancel(id, world.anna), mcp::BadRequest);
+    CHECK_FALSE(tasks.cancel(id, world.bert));
+  }
+  CHECK(tools::job_tasks(world.jobs).cancel(id, world.anna));
 }

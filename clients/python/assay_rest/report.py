@@ -46,9 +46,10 @@ class Report:
 
     @property
     def runtime_ms(self) -> Optional[float]:
-        """Mean of the timed runs. None: there were none, or only an emulator's, whose times are no GPU's."""
+        """Mean of the timed runs. None: there were none, or only an emulator's or a CPU's, whose times are no GPU's."""
         mean = self._result.get("runtime")
-        return float(mean) if mean else None
+        clock = (self.raw.get("timing") or {}).get("clock")
+        return float(mean) if mean and clock not in ("emulated", "cpu") else None
 
     @property
     def speedup(self) -> Optional[float]:

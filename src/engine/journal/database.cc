@@ -150,6 +150,8 @@ bool Statement::is_null(int column) const {
   return ::sqlite3_column_type(handle_.get(), column) == SQLITE_NULL;
 }
 
+void Database::flush() const { check(::sqlite3_db_cacheflush(handle_.get()), "flush"); }
+
 Transaction::Transaction(const Database& database) : database_(database) {
   Statement(database_, "BEGIN IMMEDIATE").run();
 }

@@ -25,6 +25,9 @@ class Database {
   void execute(const char* sql) const;
   [[nodiscard]] std::int64_t changes() const;
   [[nodiscard]] bool in_transaction() const;
+  // Writes what the open transaction has changed so far: it takes its place on the disk, committed
+  // or not.
+  void flush() const;
   // Throws unless the result is OK, ROW or DONE; `what` begins the message.
   void check(int result, std::string_view what) const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/field.hpp>
 #include <cstdio>
@@ -157,17 +158,23 @@ void Connection::read() {
                      [self = shared_from_this()](const error_code& fault, std::size_t count) {
                        self->reading_ = false;
                        self->buffer_.commit(count);
-                       self->on_read(static_cast<bool>(fault));
+                       self->on_read(fault);
                      });
 }
 
-void Connection::on_read(bool ended) {
+void Connection::on_read(const error_code& fault) {
   if (state_ == State::closed) return;
-  if (!ended) return advance();
+  if (!fault) return advance();
   input_ended_ = true;
-  // An answer that is complete is still sent: the client may only have closed its half.
-  const bool answered = state_ == State::answering && !turn_;
-  if (!answered) close();
+  if (state_ != State::answering) return close();
+  // An answer that is complete is sent, whatever ended the input.
+  if (!turn_) return;
+  if (fault != asio::error::eof) return close();
+  enter(State::answering, answering_time());
+}
+
+Clock::duration Connection::answering_time() const {
+  return input_ended_ ? Clock::duration(limits_.half_closed_time) : kNoDeadline;
 }
 
 void Connection::advance() {
@@ -175,6 +182,9 @@ void Connection::advance() {
     if (buffer_.size() == 0 || !parse()) break;
   }
   if (state_ == State::lingering) buffer_.consume(buffer_.size());
+  // The rest of a request that has begun will not come.
+  const bool waits = state_ == State::idle || state_ == State::head || state_ == State::body;
+  if (input_ended_ && waits) return close();
   read();
 }
 
@@ -211,7 +221,7 @@ void Connection::expect_body() {
 }
 
 void Connection::take_turn() {
-  enter(State::answering, kNoDeadline);
+  enter(State::answering, answering_time());
   auto message = parser_->release();
   parser_.reset();
   keep_ = message.keep_alive();
@@ -283,7 +293,7 @@ void Connection::turn_over() {
 }
 
 void Connection::after_answer() {
-  if (keep_ && !input_ended_) {
+  if (keep_ && (!input_ended_ || buffer_.size() > 0)) {
     enter(State::idle, limits_.idle_time);
     return advance();
   }
@@ -298,7 +308,8 @@ void Connection::tick(Clock::time_point now) {
   if (writing_ && now >= write_deadline_) return close();
   if (now < deadline_) return;
   if (state_ == State::head || state_ == State::body) return refuse(408);
-  if (state_ != State::answering) close();
+  // Answering has a deadline only for a client that has closed its half.
+  if (state_ != State::answering || turn_) close();
 }
 
 void Connection::close() {

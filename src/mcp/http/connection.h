@@ -2,6 +2,12 @@
 // it is answered. Requests that arrive early (pipelined) wait their turn. It always reads while an
 // answer is pending, because that is how it learns that the client has gone.
 //
+// The end of the input says that the client has closed its half, and not whether it closed the
+// other one too: the two look the same until something is sent. So every complete request that is
+// here is still answered, each if its answer comes within half_closed_time; after that the client
+// counts as gone, and what it asked for is cancelled. A reset, a broken TLS stream or a write that
+// fails tell at once.
+//
 // Every wait has an end, looked at by tick(): a header or a body that does not come, an answer that
 // is not read, a connection without requests. Owned by the handlers it has pending; event thread
 // only.
@@ -53,7 +59,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void enter(State state, Clock::duration time);
   void read();
-  void on_read(bool ended);
+  void on_read(const boost::system::error_code& fault);
   void advance();
   // False: more bytes are needed.
   [[nodiscard]] bool parse();
@@ -66,6 +72,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void send(std::string bytes);
   void write_next();
   void on_written(bool failed);
+  [[nodiscard]] Clock::duration answering_time() const;
   // The turn has said everything.
   void turn_over();
   void after_answer();

@@ -19,13 +19,16 @@ struct HttpLimits {
   std::size_t max_body_bytes = std::size_t{4} << 20;     // beyond it: 413
   std::size_t max_header_bytes = std::size_t{16} << 10;  // beyond it: 431
   std::size_t max_connections = 512;                     // beyond it: 503, and closed
-  std::size_t max_sessions = 1000;  // beyond it the one that was idle longest ends
-  std::size_t max_batch = 100;      // messages in one body (revision 2025-03-26)
+  // Beyond either, the caller's own session that was idle longest ends; if all are busy: 503.
+  std::size_t max_sessions = 1000;
+  std::size_t max_sessions_each = 1000;  // of one principal
+  std::size_t max_batch = 100;           // messages in one body (revision 2025-03-26)
   // Bytes a client has not taken yet; beyond it the connection is dropped.
   std::size_t max_unsent_bytes = std::size_t{64} << 20;
   std::chrono::milliseconds header_time{10'000};      // from the first byte to the empty line: 408
   std::chrono::milliseconds body_time{60'000};        // from the empty line to the last byte: 408
   std::chrono::milliseconds idle_time{75'000};        // between two requests
+  std::chrono::milliseconds half_closed_time{1'000};  // an answer to a client that sends no more
   std::chrono::milliseconds unread_time{30'000};      // a write that makes no progress
   std::chrono::milliseconds session_time{3'600'000};  // a session that nobody uses
   // A request that has been silent this long is answered by a stream, so that it can be kept alive.

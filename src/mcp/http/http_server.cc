@@ -1,5 +1,6 @@
 #include "mcp/http/http_server.h"
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -39,6 +40,13 @@ tcp::acceptor listening(asio::io_context& io, const HttpConfig& http) {
   }
 }
 
+// A share of the sessions for each token, so that no holder of one can shut out another.
+HttpLimits shared_out(HttpLimits limits, std::size_t principals) {
+  const std::size_t share = std::max<std::size_t>(limits.max_sessions / principals, 1);
+  limits.max_sessions_each = std::min(limits.max_sessions_each, share);
+  return limits;
+}
+
 HttpAnswer not_found() {
   return answer_of(
       {.status = 404, .error = {.code = ErrorCode::refused_by_transport, .message = "Not found"}});
@@ -50,7 +58,7 @@ class HttpServer::Impl final : public ConnectionOwner,
                                public std::enable_shared_from_this<HttpServer::Impl> {
  public:
   Impl(ServerConfig config, HttpConfig http)
-      : limits_(http.limits),
+      : limits_(shared_out(http.limits, std::max<std::size_t>(http.access.tokens.size(), 1))),
         log_(config.log),
         max_pending_bytes_(config.limits.max_pending_bytes),
         access_(std::move(http.access)),

@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -33,7 +34,7 @@ Sessions::Sessions(HttpLimits limits, std::function<void(HttpSession&)> ended)
     : limits_(limits), ended_(std::move(ended)) {}
 
 std::shared_ptr<HttpSession> Sessions::add(const std::string& principal) {
-  if (sessions_.size() >= limits_.max_sessions && !make_room()) return nullptr;
+  if (full_for(principal) && !make_room(principal)) return nullptr;
   auto session = std::make_shared<HttpSession>();
   session->id = random_id();
   session->state->principal = principal;
@@ -61,11 +62,20 @@ void Sessions::end_all() {
   while (!sessions_.empty()) end(std::string(sessions_.begin()->first));
 }
 
-bool Sessions::make_room() {
+bool Sessions::full_for(const std::string& principal) const {
+  if (sessions_.size() >= limits_.max_sessions) return true;
+  const auto own = std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
+    return entry.second->state->principal == principal;
+  });
+  return static_cast<std::size_t>(own) >= limits_.max_sessions_each;
+}
+
+bool Sessions::make_room(const std::string& principal) {
   const HttpSession* oldest = nullptr;
-  for (const auto& [id, session] : sessions_)
-    if (idle(*session) && (oldest == nullptr || session->last_used < oldest->last_used))
-      oldest = session.get();
+  for (const auto& [id, session] : sessions_) {
+    if (!idle(*session) || session->state->principal != principal) continue;
+    if (oldest == nullptr || session->last_used < oldest->last_used) oldest = session.get();
+  }
   if (oldest == nullptr) return false;
   end(std::string(oldest->id));
   return true;

@@ -36,7 +36,8 @@ class Sessions {
   // `ended` is told of every session that ends, whatever ended it.
   Sessions(HttpLimits limits, std::function<void(HttpSession&)> ended);
 
-  // Makes room first: the session that has been idle longest ends. Null: all are busy.
+  // Makes room first, at the cost of nobody else: of this principal's sessions the one that has
+  // been idle longest ends. Null: it has none that is idle.
   [[nodiscard]] std::shared_ptr<HttpSession> add(const std::string& principal);
   // Null: there is none, or it is somebody else's. Otherwise it has just been used.
   [[nodiscard]] std::shared_ptr<HttpSession> find(std::string_view id,
@@ -52,7 +53,8 @@ class Sessions {
   [[nodiscard]] static bool idle(const HttpSession& session) {
     return session.exchanges == 0 && !session.stream;
   }
-  [[nodiscard]] bool make_room();
+  [[nodiscard]] bool full_for(const std::string& principal) const;
+  [[nodiscard]] bool make_room(const std::string& principal);
 
   const HttpLimits limits_;
   std::function<void(HttpSession&)> ended_;

@@ -295,6 +295,53 @@ TEST_CASE("a client that is gone has cancelled, however it went", "[http]") {
   CHECK(soon([&] { return server.counters->stopped == ended + 1; }));
 }
 
+TEST_CASE("who has closed its half is answered all that it asked", "[http]") {
+  RunningServer server({.half_closed_time = std::chrono::minutes(10)});
+  SECTION("one request") {
+    WireClient client(server.port());
+    client.send(call_text("wait", {{"ms", 300}}));
+    client.close_sending();
+    const auto answer = client.receive();
+    REQUIRE(answer);
+    CHECK(answer->body.find("waited") != std::string::npos);
+    CHECK(client.at_end());
+  }
+  SECTION("many, and the beginning of another") {
+    WireClient client(server.port());
+    std::string all = call_text("wait", {{"ms", 100}});
+    for (int i = 0; i < 100; ++i) all += call_text("echo", {{"word", std::to_string(i)}});
+    client.send(all + "POST /mcp HTTP/1.1\r\nHo");
+    client.close_sending();
+    REQUIRE(client.receive());
+    for (int i = 0; i < 100; ++i) {
+      const auto answer = client.receive();
+      REQUIRE(answer);
+      CHECK(said(*answer) == std::to_string(i));
+    }
+    CHECK(client.at_end());
+  }
+  SECTION("then something that is no request") {
+    WireClient client(server.port());
+    client.send(list_text() + "no HTTP\r\n\r\n");
+    client.close_sending();
+    CHECK(client.receive()->status == 200);
+    CHECK(client.receive()->status == 400);
+    CHECK(client.at_end());
+  }
+  SECTION("nothing at all") {
+    WireClient client(server.port());
+    client.close_sending();
+    CHECK(client.at_end());
+  }
+  SECTION("a reset is no half") {
+    WireClient client(server.port());
+    client.send(call_text("wait", {{"ms", 600000}}));
+    REQUIRE(soon([&] { return server.counters->started == 1; }));
+    client.reset();
+    CHECK(soon([&] { return server.counters->stopped == 1; }));
+  }
+}
+
 TEST_CASE("a request that does not come is not waited for", "[http]") {
   RunningServer server({.header_time = milliseconds(300),
                         .body_time = milliseconds(300),

@@ -395,6 +395,23 @@ TEST_CASE("sessions end when nobody uses them, busy ones do not", "[http]") {
   CHECK(stage.ask(initialize("2025-11-25"))->status() == 503);
 }
 
+TEST_CASE("nobody's sessions end because others open many", "[http]") {
+  Stage stage({.max_sessions = 4, .max_sessions_each = 2});
+  const std::string quiet = stage.session("2025-11-25", "alice");
+  std::vector<std::string> many;
+  for (int i = 0; i < 10; ++i) many.push_back(stage.session("2025-11-25", "bob"));
+  CHECK(stage.mcp.sessions() == 3);
+  CHECK(stage.ask(legacy(kPing, quiet), "alice")->status() == 200);
+  CHECK(stage.ask(legacy(kPing, many[7]), "bob")->status() == 404);
+  CHECK(stage.ask(legacy(kPing, many[8]), "bob")->status() == 200);
+  CHECK(stage.ask(legacy(kPing, many[9]), "bob")->status() == 200);
+
+  // A full server refuses who has none of his own to give up.
+  const std::string fourth = stage.session("2025-11-25", "carol");
+  CHECK(stage.ask(initialize("2025-11-25"), "dave")->status() == 503);
+  CHECK(stage.ask(legacy(kPing, fourth), "carol")->status() == 200);
+}
+
 TEST_CASE("a server that owes too much asks for patience", "[http]") {
   Stage stage({}, {.max_pending_bytes = 1000});
   const auto pending = stage.start(waiting());
