@@ -2,6 +2,9 @@
 // the job if the call that made it is cancelled, and returns the report as it then stands.
 #pragma once
 
+#include <chrono>
+#include <optional>
+
 #include "mcp/task.h"
 #include "mcp/tool.h"
 #include "tools/jobs.h"
@@ -13,8 +16,10 @@ namespace assay::tools {
                                                  const mcp::Json& arguments,
                                                  mcp::CallContext& context);
 
-// A job is a task to a client that can hold one: the task's id is the job's.
-[[nodiscard]] mcp::TaskHandle task_handle(const job::JobRecord& record);
+// A job is a task to a client that can hold one: the task's id is the job's. It is kept for
+// `kept_for` after its end; nothing: for good.
+[[nodiscard]] mcp::TaskHandle task_handle(const job::JobRecord& record,
+                                          std::optional<std::chrono::seconds> kept_for);
 // `jobs` must outlive the tasks.
 [[nodiscard]] mcp::Tasks job_tasks(Jobs& jobs);
 
