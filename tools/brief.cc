@@ -11,7 +11,13 @@ using mcp::OrderedJson;
 constexpr std::size_t kDiagnostics = 8;
 constexpr std::size_t kFindings = 5;
 constexpr std::size_t kWholeKernels = 2;
-constexpr std::size_t kNamedKernels = 12;
+constexpr std::size_t kNamedKernels = 8;
+constexpr std::size_t kListedBytes = 16;  // of a contract, by argument
+constexpr std::size_t kNamedArguments = 8;
+constexpr std::size_t kSignatureBytes = 120;
+constexpr std::size_t kGuesses = 6;
+constexpr std::size_t kCompactBytes = 2'500;
+constexpr std::size_t kContractBytes = 3'500;
 constexpr std::size_t kFirstMismatches = 3;
 constexpr std::size_t kNamedOutputs = 6;
 constexpr std::size_t kLogBytes = 900;
@@ -81,6 +87,26 @@ void shorten_kernels(OrderedJson& report) {
   for (std::size_t i = kWholeKernels; i < kernels->size(); ++i)
     (*kernels)[i] = only((*kernels)[i], {"name", "signature", "registers", "unsupported"});
   keep_first(report, "kernels", kNamedKernels);
+  for (OrderedJson& kernel : *report.find("kernels")) {
+    keep_first(kernel, "args", kNamedArguments);
+    if (cut(kernel, "signature", kSignatureBytes)) kernel["signature_truncated"] = true;
+    (void)cut(kernel, "name", kSignatureBytes);
+    (void)cut(kernel, "symbol", kSignatureBytes);
+  }
+}
+
+// A draft is never cut: part of it would be another contract.
+void shorten_draft(OrderedJson& report) {
+  const auto draft = report.find("contract");
+  if (draft == report.end() || !draft->is_object()) return;
+  keep_first(*draft, "guesses", kGuesses);
+  const auto io = draft->find("io");
+  if (io == draft->end() || io->is_null()) return;
+  const std::size_t bytes = io->dump().size();
+  if (bytes <= kContractBytes) return;
+  *io = nullptr;
+  (*draft)["io_omitted"] =
+      std::to_string(bytes) + " bytes; get_job or compile_kernel with detail \"full\" gives it";
 }
 
 }  // namespace
@@ -89,6 +115,7 @@ void make_brief(OrderedJson& report) {
   keep_first(report, "diagnostics", kDiagnostics);
   for (const char* list : {"evidence", "warnings"}) keep_first(report, list, kFindings);
   shorten_kernels(report);
+  shorten_draft(report);
   if (const auto validation = report.find("validation"); validation != report.end()) {
     shorten_outputs(*validation);
     if (cut(*validation, "printf", kPrintedBytes)) (*validation)["printf_truncated"] = true;
@@ -103,6 +130,27 @@ void make_brief(OrderedJson& report) {
           "\n… (the whole log is a resource)";
     (void)cut(*result, "validation_error", kLogBytes);
   }
+  if (cut(report, "compilation_error", kLogBytes))
+    report.at("compilation_error").get_ref<std::string&>() += "\n… (the whole log is a resource)";
+}
+
+void make_contract_brief(OrderedJson& answer) {
+  for (const char* list : {"explanation", "assumptions", "warnings"})
+    keep_first(answer, list, kGuesses);
+  if (const auto bytes = answer.find("bytes");
+      bytes != answer.end() && bytes->contains("args") && bytes->at("args").size() > kListedBytes)
+    bytes->erase("args");
+  const auto contract = answer.find("io_contract");
+  if (contract == answer.end()) return;
+  const std::size_t size = contract->dump().size();
+  if (size <= kContractBytes) return;
+  // The compact text is the same contract, in a third of the bytes.
+  if (answer.value("text", std::string()).size() > kCompactBytes) answer.erase("text");
+  answer.erase("io_contract");
+  answer["io_contract_omitted"] =
+      std::to_string(size) +
+      " bytes; ask with detail \"full\" for it, or with save_as for a name "
+      "that stands for it";
 }
 
 }  // namespace assay::tools

@@ -7,5 +7,8 @@
 namespace assay::tools {
 
 void make_brief(mcp::OrderedJson& report);
+// The same for build_io_contract. A contract is never cut: a large one is left out whole, and
+// `io_contract_omitted` says how to get it.
+void make_contract_brief(mcp::OrderedJson& answer);
 
 }  // namespace assay::tools

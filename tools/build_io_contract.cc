@@ -7,6 +7,8 @@
 #include "engine/contract/compact.h"
 #include "engine/contract/explanation.h"
 #include "engine/source/cuda_text.h"
+#include "mcp/utf8.h"
+#include "tools/brief.h"
 #include "tools/inferred_contract.h"
 #include "tools/kernel_argument.h"
 #include "tools/refusal.h"
@@ -170,6 +172,20 @@ ToolResult unsupported(const std::string& reason) {
           .text = "unsupported\n" + reason};
 }
 
+// Of a list that the structured half holds, what a reader of the text needs: the first two.
+std::string first_lines(const char* what, const std::vector<std::string>& lines) {
+  constexpr std::size_t kTold = 2;
+  constexpr std::size_t kLineBytes = 300;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(lines.size(), kTold); ++i) {
+    text += what + mcp::shortened(lines[i], kLineBytes);
+    if (i + 1 == kTold && lines.size() > kTold)
+      text += " (and " + std::to_string(lines.size() - kTold) + " more)";
+    text += "\n";
+  }
+  return text;
+}
+
 ToolResult answer(const Draft& draft, const contract::Parsed& parsed, const Json& arguments,
                   const References& references) {
   OrderedJson out = {{"status", "success"}, {"io_contract", draft.document}};
@@ -183,13 +199,13 @@ ToolResult answer(const Draft& draft, const contract::Parsed& parsed, const Json
   relate(draft, warnings);
   warnings.insert(warnings.begin(), draft.warnings.begin(), draft.warnings.end());
   out["warnings"] = OrderedJson::array();
-  std::string text;
-  for (const auto& line : lines) text += line + "\n";
-  for (const auto& line : draft.assumptions) text += "assumed: " + line + "\n";
+  std::vector<std::string> said;
   for (const auto& warning : warnings) {
     out["warnings"].push_back({{"pointer", warning.pointer}, {"message", warning.message}});
-    text += "warning: " + warning.message + "\n";
+    said.push_back(warning.message);
   }
+  std::string text = first_lines("", lines) + first_lines("assumed: ", draft.assumptions) +
+                     first_lines("warning: ", said);
   text +=
       "tensors take " + contract::readable_bytes(out["bytes"]["total"].get<std::uint64_t>()) + "\n";
   if (arguments.contains("save_as")) {
@@ -198,7 +214,6 @@ ToolResult answer(const Draft& draft, const contract::Parsed& parsed, const Json
     out["saved_as"] = name;
     text += "stored as " + name + "\n";
   }
-  text += "io: " + draft.document.dump(-1, ' ', false, Json::error_handler_t::replace);
   return {.structured = std::move(out), .text = std::move(text)};
 }
 
@@ -253,7 +268,10 @@ mcp::Tool build_io_contract(Jobs& jobs, const Library* library) {
           .input_schema = schema("build_io_contract.input.json"),
           .output_schema = schema("build_io_contract.json"),
           .run = [&jobs, library](const Json& arguments, CallContext& context) {
-            return build_contract(arguments, references_of(jobs, library, context));
+            ToolResult result = build_contract(arguments, references_of(jobs, library, context));
+            if (arguments.value("detail", "short") == "short")
+              make_contract_brief(result.structured);
+            return result;
           }};
 }
 

@@ -30,7 +30,8 @@ mcp::Tool compare(Jobs& jobs, const Library* library) {
             const KernelRoles roles{.judged = "custom_kernel"};
             return judge(jobs, library, roles, arguments, context);
           },
-      .aliases = {{.name = "compare_kernels", .adapt = from_old_compare}}};
+      .aliases = {{.name = "compare_kernels", .adapt = from_old_compare}},
+      .adapt = from_any_compare};
 }
 
 }  // namespace assay::tools

@@ -11,6 +11,7 @@
 #include "tools/job_resources.h"
 #include "tools/kernel_argument.h"
 #include "tools/machine_code.h"
+#include "tools/old_arguments.h"
 #include "tools/preconditions.h"
 #include "tools/refusal.h"
 #include "tools/schemas.h"
@@ -184,9 +185,10 @@ mcp::Tool compile_kernel(Jobs& jobs, const Library* library) {
                           .open_world = false},
           .input_schema = schema("compile_kernel.input.json"),
           .output_schema = schema("compile_report.json"),
-          .run = [&jobs, library](const Json& arguments, CallContext& context) {
-            return run(jobs, library, arguments, context);
-          }};
+          .run = [&jobs, library](
+                     const Json& arguments,
+                     CallContext& context) { return run(jobs, library, arguments, context); },
+          .adapt = from_old_compile};
 }
 
 }  // namespace assay::tools

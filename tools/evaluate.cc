@@ -30,7 +30,8 @@ mcp::Tool evaluate(Jobs& jobs, const Library* library) {
                 return judge(jobs, library, roles, arguments, context);
               },
           .aliases = {{.name = "evaluate_kernel", .adapt = from_old_evaluate},
-                      {.name = "validate_kernel", .adapt = from_old_validate}}};
+                      {.name = "validate_kernel", .adapt = from_old_validate}},
+          .adapt = from_any_evaluate};
 }
 
 }  // namespace assay::tools

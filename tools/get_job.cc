@@ -1,4 +1,5 @@
 // get_job: the report of one job as it stands, or the caller's recent jobs.
+#include "mcp/utf8.h"
 #include "tools/job_answer.h"
 #include "tools/report.h"
 #include "tools/schemas.h"
@@ -12,20 +13,38 @@ using mcp::Json;
 using mcp::OrderedJson;
 using mcp::ToolResult;
 
+constexpr std::size_t kListed = 10;
+constexpr std::size_t kTold = 5;  // in the text; the structured half has them all
+constexpr std::size_t kSummaryBytes = 200;
+
+std::string told(const job::JobRecord& record, const OrderedJson& line) {
+  return line.at("created").get<std::string>() + "  " + line.at("job_id").get<std::string>() +
+         "  " + line.at("state").get<std::string>() +
+         (record.verdict ? "  " + std::string(job::name(*record.verdict)) : "") + "\n";
+}
+
 ToolResult list(Jobs& jobs, const Json& arguments, const CallContext& context) {
-  const auto limit = arguments.value("limit", std::size_t{20});
+  const auto limit = arguments.value("limit", kListed);
+  const bool is_full = arguments.value("detail", "short") == "full";
+  auto records = jobs.recent(context.principal, limit + 1);
+  const bool has_older = records.size() > limit;
+  if (has_older) records.pop_back();
   OrderedJson lines = OrderedJson::array();
   std::string text;
-  for (const auto& record : jobs.recent(context.principal, limit)) {
+  for (const auto& record : records) {
     OrderedJson line = job_line(record);
-    text += line.at("created").get<std::string>() + "  " + line.at("job_id").get<std::string>() +
-            "  " + line.at("state").get<std::string>() +
-            (record.verdict ? "  " + std::string(job::name(*record.verdict)) : "") + "\n";
+    auto& summary = line.at("summary").get_ref<std::string&>();
+    if (!is_full) summary = mcp::shortened(summary, kSummaryBytes);
+    if (lines.size() < kTold) text += told(record, line);
     lines.push_back(std::move(line));
   }
+  if (lines.size() > kTold)
+    text += "and " + std::to_string(lines.size() - kTold) + " more in `jobs`\n";
+  if (has_older) text += "There are older ones: limit up to 200.";
   if (text.empty()) text = "No jobs yet.";
   ToolResult result{.text = std::move(text)};
   result.structured = {{"jobs", std::move(lines)}};
+  if (has_older) result.structured["older"] = true;
   return result;
 }
 

@@ -80,7 +80,7 @@ ToolResult answer_for_new_job(Jobs& jobs, const std::string& job_id, const Json&
   }
   if (!record) return server_fault("The job has vanished from the journal.", true);
   if (context.may_become_task && !job::is_final(record->state))
-    return {.task = task_handle(*record)};
+    return {.task = task_handle(*record, jobs.kept_for())};
   return answer(*record, detail_of(arguments), jobs, context);
 }
 
@@ -89,11 +89,17 @@ std::string run_elsewhere(const std::string& job_id) {
          " is run by another server on this state directory; only that server can cancel it.";
 }
 
-mcp::TaskHandle task_handle(const JobRecord& record) {
+mcp::TaskHandle task_handle(const JobRecord& record, std::optional<std::chrono::seconds> kept_for) {
   mcp::TaskHandle handle{.id = record.id,
                          .created_at = iso_time(record.created_ns),
                          .updated_at = iso_time(record.updated_ns),
                          .message = std::string(job::name(record.state))};
+  // From its creation on; a job that goes on lives longer than it can say now.
+  if (kept_for) {
+    const std::chrono::nanoseconds lived(record.updated_ns - record.created_ns);
+    handle.ttl_ms =
+        std::chrono::duration_cast<std::chrono::milliseconds>(lived + *kept_for).count();
+  }
   if (record.state == job::State::cancelled)
     handle.status = mcp::TaskStatus::cancelled;
   else if (job::is_final(record.state))
@@ -106,7 +112,7 @@ mcp::Tasks job_tasks(Jobs& jobs) {
                          const CallContext& context) -> std::optional<mcp::TaskState> {
             const auto record = jobs.find(id, context.principal);
             if (!record) return {};
-            mcp::TaskState task{.handle = task_handle(*record)};
+            mcp::TaskState task{.handle = task_handle(*record, jobs.kept_for())};
             if (job::is_final(record->state))
               task.result = answer(*record, Detail::brief, jobs, context);
             return task;

@@ -2,6 +2,8 @@
 // the job if the call that made it is cancelled, and returns the report as it then stands.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 
 #include "mcp/task.h"
@@ -15,8 +17,10 @@ namespace assay::tools {
                                                  const mcp::Json& arguments,
                                                  mcp::CallContext& context);
 
-// A job is a task to a client that can hold one: the task's id is the job's.
-[[nodiscard]] mcp::TaskHandle task_handle(const job::JobRecord& record);
+// A job is a task to a client that can hold one: the task's id is the job's. It is kept for
+// `kept_for` after its end; nothing: for good.
+[[nodiscard]] mcp::TaskHandle task_handle(const job::JobRecord& record,
+                                          std::optional<std::chrono::seconds> kept_for);
 // Why a job of another server is not cancelled here.
 [[nodiscard]] std::string run_elsewhere(const std::string& job_id);
 // `jobs` must outlive the tasks.

@@ -29,6 +29,8 @@ class Jobs {
   using Log = std::function<void(const std::string&)>;
   struct Means {
     bool has_disassembler = false;  // the engine's; what it needs besides is seen when it is used
+    // For this long after its end a job is kept; nothing: for good.
+    std::optional<std::chrono::seconds> kept_for{};
   };
   Jobs(journal::Journal& journal, journal::ArtifactStore& artifacts, node::Engine& engine, Log log,
        Means means);
@@ -64,6 +66,8 @@ class Jobs {
   };
   [[nodiscard]] MachineCode disassemble(const std::string& cubin, const std::stop_token& stop);
   [[nodiscard]] bool has_disassembler() const { return means_.has_disassembler; }
+
+  [[nodiscard]] std::optional<std::chrono::seconds> kept_for() const { return means_.kept_for; }
 
   enum class Cancelled { requested, already_final, not_ours, not_found };
   // not_ours: another server runs it.

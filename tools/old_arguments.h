@@ -1,7 +1,7 @@
 // Arguments as clients of the system before this one send them under its tools' old names: flat
 // ("kernel_source"), nested in "request", or the oldest two codes. Rewritten into what today's
 // tools take; what is already in that form, or in none that is known, is left as it is, for the
-// schema to judge.
+// schema to judge. Where a kernel is given in both forms, both stay, and the schema refuses one.
 //
 // Pure; any thread; throws on no JSON.
 #pragma once
@@ -16,5 +16,12 @@ namespace assay::tools {
 [[nodiscard]] mcp::Json from_old_validate(mcp::Json arguments);
 // For compare: compare_kernels.
 [[nodiscard]] mcp::Json from_old_compare(mcp::Json arguments);
+// For compile_kernel, which has kept its name; options may also stand beside the kernel.
+[[nodiscard]] mcp::Json from_old_compile(mcp::Json arguments);
+
+// The same for calls of evaluate and compare by today's names. Only what is in an older form is
+// touched: what is merely unknown there is refused.
+[[nodiscard]] mcp::Json from_any_evaluate(mcp::Json arguments);
+[[nodiscard]] mcp::Json from_any_compare(mcp::Json arguments);
 
 }  // namespace assay::tools

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "mcp/utf8.h"
 #include "tools/job_resources.h"
 
 namespace assay::tools {
@@ -32,6 +33,43 @@ std::vector<std::string> kernel_types(const std::string& prefix, const CallConte
   return values;
 }
 
+// Throws mcp::BadRequest for a type that nothing here runs.
+std::string known_type(const std::string& type) {
+  std::string known;
+  for (const std::string_view one : kKernelTypes) {
+    if (one == type) return type;
+    known += (known.empty() ? "" : ", ") + std::string(one);
+  }
+  throw mcp::BadRequest("there is no kernel_type \"" + mcp::shortened(type, 60) + "\"; there are " +
+                        known);
+}
+
+// Not every type has a compile step of its own.
+std::string how_to_compile(const std::string& type) {
+  const std::string sizes = "real sizes, also one that is no multiple of the block.";
+  if (type == "cuda") {
+    return "`compile_kernel` until it compiles; its answer holds a contract to start from. "
+           "Complete that with `build_io_contract`: " +
+           sizes;
+  }
+  if (type == "triton") {
+    return "Make its contract with `build_io_contract`, the constexpr parameters as metas: " +
+           sizes + " With it as `io`, `compile_kernel` until it compiles.";
+  }
+  const std::string until = " `evaluate` it alone with until \"validated\" until it runs.";
+  if (type == "multi_kernel")
+    return "Make the entry point's contract with `build_io_contract`." + until;
+  return "State its inputs as the guide says." + until;
+}
+
+// The caller's job of that id. Throws mcp::BadRequest.
+job::JobRecord own_job(Jobs& jobs, const PromptArguments& arguments, const CallContext& context) {
+  const std::string job_id = given(arguments, "job_id", "");
+  auto record = jobs.find(job_id, context.principal);
+  if (!record) throw mcp::BadRequest("Job " + mcp::shortened(job_id, 100) + " not found");
+  return *std::move(record);
+}
+
 mcp::PromptArgument job_argument(Jobs& jobs, bool only_failed) {
   return {.name = "job_id",
           .description = "The job, as a report names it.",
@@ -57,13 +95,13 @@ mcp::Prompt write_kernel() {
                      .description = "cuda unless stated.",
                      .complete = kernel_types}},
       .get = [](const PromptArguments& arguments, const CallContext&) {
-        return say("Write a GPU kernel (kernel_type \"" + given(arguments, "kernel_type", "cuda") +
-                   "\") that does this:\n\n" + given(arguments, "task", "") +
-                   "\n\n1. Write it, and a plain reference that is obviously right.\n"
-                   "2. `compile_kernel` until it compiles; its answer holds a contract to start "
-                   "from. Complete that with `build_io_contract`: real sizes, also one that is "
-                   "no multiple of the block.\n"
-                   "3. `evaluate` with the reference as `ref_kernel`. Read `verdict` and "
+        const std::string type = known_type(given(arguments, "kernel_type", "cuda"));
+        return say("Write a GPU kernel (kernel_type \"" + type + "\") that does this:\n\n" +
+                   given(arguments, "task", "") + "\n\n1. Read assay://guide/" + type +
+                   " and assay://guide/io_contract. Write the kernel, and a plain reference that "
+                   "is obviously right.\n2. " +
+                   how_to_compile(type) +
+                   "\n3. `evaluate` with the reference as `ref_kernel`. Read `verdict` and "
                    "`summary`, mend the one cause they name, and try again.\n"
                    "4. Stop at verdict `passed`. Show the kernel, its contract, and what the "
                    "report says of its time and of what was not checked.");
@@ -77,8 +115,11 @@ mcp::Prompt optimise_kernel(Jobs& jobs) {
       .description = "Faster versions of the kernel of a job, each proven right and compared.",
       .arguments = {job_argument(jobs, false),
                     {.name = "goal", .description = "What is to be reached."}},
-      .get = [](const PromptArguments& arguments, const CallContext&) {
-        const std::string job_id = given(arguments, "job_id", "");
+      .get = [&jobs](const PromptArguments& arguments, const CallContext& context) {
+        const job::JobRecord record = own_job(jobs, arguments, context);
+        const std::string& job_id = record.id;
+        if (record.kind != "kernel")
+          throw mcp::BadRequest("job " + job_id + " is a " + record.kind + ", not of one kernel");
         return say("Make the kernel of job " + job_id +
                    " faster. Goal: " + given(arguments, "goal", "as fast as this device allows") +
                    ".\n\n1. Read " + job_uri(job_id) +
@@ -99,8 +140,13 @@ mcp::Prompt explain_failure(Jobs& jobs) {
           .description =
               "The cause of a job's verdict, at its line, and the smallest change that mends it.",
           .arguments = {job_argument(jobs, true)},
-          .get = [](const PromptArguments& arguments, const CallContext&) {
-            const std::string job_id = given(arguments, "job_id", "");
+          .get = [&jobs](const PromptArguments& arguments, const CallContext& context) {
+            const job::JobRecord record = own_job(jobs, arguments, context);
+            const std::string& job_id = record.id;
+            if (!job::is_final(record.state))
+              throw mcp::BadRequest("job " + job_id + " has not ended yet");
+            if (record.verdict == job::Verdict::passed)
+              throw mcp::BadRequest("job " + job_id + " passed: there is no failure to explain");
             return say("Explain why job " + job_id +
                        " did not pass.\n\n1. `get_job` with detail \"full\", or read " +
                        job_uri(job_id) +

@@ -1,19 +1,22 @@
 #include "tools/refusal.h"
 
+#include "mcp/told_violations.h"
+
 namespace assay::tools {
 
 using mcp::OrderedJson;
 using mcp::ToolResult;
 
 ToolResult refuse(const std::vector<contract::Violation>& violations) {
-  OrderedJson list = OrderedJson::array();
-  std::string text = "Refused; nothing was run.\n";
-  for (const auto& violation : violations) {
-    list.push_back({{"pointer", violation.pointer}, {"message", violation.message}});
-    text += violation.pointer + ": " + violation.message + "\n";
-  }
-  ToolResult result{.structured = {{"status", "client_error"}}, .text = text, .is_error = true};
-  result.structured["error"] = {{"violations", std::move(list)}};
+  std::vector<mcp::Violation> found;
+  found.reserve(violations.size());
+  for (const auto& violation : violations)
+    found.push_back({.pointer = violation.pointer, .message = violation.message});
+  mcp::ToldViolations told = mcp::told_violations(found);
+  ToolResult result{.structured = {{"status", "client_error"}},
+                    .text = "Refused; nothing was run.\n" + told.text,
+                    .is_error = true};
+  result.structured["error"] = std::move(told.error);
   return result;
 }
 

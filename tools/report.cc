@@ -53,6 +53,14 @@ std::string compilation_prefix(const JobRecord& record) {
                                                        : "Compilation error:\n";
 }
 
+// Null if it compiled.
+OrderedJson compilation_error(const JobRecord& record, const StageRecord& compiled) {
+  if (!record.verdict || compiled.status == StageStatus::passed) return nullptr;
+  const json detail = record.conclusion.value("detail", json::object());
+  const std::string summary = record.conclusion.value("summary", std::string());
+  return compilation_prefix(record) + detail.value("log", summary).substr(0, 6000);
+}
+
 OrderedJson exec_result(const JobRecord& record) {
   const StageRecord* compiled = stage(record, "compiled");
   const StageRecord* validated = stage(record, "validated");
@@ -87,9 +95,7 @@ OrderedJson exec_result(const JobRecord& record) {
   if (!record.verdict || record.verdict == Verdict::passed) return result;
   const std::string summary = record.conclusion.value("summary", std::string());
   if (compiled != nullptr && !passed(compiled)) {
-    const json detail = record.conclusion.value("detail", json::object());
-    result["compilation_error"] =
-        compilation_prefix(record) + detail.value("log", summary).substr(0, 6000);
+    result["compilation_error"] = compilation_error(record, *compiled);
   } else if (compiled != nullptr) {
     result["validation_error"] = summary;
   }
@@ -145,6 +151,7 @@ void add_compilation(OrderedJson& out, const JobRecord& record) {
   const StageRecord* compiled = stage(record, "compiled");
   if (is_listing(record)) {
     out["compiled"] = passed(compiled);
+    if (compiled != nullptr) out["compilation_error"] = compilation_error(record, *compiled);
     out["arch"] = record.request.at("listing").at("arch");
   }
   if (compiled == nullptr) return;

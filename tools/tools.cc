@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "engine/journal/unavailable.h"
+#include "tools/answer_cap.h"
 #include "tools/refusal.h"
 
 namespace assay::tools {
@@ -49,7 +50,10 @@ std::vector<mcp::Tool> kernel_tools(Jobs& jobs, const Library* library) {
   tools.push_back(cancel_job(jobs));
   tools.push_back(check_capabilities(jobs));
   tools.push_back(get_server_stats(jobs));
-  for (auto& tool : tools) tool.run = answering_faults(std::move(tool.run));
+  for (auto& tool : tools) {
+    tool.run = answering_faults(std::move(tool.run));
+    tool = capped(std::move(tool));
+  }
   return tools;
 }
 
@@ -60,8 +64,10 @@ std::vector<mcp::Tool> all(Jobs& jobs, const Library* library, Commands commands
   tools.push_back(run_test_generator(jobs, library, commands));
   tools.push_back(benchmark_commits(jobs, library, commands));
   tools.push_back(run_scenario(jobs, library, commands));
-  for (std::size_t i = of_kernels; i < tools.size(); ++i)
+  for (std::size_t i = of_kernels; i < tools.size(); ++i) {
     tools[i].run = answering_faults(std::move(tools[i].run));
+    tools[i] = capped(std::move(tools[i]));
+  }
   return tools;
 }
 

@@ -140,7 +140,9 @@ Assembly::Assembly(const AssemblyOptions& options)
       engine_(engine_command(options, state_dir_), warn),
       library_{.contracts = tools::StoredContracts(contracts_folder(state_dir_)),
                .files = tools::SourceFiles(source_roots(options))},
-      jobs_(journal_, artifacts_, engine_, warn, {.has_disassembler = has_disassembler(options)}),
+      jobs_(journal_, artifacts_, engine_, warn,
+            {.has_disassembler = has_disassembler(options),
+             .kept_for = std::chrono::seconds(options.keep_jobs_for_s)}),
       housekeeping_([this](const std::stop_token& stop) { keep_house(stop); }) {}
 
 void Assembly::keep_house(const std::stop_token& stop) {

@@ -18,6 +18,7 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 #include "cli/assembly.h"
@@ -99,6 +100,7 @@ class Caller {
   [[nodiscard]] const std::stop_token& stop() const { return stop_; }
 
   int call(Json arguments) {
+    if (tool_.adapt) arguments = tool_.adapt(std::move(arguments));
     auto violations = mcp::expand_json_text(schema_, arguments);
     if (violations.empty()) violations = schema_.check(arguments);
     if (!violations.empty()) {
@@ -202,17 +204,25 @@ int written(int code) {
   return kUnwritten;
 }
 
-const mcp::Tool* tool_named(const std::vector<mcp::Tool>& tools, const std::string& name) {
-  const auto found = std::find_if(tools.begin(), tools.end(),
-                                  [&](const mcp::Tool& tool) { return tool.name == name; });
-  return found == tools.end() ? nullptr : &*found;
+// By its name, or by an older one, whose form of arguments it then takes.
+std::optional<mcp::Tool> tool_named(const std::vector<mcp::Tool>& tools, const std::string& name) {
+  for (const mcp::Tool& tool : tools) {
+    if (tool.name == name) return tool;
+    for (const mcp::Alias& alias : tool.aliases) {
+      if (alias.name != name) continue;
+      mcp::Tool meant = tool;
+      meant.adapt = alias.adapt;
+      return meant;
+    }
+  }
+  return std::nullopt;
 }
 
 int call_one_of(const std::vector<mcp::Tool>& tools, const CallOptions& options,
                 const std::stop_token& stop) {
-  const mcp::Tool* tool = tool_named(tools, options.tool);
-  const mcp::Tool* report = tool_named(tools, "get_job");
-  if (tool == nullptr || report == nullptr) {
+  const auto tool = tool_named(tools, options.tool);
+  const auto report = tool_named(tools, "get_job");
+  if (!tool || !report) {
     std::cerr << "no tool named '" << options.tool << "'; there are:";
     for (const auto& one : tools) std::cerr << ' ' << one.name;
     std::cerr << '\n';

@@ -10,6 +10,15 @@
 namespace assay::cli {
 namespace {
 
+// The server's address alone means its MCP endpoint; a path is the user's own.
+std::string endpoint_of(std::string url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string::npos) return url;
+  const std::size_t path = url.find_first_of("/?#", scheme + 3);
+  if (path == std::string::npos) return url + "/mcp";
+  return path + 1 == url.size() && url.back() == '/' ? url + "mcp" : url;
+}
+
 constexpr int kUnwritten = 70;  // a full disk: whoever reads the exit code has no result
 
 }  // namespace
@@ -28,8 +37,8 @@ void add_mcp_config(CLI::App& app, int& code) {
       ->check(CLI::IsMember(known_clients()));
   command->add_option(
       "--url", options->server.url,
-      "A server over HTTP, for example http://127.0.0.1:8000/mcp; default: one that "
-      "the client starts itself");
+      "A server over HTTP, for example http://127.0.0.1:8000 (its /mcp is meant); default: one "
+      "that the client starts itself");
   command->add_option("--token-variable", options->server.token_variable,
                       "The environment variable in which the client finds the token");
   command->add_option("--name", options->server.name, "What the client is to call the server")
@@ -45,6 +54,7 @@ void add_mcp_config(CLI::App& app, int& code) {
           "NAME"));
   command->add_option("serve", options->serve, "After --: further arguments of `assay serve`");
   command->callback([options, &code] {
+    options->server.url = endpoint_of(std::move(options->server.url));
     options->server.command = (executable_folder() / "assay").string();
     options->server.arguments = {"serve", "--stdio"};
     options->server.arguments.insert(options->server.arguments.end(), options->serve.begin(),

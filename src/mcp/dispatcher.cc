@@ -107,7 +107,7 @@ std::variant<Call, RpcError> Dispatcher::admit(Request& request, const Method*& 
   method = find_method(request.method);
   if (!method || !std::holds_alternative<RequestHandler>(method->handler))
     return unknown_method(request.method);
-  if (!method->exists_in(era)) return wrong_era(method->name, era);
+  if (!method->exists_in(era)) return wrong_era(method->name, era, session_client.has_value());
   if (era == Era::legacy && method->needs_session && !session_client) return not_initialized();
   if (const auto meta = request.params.find("_meta");
       meta != request.params.end() && meta->is_object()) {

@@ -192,9 +192,11 @@ Client negotiate(const std::string& requested_revision, const Json& capabilities
           .version = string_member(client_info, "version")};
 }
 
-RpcError wrong_era(std::string_view method, Era met_in) {
-  // A modern-only method without the envelope: the envelope is what is missing.
-  if (met_in == Era::legacy) return bad_meta(kVersionKey, "is required for this method");
+RpcError wrong_era(std::string_view method, Era met_in, bool in_session) {
+  // A modern-only method without the envelope: the envelope is what is missing, but for a client
+  // that has agreed on an older revision.
+  if (met_in == Era::legacy && !in_session)
+    return bad_meta(kVersionKey, "is required for this method");
   return {.code = ErrorCode::method_not_found,
           .message = "the method \"" + std::string(method) + "\" does not exist in this revision"};
 }

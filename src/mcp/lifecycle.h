@@ -52,7 +52,7 @@ struct Freshness {
                                const Json& client_info);
 
 // Methods that exist in one era only say so when they are met in the other.
-[[nodiscard]] RpcError wrong_era(std::string_view method, Era met_in);
+[[nodiscard]] RpcError wrong_era(std::string_view method, Era met_in, bool in_session);
 [[nodiscard]] RpcError not_initialized();
 
 // A request's progress token: absent, a string or an integer.

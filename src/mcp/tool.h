@@ -154,6 +154,9 @@ struct Tool {
   // It cannot answer but with a task: clients that cannot hold one are refused.
   bool needs_task = false;
   std::vector<Alias> aliases{};
+  // For calls by its own name what an alias's `adapt` is for that alias: arguments of an older
+  // shape become today's before they are checked. Empty: they are checked as they are.
+  std::function<Json(Json arguments)> adapt{};
   // The listing's `_meta` member, sent as it is; null for none.
   OrderedJson meta = nullptr;
 };

@@ -6,6 +6,7 @@
 
 #include "mcp/codec.h"
 #include "mcp/json_text.h"
+#include "mcp/told_violations.h"
 #include "mcp/utf8.h"
 
 namespace assay::mcp {
@@ -16,11 +17,11 @@ constexpr std::size_t kMaxEchoBytes = 100;
 constexpr std::chrono::microseconds kQuick{200};
 
 ToolResult refused(const std::string& tool, const std::vector<Violation>& violations) {
-  return {.structured = {{"status", "client_error"},
-                         {"error",
-                          {{"code", "invalid_arguments"}, {"violations", to_json(violations)}}}},
-          .text = "The arguments of " + tool + " were refused; nothing was run.\n" +
-                  describe(violations),
+  ToldViolations told = told_violations(violations);
+  OrderedJson error = {{"code", "invalid_arguments"}};
+  error.update(told.error);
+  return {.structured = {{"status", "client_error"}, {"error", std::move(error)}},
+          .text = "The arguments of " + tool + " were refused; nothing was run.\n" + told.text,
           .is_error = true};
 }
 
@@ -177,7 +178,8 @@ ToolCalls::Ending ToolCalls::guarded(const std::string& what,
 
 ToolResult ToolCalls::judge(const Lookup& tool, Json arguments, CallContext& context) const {
   const Entry& entry = *tool.entry;
-  if (tool.alias && tool.alias->adapt) arguments = tool.alias->adapt(std::move(arguments));
+  const auto& adapt = tool.alias ? tool.alias->adapt : entry.tool.adapt;
+  if (adapt) arguments = adapt(std::move(arguments));
   std::vector<Violation> violations = expand_json_text(entry.input, arguments);
   if (violations.empty()) violations = entry.input.check(arguments);
   if (!violations.empty()) return refused(entry.tool.name, violations);

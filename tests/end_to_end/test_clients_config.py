@@ -54,6 +54,14 @@ class Config(unittest.TestCase):
             self.assertNotIn("--stdio", text)
             tomllib.loads(text) if client == "codex" else json.loads(text)
 
+    def test_the_address_of_a_server_means_its_endpoint_and_a_path_is_the_users_own(self):
+        for given, meant in {"http://box:8000": "http://box:8000/mcp", "http://box:8000/": "http://box:8000/mcp", "https://[::1]:8000": "https://[::1]:8000/mcp",
+                             "http://box:8000/mcp/": "http://box:8000/mcp/", "http://box/gpu/mcp": "http://box/gpu/mcp", "http://box/sse": "http://box/sse"}.items():
+            for client in self.CLIENTS:
+                code, text = config(client, "--url", given)
+                self.assertEqual(code, 0)
+                self.assertIn(f'"{meant}"', text)
+
     def test_a_client_nobody_knows_is_a_mistake_of_usage(self):
         self.assertEqual(config("emacs")[0], 2)
         self.assertEqual(config("claude", "--name", "two words")[0], 2)

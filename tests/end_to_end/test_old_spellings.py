@@ -54,6 +54,20 @@ def with_launch(**more):
     return {**IO, "launch": {**IO["launch"], **more}}
 
 
+# compile_kernel has kept its name; these are its older arguments.
+COMPILED = {
+    "flat": {"kernel_source": ADD, "kernel_type": "cuda"},
+    "flat, all as text": text({"kernel_source": ADD, "kernel_type": "cuda"}),
+    "in request": {"request": {"kernel_source": ADD, "kernel_type": "cuda"}},
+    "in request as text": {"request": text({"kernel_source": ADD, "kernel_type": "cuda"})},
+    "nested, the source by its old name": {"kernel": {"kernel_source": ADD, "kernel_type": "cuda"}},
+    "options beside it": {"kernel_source": DEFINED, "kernel_type": "cuda", "compile_options": ["-DONE=1"]},
+    "options beside a kernel of today": {"kernel": {"source_code": DEFINED, "kernel_type": "cuda"}, "compiler_options": ["-DONE=1"]},
+    "options as text": {"kernel_source": DEFINED, "kernel_type": "cuda", "metadata": {"compiler_options": text(["-DONE=1"])}},
+    "options in metadata as text": {"kernel_source": DEFINED, "kernel_type": "cuda", "metadata": text({"compile_options": ["-DONE=1"]})},
+    "nothing where nothing is": {"kernel_source": ADD, "kernel_type": "cuda", "metadata": None, "io_contract": None, "compile_options": None},
+}
+
 # How it is sent: the tool, its arguments. All of them pass.
 ACCEPTED = {
     # evaluate_kernel
@@ -91,6 +105,12 @@ ACCEPTED = {
     "kernel_name": ("evaluate_kernel", flat(TWO, metadata={"kernel_name": "add"})),
     "compiler_options": ("evaluate_kernel", flat(DEFINED, metadata={"compiler_options": ["-DONE=1"]})),
     "compile_options": ("evaluate_kernel", flat(DEFINED, metadata={"compile_options": ["-DONE=1"]})),
+    "compiler_options as text": ("evaluate_kernel", flat(DEFINED, metadata={"compiler_options": text(["-DONE=1"])})),
+    "flat, under today's name": ("evaluate", flat()),
+    "flat in request, under today's name": ("evaluate", {"request": flat()}),
+    "compare, flat, under today's name": ("compare", pair()),
+    "compare, in request, under today's name": ("compare", {"request": {"ref_kernel": NEW, "custom_kernel": NEW}}),
+    "the source by its old name in a kernel": ("evaluate", {"kernel": {"kernel_source": ADD, "kernel_type": "cuda", "io": IO}}),
     "compile_options, nested": ("evaluate", {"kernel": {**kernel(DEFINED), "metadata": {"compile_options": ["-DONE=1"]}}}),
     "name_expressions": ("evaluate_kernel", flat(TEMPLATE, metadata={"name_expressions": ["add<float>"], "kernel_name": "add<float>"})),
     "backend": ("evaluate_kernel", flat(metadata={"backend": "nvrtc"})),
@@ -123,11 +143,32 @@ class OldSpellings(unittest.TestCase):
                     self.assertGreater(report["compilation_time"], 0)
                     self.assertNotIn("timed", [stage["name"] for stage in report["stages"] if stage["status"] == "passed"])
 
+    def test_compile_kernel_takes_its_old_arguments_and_gives_their_answer(self):
+        for how, arguments in COMPILED.items():
+            with self.subTest(how):
+                result = self.server.call("compile_kernel", arguments)
+                report = result["structuredContent"]
+                self.assertEqual(report.get("verdict"), "passed", result["content"][0]["text"])
+                self.assertEqual((report["compiled"], report["status"], report["compilation_error"]), (True, "success", None))
+        report = self.server.call("compile_kernel", {"kernel_source": BROKEN, "kernel_type": "cuda"})["structuredContent"]
+        self.assertEqual((report["compiled"], report["status"], report["verdict"]), (False, "success", "compile_failed"))
+        self.assertIn("MISSING", report["compilation_error"])
+
+    def test_counters_asked_for_in_the_old_way_are_counted(self):
+        asked = self.server.call("evaluate_kernel", flat(enable_device_metrics=True))["structuredContent"]
+        said = self.server.call("evaluate", {"kernel": NEW, "num_trials": 2, "device_metrics": "on"})["structuredContent"]
+        self.assertEqual(asked["device_metrics"].keys(), said["device_metrics"].keys())
+
     def test_what_is_wrong_is_refused_by_the_name_it_has_now(self):
         for how, (tool, arguments, pointer) in {
                 "no source": ("evaluate_kernel", {"kernel_type": "cuda"}, "/kernel"),
                 "text that is no JSON": ("evaluate_kernel", flat(io_contract="{"), "/kernel/io"),
                 "a request that is none": ("compare_kernels", {"request": 7}, ""),
+                "two kernels": ("evaluate_kernel", flat(kernel=NEW), "/kernel_source"),
+                "two kernels, under today's name": ("evaluate", flat(kernel=NEW), "/kernel_source"),
+                "two references": ("compare_kernels", pair(ref_kernel=NEW), "/ref_kernel_source"),
+                "two kernels to compile": ("compile_kernel", {"kernel": {"source_code": ADD, "kernel_type": "cuda"}, "kernel_source": ADD}, "/kernel_source"),
+                "an old word under a new name": ("evaluate", {"kernel": NEW, "enable_device_metrics": True}, "/enable_device_metrics"),
                 "trials": ("evaluate_kernel", flat(num_trials=0), "/num_trials"),
                 "one kernel": ("compare_kernels", {"ref_kernel_source": ADD, "ref_kernel_type": "cuda"}, "/custom_kernel")}.items():
             with self.subTest(how):

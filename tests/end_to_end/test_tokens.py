@@ -82,6 +82,7 @@ class Tokens(unittest.TestCase):
         yield "passed", "compile_kernel", {"kernel": {"source_code": ADD, "kernel_type": "cuda"}}
         thirty = "".join(ADD.replace("add", f"add_number_{k}") for k in range(30))
         yield "passed", "compile_kernel", {"kernel": {"source_code": thirty, "kernel_type": "cuda"}}
+        yield "compile_failed", "compile_kernel", {"kernel": {"source_code": errors, "kernel_type": "cuda"}}
 
     def test_a_default_answer_is_affordable_whatever_it_says(self):
         for verdict, tool, arguments in self.cases():
@@ -103,6 +104,69 @@ class Tokens(unittest.TestCase):
                 self.assertNotIn('":', text)
                 if verdict != "compile_failed":
                     self.assertLessEqual(len(text.splitlines()), 8, text)
+
+    def check_short(self, result):
+        text = "".join(block.get("text", "") for block in result["content"])
+        self.assertLessEqual(len(text.splitlines()), 8, text)
+        self.assertLessEqual(tokens(result["structuredContent"]) + tokens(result["content"]), MAX_ANSWER)
+        return result["structuredContent"]
+
+    def test_a_refusal_is_affordable_whatever_was_wrong(self):
+        bad = {"args": [{"name": f"x{k}", "type": "tensor", "tensor_spec": {"shape": [0], "dtype": "float99"}} for k in range(500)]}
+        error = self.check_short(self.server.call("evaluate", {"kernel": kernel(ADD, bad)}))["error"]
+        self.assertGreaterEqual(error["violations_total"], 500)
+        self.assertEqual(error["violations"][0]["pointer"], "/kernel/io/args/0/tensor_spec/dtype")
+        unknown = {f"{'n' * 150}_{k}": 1 for k in range(300)}
+        for tool in ("evaluate", "compile_kernel", "build_io_contract", "get_job"):
+            with self.subTest(tool):
+                error = self.check_short(self.server.call(tool, unknown))["error"]
+                self.assertLess(len(error["violations"]), error["violations_total"])
+
+    def test_a_large_contract_is_left_out_whole_and_can_be_had(self):
+        _, io = many_outputs(100)
+        source, _ = many_outputs(60)
+        for arguments in ({"io": io}, {"kernel": {"source_code": "#define SCALE 1\n" + source}}):
+            with self.subTest(list(arguments)):
+                brief = self.check_short(self.server.call("build_io_contract", arguments))
+                self.assertNotIn("io_contract", brief)
+                self.assertIn("save_as", brief["io_contract_omitted"])
+                self.assertGreater(brief["explanation_total"], 50)
+                whole = self.server.call("build_io_contract", {**arguments, "detail": "full"})["structuredContent"]
+                self.assertGreater(len(whole["io_contract"]["args"]), 60)
+                self.assertEqual(len(whole["explanation"]), brief["explanation_total"])
+        small = self.check_short(self.server.call("build_io_contract", {"io": contract()}))
+        self.assertEqual([arg["name"] for arg in small["io_contract"]["args"]], ["a", "b", "out", "n"])
+
+    def test_many_kernels_of_many_parameters_are_affordable(self):
+        source, _ = many_outputs(60)
+        many = "#define SCALE 1\n" + "".join(source.replace("many(", f"many_{k}(") for k in range(20))
+        report = self.check_short(self.server.call("compile_kernel", {"kernel": {"source_code": many, "kernel_type": "cuda"}}))
+        self.assertEqual((report["verdict"], report["kernels_total"]), ("passed", 20))
+
+    def test_a_list_of_jobs_is_affordable(self):
+        with Server() as server:
+            for k in range(12):
+                server.call("compile_kernel", {"kernel": {"source_code": f"__global__ void k{k}() {{}}", "kernel_type": "cuda"}})
+            listed = self.check_short(server.call("get_job", {}))
+            self.assertEqual((len(listed["jobs"]), listed["older"]), (10, True))
+            everything = server.call("get_job", {"limit": 200})["structuredContent"]
+            self.assertEqual((len(everything["jobs"]), "older" in everything), (12, False))
+
+    def test_no_answer_is_longer_than_its_cap(self):
+        many = "".join(ADD.replace("add", f"add_{k}") for k in range(40))
+        arguments = {"kernel": {"source_code": many, "kernel_type": "cuda"}, "include_ptx": True, "detail": "full"}
+        for cap in (300, 2000, 20000):
+            result = self.server.call("compile_kernel", {**arguments, "max_tokens": cap})
+            with self.subTest(cap):
+                said = "".join(block.get("text", "") for block in result["content"])
+                self.assertLessEqual(tokens(result["structuredContent"]) + tokens(said), cap)
+                report = result["structuredContent"]
+                self.assertEqual((report["verdict"], report["status"]), ("passed", "success"))
+                for cut in report.get("truncated", []):
+                    self.assertLess(cut["kept"], cut["of"])
+        self.assertNotIn("truncated", self.server.call("compile_kernel", {**arguments, "max_tokens": 1000000})["structuredContent"])
+        refused = self.server.call("evaluate", {"kernel": kernel(ADD), "max_tokens": 5})
+        self.assertEqual(refused["structuredContent"]["error"]["violations"][0]["pointer"], "/max_tokens")
 
     def test_what_is_left_out_can_be_read(self):
         verdict, tool, arguments = next(case for case in self.cases() if case[0] == "compile_failed")

@@ -29,7 +29,7 @@ TEST_CASE("flat arguments of evaluate_kernel become a kernel and its reference")
     "kernel": {"source_code": "k", "kernel_type": "cuda", "io": {"args": []},
                "metadata": {"kernel_name": "k"}},
     "ref_kernel": {"source_code": "r", "kernel_type": "torch"},
-    "num_trials": 5, "rtol": 0.1})")
+    "num_trials": 5, "rtol": 0.1, "device_metrics": "on"})")
                            .dump());
   check_schema("evaluate.input.json", made);
   CHECK(tools::from_old_validate(read(R"({"kernel_source": "k", "kernel_type": "cuda"})"))
@@ -60,6 +60,32 @@ TEST_CASE("flat arguments of compare_kernels, and the oldest form, become two ke
   check_schema("compare.input.json", oldest);
 }
 
+TEST_CASE("flat arguments of compile_kernel become a kernel, options beside it its metadata") {
+  for (const char* text :
+       {R"({"kernel_source": "k", "kernel_type": "cuda", "compile_options": ["-O3"]})",
+        R"({"request": {"kernel_source": "k", "kernel_type": "cuda", "compile_options": ["-O3"]}})",
+        R"({"kernel": {"kernel_source": "k", "kernel_type": "cuda"}, "compile_options": ["-O3"]})",
+        R"({"kernel": {"source_code": "k", "kernel_type": "cuda", "metadata": "{}"},
+            "compile_options": ["-O3"]})"}) {
+    INFO(text);
+    const Json made = tools::from_old_compile(read(text));
+    CHECK(made.dump() == read(R"({"kernel": {"source_code": "k", "kernel_type": "cuda",
+                                  "metadata": {"compile_options": ["-O3"]}}})")
+                             .dump());
+    check_schema("compile_kernel.input.json", made);
+  }
+}
+
+TEST_CASE("of a kernel given in both forms neither is dropped: the schema refuses one") {
+  const Json both = read(R"({"kernel": {"source_code": "k", "kernel_type": "cuda"},
+                             "kernel_source": "other", "kernel_type": "cuda"})");
+  for (const Json& made : {tools::from_old_evaluate(both), tools::from_any_evaluate(both),
+                           tools::from_old_compile(both)}) {
+    CHECK(made.at("kernel").at("source_code") == Json("k"));
+    CHECK(made.at("kernel_source") == Json("other"));
+  }
+}
+
 TEST_CASE("what is no object or of no known form is left for the schema to judge") {
   for (const char* text : {"[]", "7", "null", "\"x\"", "{}", R"({"request": 7})",
                            R"({"request": "{"})", R"({"kernel": 1})", R"({"kernel_source": null})",
@@ -68,6 +94,8 @@ TEST_CASE("what is no object or of no known form is left for the schema to judge
     CHECK_NOTHROW(tools::from_old_evaluate(read(text)));
     CHECK_NOTHROW(tools::from_old_validate(read(text)));
     CHECK_NOTHROW(tools::from_old_compare(read(text)));
+    CHECK_NOTHROW(tools::from_old_compile(read(text)));
+    CHECK(tools::from_any_evaluate(read("{\"num_trials\": 7}")).dump() == R"({"num_trials":7})");
   }
   CHECK(tools::from_old_compare(read(R"({"request": 7})")).dump() == R"({"request":7})");
 }

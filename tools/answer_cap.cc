@@ -1,0 +1,172 @@
+#include "tools/answer_cap.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "mcp/codec.h"
+#include "mcp/place.h"
+#include "mcp/utf8.h"
+
+namespace assay::tools {
+namespace {
+
+using mcp::OrderedJson;
+
+constexpr std::size_t kBytesPerToken = 3;
+constexpr std::size_t kToldCuts = 8;
+constexpr std::size_t kShortTextBytes = 60;  // a text is not cut below this
+constexpr std::array kKept = {"job_id", "status", "state", "verdict", "trust", "truncated"};
+// A contract or a source that is cut is another one.
+constexpr std::array kWhole = {"io_contract", "io", "contract", "text", "reproduce", "metadata"};
+
+template <std::size_t N>
+bool is_one_of(const std::array<const char*, N>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::size_t bytes_of(const OrderedJson& value) { return mcp::encode(value).size(); }
+
+struct Cut {
+  std::size_t kept = 0;
+  std::size_t of = 0;
+};
+
+// One structured answer being made smaller, a bit at a time.
+class Cutting {
+ public:
+  explicit Cutting(OrderedJson& root) : root_(root) {}
+
+  // False: nothing is left that may be cut.
+  bool cut_heaviest() {
+    OrderedJson::iterator top = heaviest_member();
+    if (top == root_.end()) return false;
+    const std::string name = top.key();
+    const std::string pointer = "/" + mcp::pointer_segment(name);
+    const bool is_in_parts = top->is_structured() || top->is_string();
+    if (is_one_of(kWhole, name) || !is_in_parts || !shrink(*top, pointer)) {
+      drop_told_below(pointer);
+      note(pointer, 0, size_of(*top));
+      root_.erase(top);
+    }
+    return true;
+  }
+
+  [[nodiscard]] OrderedJson told() const {
+    OrderedJson list = OrderedJson::array();
+    for (const auto& [pointer, cut] : cuts_) {
+      if (list.size() == kToldCuts) break;
+      list.push_back({{"pointer", pointer}, {"kept", cut.kept}, {"of", cut.of}});
+    }
+    return list;
+  }
+
+ private:
+  OrderedJson::iterator heaviest_member() {
+    auto heaviest = root_.end();
+    std::size_t most = 0;
+    for (auto member = root_.begin(); member != root_.end(); ++member) {
+      const std::size_t bytes = is_one_of(kKept, member.key()) ? 0 : bytes_of(*member);
+      if (bytes > most) {
+        most = bytes;
+        heaviest = member;
+      }
+    }
+    return heaviest;
+  }
+
+  static std::size_t size_of(const OrderedJson& value) {
+    return value.is_array() ? value.size() : bytes_of(value);
+  }
+
+  // False: there is nothing in it that can be cut and still mean something.
+  bool shrink(OrderedJson& value, const std::string& pointer) {
+    if (value.is_string()) return shrink_text(value, pointer);
+    if (!value.is_structured() || value.empty()) return false;
+    auto heaviest = value.begin();
+    std::size_t most = 0;
+    for (auto member = value.begin(); member != value.end(); ++member) {
+      const std::size_t bytes = bytes_of(*member);
+      if (bytes > most) {
+        most = bytes;
+        heaviest = member;
+      }
+    }
+    if (value.is_array() && value.size() > 1 && most * 2 < bytes_of(value))
+      return halve(value, pointer);
+    const std::string step = value.is_array()
+                                 ? std::to_string(std::distance(value.begin(), heaviest))
+                                 : mcp::pointer_segment(heaviest.key());
+    if (!value.is_array() && is_one_of(kWhole, heaviest.key())) return false;
+    if (shrink(*heaviest, pointer + "/" + step)) return true;
+    return value.is_array() && value.size() > 1 && halve(value, pointer);
+  }
+
+  bool halve(OrderedJson& list, const std::string& pointer) {
+    const std::size_t before = list.size();
+    const std::size_t kept = before / 2;
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(kept), list.end());
+    for (std::size_t i = kept; i < before; ++i) drop_told_below(pointer + "/" + std::to_string(i));
+    note(pointer, kept, before);
+    return true;
+  }
+
+  bool shrink_text(OrderedJson& value, const std::string& pointer) {
+    auto& text = value.get_ref<std::string&>();
+    if (text.size() <= kShortTextBytes) return false;
+    const std::size_t before = text.size();
+    text = mcp::shortened(text, std::max(kShortTextBytes, before / 2));
+    note(pointer, text.size(), before);
+    return text.size() < before;
+  }
+
+  void note(const std::string& pointer, std::size_t kept, std::size_t of) {
+    cuts_.try_emplace(pointer, Cut{.of = of}).first->second.kept = kept;
+  }
+
+  void drop_told_below(const std::string& pointer) {
+    std::erase_if(cuts_, [&](const auto& one) { return one.first.starts_with(pointer + "/"); });
+  }
+
+  OrderedJson& root_;
+  std::map<std::string, Cut> cuts_{};
+};
+
+std::size_t links_bytes(const mcp::ToolResult& result) {
+  std::size_t bytes = 0;
+  for (const auto& link : result.links)
+    bytes += link.uri.size() + link.name.size() + link.title.size() + link.description.size();
+  return bytes;
+}
+
+}  // namespace
+
+void cap(mcp::ToolResult& result, std::size_t max_tokens) {
+  if (result.task || !result.structured.is_object()) return;
+  const std::size_t limit = max_tokens * kBytesPerToken;
+  if (result.text.size() + bytes_of(result.structured) + links_bytes(result) <= limit) return;
+  // What is told twice gives way first: the text is a summary of the rest.
+  result.text = mcp::shortened(result.text, limit / 4);
+  result.text += "\n(cut to max_tokens; `truncated` says what)";
+  Cutting cutting(result.structured);
+  do {
+    if (!cutting.cut_heaviest()) break;
+    result.structured["truncated"] = cutting.told();
+  } while (result.text.size() + bytes_of(result.structured) + links_bytes(result) > limit);
+}
+
+mcp::Tool capped(mcp::Tool tool) {
+  const auto properties = tool.input_schema.find("properties");
+  if (properties == tool.input_schema.end() || !properties->contains("max_tokens")) return tool;
+  tool.run = [run = std::move(tool.run)](const mcp::Json& arguments, mcp::CallContext& context) {
+    mcp::ToolResult result = run(arguments, context);
+    if (const auto most = arguments.find("max_tokens"); most != arguments.end())
+      cap(result, most->get<std::size_t>());
+    return result;
+  };
+  return tool;
+}
+
+}  // namespace assay::tools
