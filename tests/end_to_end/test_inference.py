@@ -10,6 +10,7 @@ from kernel_file import all_kernels
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "kernels")
 # What only the data, a callee or the caller knows.
 NOT_TOLD = {
+    "atomic_ref_extrema": "a library's atomic reference is a pointer in an object: what it writes is not seen",
     "collatz": "ends only for a positive start, and inputs may be 0",
     "compact": "how much it writes depends on the data",
     "cooperative_tiles": "its group's size is a template argument of the library",

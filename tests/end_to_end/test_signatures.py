@@ -69,11 +69,11 @@ class Signatures(unittest.TestCase):
         with Server() as server:
             for name, text, metadata in sources():
                 kernel = {"source_code": text, "kernel_type": "cuda", "metadata": metadata}
-                report = server.call("compile_kernel", {"kernel": kernel})["structuredContent"]
+                report = server.call("compile_kernel", {"kernel": kernel, "detail": "full"})["structuredContent"]
                 self.assertEqual(report["verdict"], "passed", (name, report.get("summary")))
                 for compiled in report["kernels"]:
                     place = f"{name}: {compiled['signature']}"
-                    asked = {"kernel": {"source_code": text, "metadata": {"kernel_name": compiled["name"]}}}
+                    asked = {"kernel": {"source_code": text, "metadata": {"kernel_name": compiled["name"]}}, "detail": "full"}
                     result = server.call("build_io_contract", asked)
                     if result["isError"] and "more than the limit" in result["content"][0]["text"]:
                         # Square tensors of the size that is guessed for a vector: the refusal says what to lower.
