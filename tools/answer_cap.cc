@@ -43,7 +43,7 @@ class Cutting {
   bool cut_heaviest() {
     OrderedJson::iterator top = heaviest_member();
     if (top == root_.end()) return false;
-    const std::string name = top.key();
+    const std::string& name = top.key();
     const std::string pointer = "/" + mcp::pointer_segment(name);
     const bool is_in_parts = top->is_structured() || top->is_string();
     if (is_one_of(kWhole, name) || !is_in_parts || !shrink(*top, pointer)) {
