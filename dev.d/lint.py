@@ -21,6 +21,8 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+# What torch_cuda sources are compiled with: torch and CUDA are where such a source is.
+WITH_TORCH = ROOT / "src" / "engine" / "python" / "wrapper"
 CACHE = ROOT / "build" / "lint"
 DATABASE = ROOT / "build" / "dev" / "compile_commands.json"
 # Names of machines and of ways of working that have no place in the repository.
@@ -177,7 +179,7 @@ def checks_for(path: pathlib.Path):
             yield check_tidy
     elif path.suffix == ".h":
         # Where there is a source of the same name it includes the header first, which shows as much.
-        if not path.with_suffix(".cc").is_file():
+        if not path.with_suffix(".cc").is_file() and WITH_TORCH not in path.parents:
             yield check_header
     elif path.suffix == ".py":
         yield check_python
