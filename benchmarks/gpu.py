@@ -39,6 +39,10 @@ def evaluate(server, source, n, **more):
     return report, (time.monotonic() - begin) * 1e3
 
 
+def full_stages(server, report):
+    return server.call("get_job", {"job_id": report["job_id"], "detail": "full"})["structuredContent"]["stages"]
+
+
 def compare(server, reference, candidate, n):
     return server.call("compare", {"ref_kernel": kernel(reference, contract(n=n)),
                                    "custom_kernel": kernel(candidate, contract(n=n))})["structuredContent"]
@@ -54,7 +58,8 @@ def warm_evaluations(server):
         rest = statistics.median(ms - sum(s["ms"] for s in report["stages"]) for report, ms in runs)
         print(f"  beside the stages: {rest:.1f} ms")
         p50 = statistics.median(ms for _, ms in runs)
-        print(f"  stages: {stages}", flush=True)
+        timed = next(stage for stage in full_stages(server, runs[-1][0]) if stage["name"] == "timed")
+        print(f"  stages: {stages}; of timed: {timed['body']['spent_ms']}", flush=True)
         tell(f"warm evaluate, 1 M elements, 100 timed runs, {what}",
              f"p50 {p50:.0f} ms, p95 {percentile([ms for _, ms in runs], 0.95):.0f} ms", f"{goal_ms} ms", p50 <= goal_ms)
     time.sleep(IDLE_S)

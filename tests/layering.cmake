@@ -29,7 +29,7 @@ room(src/engine/runner       ROOMS engine/frames engine/confinement engine/judge
                                    engine/posix
                              LIBRARIES json cuda)
 # wrapper/ is text for another compiler, which travels inside the engine: no part of this build.
-room(src/engine/python       ROOMS engine/confinement engine/emulator engine/posix LIBRARIES cuda)
+room(src/engine/python       ROOMS engine/confinement engine/emulator engine/posix LIBRARIES json cuda)
 room(src/engine/node         ROOMS engine/frames engine/job engine/contract engine/source engine/confinement engine/posix
                              LIBRARIES json)
 room(src/mcp                 LIBRARIES json boost spdlog openssl)

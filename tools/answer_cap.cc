@@ -17,6 +17,7 @@ using mcp::OrderedJson;
 
 constexpr std::size_t kBytesPerToken = 3;
 constexpr std::size_t kToldCuts = 8;
+constexpr std::size_t kLinksShare = 8;       // of the cap
 constexpr std::size_t kShortTextBytes = 60;  // a text is not cut below this
 constexpr std::array kKept = {"job_id", "status", "state", "verdict", "trust", "truncated"};
 // A contract or a source that is cut is another one.
@@ -47,9 +48,7 @@ class Cutting {
     const std::string pointer = "/" + mcp::pointer_segment(name);
     const bool is_in_parts = top->is_structured() || top->is_string();
     if (is_one_of(kWhole, name) || !is_in_parts || !shrink(*top, pointer)) {
-      drop_told_below(pointer);
-      note(pointer, 0, size_of(*top));
-      root_.erase(top);
+      leave_out(root_, std::string(name), pointer);
     }
     return true;
   }
@@ -99,9 +98,18 @@ class Cutting {
     const std::string step = value.is_array()
                                  ? std::to_string(std::distance(value.begin(), heaviest))
                                  : mcp::pointer_segment(heaviest.key());
-    if (!value.is_array() && is_one_of(kWhole, heaviest.key())) return false;
+    if (!value.is_array() && is_one_of(kWhole, heaviest.key())) {
+      leave_out(value, std::string(heaviest.key()), pointer + "/" + step);
+      return true;
+    }
     if (shrink(*heaviest, pointer + "/" + step)) return true;
     return value.is_array() && value.size() > 1 && halve(value, pointer);
+  }
+
+  void leave_out(OrderedJson& value, const std::string& name, const std::string& pointer) {
+    drop_told_below(pointer);
+    note(pointer, 0, size_of(value.at(name)));
+    value.erase(name);
   }
 
   bool halve(OrderedJson& list, const std::string& pointer) {
@@ -135,9 +143,11 @@ class Cutting {
 };
 
 std::size_t links_bytes(const mcp::ToolResult& result) {
+  constexpr std::size_t kNamesOfMembers = 70;
   std::size_t bytes = 0;
   for (const auto& link : result.links)
-    bytes += link.uri.size() + link.name.size() + link.title.size() + link.description.size();
+    bytes += link.uri.size() + link.name.size() + link.title.size() + link.description.size() +
+             link.mime_type.size() + kNamesOfMembers;
   return bytes;
 }
 
@@ -146,15 +156,24 @@ std::size_t links_bytes(const mcp::ToolResult& result) {
 void cap(mcp::ToolResult& result, std::size_t max_tokens) {
   if (result.task || !result.structured.is_object()) return;
   const std::size_t limit = max_tokens * kBytesPerToken;
-  if (result.text.size() + bytes_of(result.structured) + links_bytes(result) <= limit) return;
+  const auto too_long = [&] {
+    return result.text.size() + bytes_of(result.structured) + links_bytes(result) > limit;
+  };
+  if (!too_long()) return;
   // What is told twice gives way first: the text is a summary of the rest.
   result.text = mcp::shortened(result.text, limit / 4);
-  result.text += "\n(cut to max_tokens; `truncated` says what)";
+  result.text += " (cut; `truncated` says what)";
+  while (!result.links.empty() && links_bytes(result) > limit / kLinksShare)
+    result.links.pop_back();
   Cutting cutting(result.structured);
   do {
     if (!cutting.cut_heaviest()) break;
     result.structured["truncated"] = cutting.told();
-  } while (result.text.size() + bytes_of(result.structured) + links_bytes(result) > limit);
+  } while (too_long());
+  // Of very few tokens even what tells the cuts takes too many.
+  const auto told = result.structured.find("truncated");
+  while (told != result.structured.end() && told->size() > 1 && too_long())
+    told->erase(told->size() - 1);
 }
 
 mcp::Tool capped(mcp::Tool tool) {

@@ -1,8 +1,8 @@
 // The hard cap of an answer: what a caller says with `max_tokens` is all that it gets, the text and
 // the structured half together. The heaviest lists and texts are cut first; what is cut is told in
-// `truncated` [{pointer, kept, of}] (the first eight cuts), `of` being what there was: items of a
-// list, bytes of a text; a member that means nothing in part is left out whole (kept 0). Which job
-// it is and how it ended is never cut. Pure.
+// `truncated` [{pointer, kept, of}] (the first eight cuts, fewer where they alone are too long),
+// `of` being what there was: items of a list, bytes of a text; a member that means nothing in part
+// is left out whole (kept 0). Which job it is and how it ended is never cut. Pure.
 #pragma once
 
 #include <cstddef>

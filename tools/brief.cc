@@ -3,6 +3,8 @@
 #include <array>
 #include <string>
 
+#include "mcp/utf8.h"
+
 namespace assay::tools {
 namespace {
 
@@ -20,7 +22,8 @@ constexpr std::size_t kCompactBytes = 2'500;
 constexpr std::size_t kContractBytes = 3'500;
 constexpr std::size_t kFirstMismatches = 3;
 constexpr std::size_t kNamedOutputs = 6;
-constexpr std::size_t kLogBytes = 900;
+constexpr std::size_t kSummaryBytes = 600;
+constexpr std::size_t kSaidBytes = 300;  // of each text in a diagnostic, a warning, a finding
 constexpr std::size_t kPrintedBytes = 500;
 
 // Of a list, the first ones; `<name>_total` says how many there were.
@@ -47,6 +50,16 @@ bool cut(OrderedJson& holder, const char* name, std::size_t bytes) {
   return true;
 }
 
+// Every text in it, however deep; "…" marks a cut.
+void shorten_texts(OrderedJson& value, std::size_t bytes) {
+  if (value.is_string()) {
+    auto& text = value.get_ref<std::string&>();
+    if (text.size() > bytes) text = mcp::shortened(text, bytes);
+  } else if (value.is_structured()) {
+    for (OrderedJson& part : value) shorten_texts(part, bytes);
+  }
+}
+
 OrderedJson only(const OrderedJson& whole, std::initializer_list<const char*> names) {
   OrderedJson part = OrderedJson::object();
   for (const char* name : names)
@@ -65,7 +78,7 @@ void shorten_outputs(OrderedJson& validation) {
     output.erase("map");
     if (output.value("ok", false)) {
       kept.push_back(only(output, {"name", "dtype", "shape", "elements", "mismatches", "ok",
-                                   "max_abs_error", "max_rel_error", "tolerance"}));
+                                   "max_abs_error", "max_rel_error", "precision", "tolerance"}));
     } else if (!told_one) {
       told_one = true;
       if (output.contains("first")) keep_first(output, "first", kFirstMismatches);
@@ -114,6 +127,11 @@ void shorten_draft(OrderedJson& report) {
 void make_brief(OrderedJson& report) {
   keep_first(report, "diagnostics", kDiagnostics);
   for (const char* list : {"evidence", "warnings"}) keep_first(report, list, kFindings);
+  for (const char* said : {"diagnostics", "evidence", "warnings", "error"})
+    if (const auto found = report.find(said); found != report.end())
+      shorten_texts(*found, kSaidBytes);
+  if (const auto summary = report.find("summary"); summary != report.end())
+    shorten_texts(*summary, kSummaryBytes);
   shorten_kernels(report);
   shorten_draft(report);
   if (const auto validation = report.find("validation"); validation != report.end()) {
@@ -125,12 +143,12 @@ void make_brief(OrderedJson& report) {
       error != report.end() && error->value("output", OrderedJson()).is_object())
     (*error)["output"] = only(error->at("output"), {"name", "mismatches", "elements"});
   if (const auto result = report.find("kernel_exec_result"); result != report.end()) {
-    if (cut(*result, "compilation_error", kLogBytes))
+    if (cut(*result, "compilation_error", kBriefLogBytes))
       result->at("compilation_error").get_ref<std::string&>() +=
           "\n… (the whole log is a resource)";
-    (void)cut(*result, "validation_error", kLogBytes);
+    (void)cut(*result, "validation_error", kBriefLogBytes);
   }
-  if (cut(report, "compilation_error", kLogBytes))
+  if (cut(report, "compilation_error", kBriefLogBytes))
     report.at("compilation_error").get_ref<std::string&>() += "\n… (the whole log is a resource)";
 }
 

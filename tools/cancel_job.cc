@@ -1,6 +1,5 @@
 // cancel_job: ends a job and all its processes; the answer is its report after that.
 #include "tools/job_answer.h"
-#include "tools/refusal.h"
 #include "tools/schemas.h"
 #include "tools/tools.h"
 
@@ -17,7 +16,12 @@ constexpr double kCancelWaitS = 10;
 ToolResult run(Jobs& jobs, const Json& arguments, CallContext& context) {
   const std::string job_id = arguments.at("job_id");
   if (jobs.cancel(job_id, context.principal) == Jobs::Cancelled::not_ours) {
-    return server_fault(run_elsewhere(job_id), false);
+    // No verdict: the job runs on.
+    return {.structured = {{"job_id", job_id},
+                           {"status", "client_error"},
+                           {"error", {{"message", run_elsewhere(job_id)}}}},
+            .text = run_elsewhere(job_id),
+            .is_error = true};
   }
   return answer_for_job(jobs, job_id, {{"job_id", job_id}, {"wait_s", kCancelWaitS}}, context);
 }

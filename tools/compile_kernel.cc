@@ -67,6 +67,9 @@ std::optional<ToolResult> refuse_arch(Jobs& jobs, const std::string& arch) {
                              "numbers");
 }
 
+// More is read as a resource: an answer that is all PTX is read by nobody.
+constexpr std::uint64_t kMaxIncludedPtxBytes = 256U << 10;
+
 // The PTX beside the report, for callers that cannot read artifacts.
 void include_ptx(Jobs& jobs, const std::string& job_id, const CallContext& context,
                  ToolResult& result) {
@@ -74,7 +77,12 @@ void include_ptx(Jobs& jobs, const std::string& job_id, const CallContext& conte
   if (!record) return;
   for (const auto& link : record->artifacts) {
     if (link.name != "ptx") continue;
-    if (auto ptx = jobs.artifact(link)) result.structured["ptx"] = std::move(*ptx);
+    if (link.bytes > kMaxIncludedPtxBytes) {
+      result.structured["ptx_omitted"] = {{"bytes", link.bytes},
+                                          {"uri", artifact_uri(job_id, link.name)}};
+    } else if (auto ptx = jobs.artifact(link)) {
+      result.structured["ptx"] = std::move(*ptx);
+    }
   }
 }
 
@@ -148,17 +156,12 @@ ToolResult run(Jobs& jobs, const Library* library, const Json& arguments, CallCo
   if (arguments.contains("python")) kernel.body["python"] = arguments.at("python");
   if (auto refused = refuse_isolation(jobs, arguments)) return std::move(*refused);
   const Json listing = {{"arch", arch}, {"draft", inferred_draft(kernel)}};
-  std::string job_id;
-  try {
-    job_id = jobs.submit(job::kernel_kind(),
-                         {{"kernel", kernel.body},
-                          {"listing", listing},
-                          {"warnings", warnings_json(kernel.warnings)}},
-                         context.principal);
-  } catch (const journal::JournalUnavailable& error) {
-    return server_fault(
-        std::string("The job could not be recorded, so it was not run: ") + error.what(), true);
-  }
+  auto submitted = submit_job(
+      jobs, job::kernel_kind(),
+      {{"kernel", kernel.body}, {"listing", listing}, {"warnings", warnings_json(kernel.warnings)}},
+      context.principal, "compiled");
+  if (auto* refused = std::get_if<ToolResult>(&submitted)) return std::move(*refused);
+  const auto& job_id = std::get<std::string>(submitted);
   ToolResult result = answer_for_new_job(jobs, job_id, arguments, context);
   if (!result.task && arguments.value("include_ptx", false))
     include_ptx(jobs, job_id, context, result);

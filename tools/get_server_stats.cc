@@ -1,6 +1,7 @@
 // get_server_stats: the numbers of /stats, for a model.
 #include <cmath>
 
+#include "tools/old_arguments.h"
 #include "tools/schemas.h"
 #include "tools/server_stats.h"
 #include "tools/tools.h"
@@ -44,11 +45,13 @@ mcp::Tool get_server_stats(Jobs& jobs) {
                           .open_world = false},
           .input_schema = schema("get_server_stats.input.json"),
           .output_schema = schema("server_stats.json"),
-          .run = [&jobs](const Json&, CallContext&) {
-            ToolResult result{.structured = server_stats(jobs)};
-            result.text = describe(result.structured);
-            return result;
-          }};
+          .run =
+              [&jobs](const Json&, CallContext&) {
+                ToolResult result{.structured = server_stats(jobs)};
+                result.text = describe(result.structured);
+                return result;
+              },
+          .adapt = without_request};
 }
 
 }  // namespace assay::tools

@@ -91,9 +91,8 @@ mcp::Resources with_guides(mcp::Resources resources) {
        .title = "How a kernel type is written",
        .description = "cuda, torch, torch_cuda, triton, multi_kernel, and io_contract.",
        .mime_type = "text/markdown",
-       .complete = [](const std::string&, const std::string& prefix, const mcp::CallContext&) {
-         return suggest(prefix);
-       }});
+       .complete = [](const std::string&, const std::string& prefix, const mcp::Json&,
+                      const mcp::CallContext&) { return suggest(prefix); }});
   return resources;
 }
 

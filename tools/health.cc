@@ -35,6 +35,7 @@ OrderedJson devices(const json& capabilities) {
     if (device.contains("model")) one["model"] = device.at("model");
     if (device.contains("arch")) one["arch"] = device.at("arch");
     if (device.contains("health")) one["condition"] = device.at("health").at("condition");
+    if (device.contains("jobs")) one["jobs"] = device.at("jobs");
     list.push_back(std::move(one));
   }
   return list;

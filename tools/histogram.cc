@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <string_view>
+
+#include "tools/svg_text.h"
 
 namespace assay::tools {
 namespace {
+
+using svg::coordinate;
+using svg::number;
+using svg::text_at;
 
 constexpr double kWidth = 640;
 constexpr double kHeight = 220;
@@ -17,18 +22,6 @@ constexpr double kTop = 40;
 constexpr double kBottom = 34;
 constexpr std::size_t kBins = 48;
 constexpr std::array<const char*, 2> kColours{"#3b82c4", "#d97b29"};
-
-std::string number(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return text.data();
-}
-
-std::string coordinate(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", value);
-  return text.data();
-}
 
 struct Unit {
   double ns = 1;
@@ -46,11 +39,6 @@ double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-std::string text_at(double x, double y, const char* anchor, const std::string& text) {
-  return "<text x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" text-anchor=\"" + anchor +
-         "\">" + text + "</text>\n";
 }
 
 struct Axis {

@@ -1,6 +1,14 @@
 #include "tools/job_answer.h"
 
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "engine/node/sweep_job.h"
+#include "tools/answer_cap.h"
 #include "tools/baseline.h"
+#include "tools/brief.h"
+#include "tools/job_links.h"
 #include "tools/refusal.h"
 #include "tools/report.h"
 #include "tools/steps_report.h"
@@ -19,10 +27,14 @@ constexpr double kStages = 7;  // received … concluded
 constexpr double kDefaultWaitS = 45;
 // What ends within this time is answered at once, also to a client that could hold a task.
 constexpr std::chrono::milliseconds kTaskAfter{1'000};
+// A client that hears nothing for longer may give the call up.
+constexpr std::chrono::seconds kTellEvery{5};
+// How long a stage takes until it is told as half done: nobody knows, but it has to grow.
+constexpr double kHalfDoneS = 60;
 
-Clock::time_point deadline(const Json& arguments, double default_s) {
+Clock::time_point deadline(const Json& arguments, double default_s, const CallContext& context) {
   const double wait_s = arguments.value("wait_s", default_s);
-  return Clock::now() +
+  return context.arrived +
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(wait_s));
 }
 
@@ -42,38 +54,105 @@ void add_change(OrderedJson& structured, const JobRecord& record, Jobs& jobs,
   if (then) structured["since_baseline"] = change_since(*then, record);
 }
 
-ToolResult answer(const JobRecord& record, Detail detail, Jobs& jobs, const CallContext& context) {
+// Plans, generators, commits and scenarios are asked for their cases: those stay whole.
+bool is_short_by_default(const JobRecord& record) {
+  return !is_of_steps(record) || record.kind == node::sweep_kind().name;
+}
+
+ToolResult answer(const JobRecord& record, const Json& arguments, Jobs& jobs,
+                  const CallContext& context) {
+  const Detail detail = detail_of(arguments);
   ToolResult result{.structured = report(record, detail)};
   add_change(result.structured, record, jobs, context);
   result.text = report_text(result.structured);
   result.is_error = is_error(record);
+  result.links = links_of(record, detail);
+  // Who says max_tokens gets that cap instead.
+  if (detail == Detail::brief && is_short_by_default(record) && !arguments.contains("max_tokens"))
+    cap(result, kBriefTokens + (result.structured.contains("device_metrics") ? kCounterTokens : 0));
   return result;
 }
 
-void tell(const JobRecord& record, const CallContext& context) {
-  const auto count = static_cast<double>(record.stages.size());
-  if (is_of_steps(record)) {
-    return context.progress(count, steps_total(record),
-                            "job " + record.id + ": " + steps_progress(record));
+// A job as its client sees it come on: every stage, and between them that it is still there.
+class Teller {
+ public:
+  explicit Teller(const CallContext& context) : context_(context) {}
+
+  void tell_stage(const JobRecord& record) {
+    if (record.stages.size() == stages_) return;
+    stages_ = record.stages.size();
+    since_ = Clock::now();
+    tell(record, 0, "");
   }
-  std::string message = "job " + record.id + ": ";
-  message += record.stages.empty() ? "submitted" : record.stages.back().name;
-  if (!record.stages.empty() && record.stages.back().status == job::StageStatus::failed) {
-    message += " (failed)";
+
+  // REQUIRES its stages have been told.
+  void tell_time(const JobRecord& record) {
+    const double idle_s = std::chrono::duration<double>(Clock::now() - since_).count();
+    tell(record, idle_s / (idle_s + kHalfDoneS),
+         ", " + std::to_string(std::lround(idle_s)) + " s ago");
   }
-  context.progress(count, kStages, message);
+
+ private:
+  void tell(const JobRecord& record, double part, const std::string& when) {
+    context_.progress(static_cast<double>(stages_) + part,
+                      is_of_steps(record) ? steps_total(record) : kStages,
+                      "job " + record.id + ": " + reached(record) + when);
+  }
+
+  [[nodiscard]] static std::string reached(const JobRecord& record) {
+    if (is_of_steps(record)) return steps_progress(record);
+    if (record.stages.empty()) return "submitted";
+    const job::StageRecord& last = record.stages.back();
+    return last.name + (last.status == job::StageStatus::failed ? " (failed)" : "");
+  }
+
+  const CallContext& context_;
+  std::size_t stages_ = 0;
+  Clock::time_point since_ = Clock::now();
+};
+
+// The record at the job's end or at `end`; as it stands now, if too many calls wait already.
+std::optional<JobRecord> wait_for(Jobs& jobs, const std::string& job_id, Clock::time_point end,
+                                  const CallContext& context) {
+  Teller teller(context);
+  const auto tell = [&teller](const JobRecord& seen) { teller.tell_stage(seen); };
+  std::shared_ptr<void> aside;
+  if (context.step_aside && end > Clock::now()) {
+    aside = context.step_aside();
+    if (!aside) end = Clock::now();
+  }
+  while (true) {
+    const auto until = context.progress_sink ? std::min(end, Clock::now() + kTellEvery) : end;
+    auto record = jobs.wait(job_id, context.principal, until, context.stop, tell);
+    if (!record || job::is_final(record->state) || context.stop.stop_requested()) return record;
+    if (Clock::now() >= end) return record;
+    teller.tell_time(*record);
+  }
 }
 
 }  // namespace
 
+std::variant<std::string, ToolResult> submit_job(Jobs& jobs, const job::Kind& kind,
+                                                 nlohmann::json request,
+                                                 const std::string& principal,
+                                                 std::string last_asked) {
+  try {
+    return jobs.submit(kind, std::move(request), principal, std::move(last_asked));
+  } catch (const journal::JournalUnavailable& error) {
+    return server_fault(
+        std::string("The job could not be recorded, so it was not run: ") + error.what(), true);
+  } catch (const std::invalid_argument& error) {
+    return refuse("", error.what());
+  }
+}
+
 ToolResult answer_for_new_job(Jobs& jobs, const std::string& job_id, const Json& arguments,
                               CallContext& context) {
   // Told at once, so that a client which loses the answer can still ask for the job.
-  const auto end = deadline(arguments, kDefaultWaitS);
+  const auto end = deadline(arguments, kDefaultWaitS, context);
   const auto record =
-      jobs.wait(job_id, context.principal,
-                context.may_become_task ? std::min(end, Clock::now() + kTaskAfter) : end,
-                context.stop, [&](const JobRecord& seen) { tell(seen, context); });
+      wait_for(jobs, job_id,
+               context.may_become_task ? std::min(end, Clock::now() + kTaskAfter) : end, context);
   if (context.stop.stop_requested()) {
     [[maybe_unused]] const auto cancelled = jobs.cancel(job_id, context.principal);
     return {.structured = {{"job_id", job_id}, {"status", "success"}, {"state", "cancelled"}}};
@@ -81,7 +160,7 @@ ToolResult answer_for_new_job(Jobs& jobs, const std::string& job_id, const Json&
   if (!record) return server_fault("The job has vanished from the journal.", true);
   if (context.may_become_task && !job::is_final(record->state))
     return {.task = task_handle(*record, jobs.kept_for())};
-  return answer(*record, detail_of(arguments), jobs, context);
+  return answer(*record, arguments, jobs, context);
 }
 
 std::string run_elsewhere(const std::string& job_id) {
@@ -114,7 +193,7 @@ mcp::Tasks job_tasks(Jobs& jobs) {
             if (!record) return {};
             mcp::TaskState task{.handle = task_handle(*record, jobs.kept_for())};
             if (job::is_final(record->state))
-              task.result = answer(*record, Detail::brief, jobs, context);
+              task.result = answer(*record, Json::object(), jobs, context);
             return task;
           },
           .cancel =
@@ -137,8 +216,7 @@ mcp::Tasks job_tasks(Jobs& jobs) {
 
 ToolResult answer_for_job(Jobs& jobs, const std::string& job_id, const Json& arguments,
                           CallContext& context) {
-  const auto record = jobs.wait(job_id, context.principal, deadline(arguments, 0), context.stop,
-                                [&](const JobRecord& seen) { tell(seen, context); });
+  const auto record = wait_for(jobs, job_id, deadline(arguments, 0, context), context);
   if (!record) {
     return {.structured = {{"job_id", job_id},
                            {"status", "error"},
@@ -147,7 +225,9 @@ ToolResult answer_for_job(Jobs& jobs, const std::string& job_id, const Json& arg
             .text = "Job " + job_id + " not found",
             .is_error = true};
   }
-  return answer(*record, detail_of(arguments), jobs, context);
+  ToolResult result = answer(*record, arguments, jobs, context);
+  result.structured["created_at"] = iso_time(record->created_ns);
+  return result;
 }
 
 }  // namespace assay::tools

@@ -5,12 +5,21 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "mcp/task.h"
 #include "mcp/tool.h"
 #include "tools/jobs.h"
 
 namespace assay::tools {
+
+// The id of a new job, or why there is none: it is larger than the journal takes, or cannot be
+// recorded.
+[[nodiscard]] std::variant<std::string, mcp::ToolResult> submit_job(Jobs& jobs,
+                                                                    const job::Kind& kind,
+                                                                    nlohmann::json request,
+                                                                    const std::string& principal,
+                                                                    std::string last_asked = {});
 
 // For the call that made the job.
 [[nodiscard]] mcp::ToolResult answer_for_new_job(Jobs& jobs, const std::string& job_id,

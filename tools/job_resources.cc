@@ -15,6 +15,7 @@ using job::JobRecord;
 using mcp::CallContext;
 using mcp::ResourceContents;
 
+constexpr const char* kReport = "report";
 // Made when they are read, of the cubin.
 constexpr const char* kSass = "sass";
 constexpr const char* kMachineCode = "machine_code";
@@ -109,6 +110,9 @@ bool has_sass(const Jobs& jobs, const JobRecord& record) {
 // A job that is there and has no machine code is another thing than no such job.
 ResourceContents disassembled(Jobs& jobs, const JobRecord& record, const std::string& part,
                               const CallContext& context) {
+  const auto aside = context.step_aside ? context.step_aside() : nullptr;
+  if (context.step_aside && !aside)
+    throw mcp::BadRequest("too many calls wait already for what takes long; ask again in a moment");
   auto code = machine_code_of(jobs, record, context.stop);
   if (!code.text) throw mcp::BadRequest("unsupported: " + code.missing);
   if (part == kSass) return {.mime_type = "text/plain", .bytes = std::move(*code.text)};
@@ -122,7 +126,7 @@ std::optional<ResourceContents> read(Jobs& jobs, const std::string& uri,
   if (!address) return {};
   const auto record = jobs.find(address->job_id, context.principal);
   if (!record) return {};
-  if (address->part.empty() || address->part == "report")
+  if (address->part.empty() || address->part == kReport)
     return ResourceContents{
         .mime_type = "application/json",
         .bytes = cut(report(*record, Detail::full)
@@ -183,8 +187,16 @@ void list_job(const Jobs& jobs, const JobRecord& record, std::vector<mcp::Resour
                   .mime_type = "application/json"});
 }
 
+// Whose parts are asked for: the job that is already named, or all that may be meant.
+std::vector<JobRecord> jobs_meant(Jobs& jobs, const mcp::Json& given, const CallContext& context) {
+  const auto named = given.find("job_id");
+  if (named == given.end() || !named->is_string()) return recent_jobs(jobs, kListedJobs, context);
+  if (auto record = jobs.find(named->get<std::string>(), context.principal)) return {*record};
+  return {};
+}
+
 std::vector<std::string> suggest(Jobs& jobs, const std::string& variable, const std::string& prefix,
-                                 const CallContext& context) {
+                                 const mcp::Json& given, const CallContext& context) {
   std::vector<std::string> values;
   const auto offer = [&](const std::string& value) {
     if (value.starts_with(prefix) && std::find(values.begin(), values.end(), value) == values.end())
@@ -193,7 +205,8 @@ std::vector<std::string> suggest(Jobs& jobs, const std::string& variable, const 
   if (variable == "job_id")
     for (const JobRecord& record : jobs.recent(context.principal, kSuggestedJobs)) offer(record.id);
   if (variable == "artifact")
-    for (const JobRecord& record : recent_jobs(jobs, kListedJobs, context)) {
+    for (const JobRecord& record : jobs_meant(jobs, given, context)) {
+      offer(kReport);
       for (const std::string& part : job_parts(record)) offer(part);
       for (const auto& link : record.artifacts) offer(link.name);
       if (!has_sass(jobs, record)) continue;
@@ -233,8 +246,8 @@ std::string artifact_uri(const std::string& job_id, const std::string& artifact)
 
 mcp::Resources job_resources(Jobs& jobs) {
   const auto complete = [&jobs](const std::string& variable, const std::string& prefix,
-                                const CallContext& context) {
-    return suggest(jobs, variable, prefix, context);
+                                const mcp::Json& given, const CallContext& context) {
+    return suggest(jobs, variable, prefix, given, context);
   };
   return {.list =
               [&jobs](const CallContext& context) {

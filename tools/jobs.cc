@@ -25,6 +25,14 @@ bool has_doubtful_device(const json& capabilities) {
   });
 }
 
+// What is true of the devices for longer than a moment.
+json lasting(json capabilities) {
+  if (const auto devices = capabilities.find("devices"); devices != capabilities.end()) {
+    for (json& device : *devices) device.erase("jobs");
+  }
+  return capabilities;
+}
+
 }  // namespace
 
 // Shared with the handles, which may be dropped after the jobs are gone.
@@ -56,13 +64,14 @@ Jobs::~Jobs() {
   for (auto& [job_id, running] : ending) running.thread.request_stop();
 }
 
-std::string Jobs::submit(const job::Kind& kind, json request, const std::string& principal) {
+std::string Jobs::submit(const job::Kind& kind, json request, const std::string& principal,
+                         std::string last_asked) {
   JobRecord record{.id = job::new_job_id(),
                    .kind = kind.name,
                    .principal = principal,
                    .request = std::move(request),
                    .stages = {{.name = "received"}}};
-  journal_.submit(record);
+  journal_.submit(record, std::move(last_asked));
   counters_.submitted(record.id);
   forget_finished();
   start(record);
@@ -163,10 +172,17 @@ void Jobs::conclude(const std::string& job_id, const Conclusion& conclusion,
   changed(job_id);
 }
 
+std::optional<std::uint64_t> Jobs::changes_of(const std::string& job_id) const {
+  const auto found = running_.find(job_id);
+  if (found == running_.end()) return std::nullopt;
+  return found->second.changes;
+}
+
 void Jobs::changed(const std::string& job_id) {
   {
     const std::lock_guard lock(mutex_);
-    ++changes_;
+    const auto found = running_.find(job_id);
+    if (found != running_.end()) ++found->second.changes;
     change_.notify_all();
   }
   const std::lock_guard lock(observers_->mutex);
@@ -241,10 +257,10 @@ std::optional<JobRecord> Jobs::wait(const std::string& job_id, const std::string
                                     const std::function<void(const JobRecord&)>& on_change) {
   std::size_t told_stages = 0;
   for (;;) {
-    std::uint64_t seen = 0;
+    std::optional<std::uint64_t> seen;
     {
       const std::lock_guard lock(mutex_);
-      seen = changes_;
+      seen = changes_of(job_id);
     }
     auto record = find(job_id, principal);
     if (!record) return std::nullopt;
@@ -256,9 +272,9 @@ std::optional<JobRecord> Jobs::wait(const std::string& job_id, const std::string
       return record;
     }
     std::unique_lock lock(mutex_);
-    const bool ours = running_.contains(job_id);
-    const auto until = ours ? deadline : std::min(deadline, Clock::now() + kForeignPoll);
-    change_.wait_until(lock, stop, until, [&] { return changes_ != seen; });
+    // Of its own job only: hundreds may wait, each for another, and each looks into the journal.
+    const auto until = seen ? deadline : std::min(deadline, Clock::now() + kForeignPoll);
+    change_.wait_until(lock, stop, until, [&] { return changes_of(job_id) != seen; });
   }
 }
 
@@ -281,7 +297,7 @@ json Jobs::capabilities(bool refresh) {
   try {
     json fresh = engine_.capabilities();
     const std::lock_guard lock(mutex_);
-    capabilities_ = fresh;
+    capabilities_ = lasting(fresh);
     capabilities_may_differ_ = false;
     return fresh;
   } catch (const std::exception&) {

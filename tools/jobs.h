@@ -40,9 +40,9 @@ class Jobs {
   Jobs& operator=(const Jobs&) = delete;
 
   // Durable when it returns; runs from then on. Throws journal::JournalUnavailable if it cannot be
-  // made durable: then nothing runs.
+  // made durable: then nothing runs. `last_asked`: the last stage it is to reach; empty: all.
   [[nodiscard]] std::string submit(const job::Kind& kind, nlohmann::json request,
-                                   const std::string& principal);
+                                   const std::string& principal, std::string last_asked = {});
 
   // Blocks until the job is final, `deadline`, or `stop`; `on_change` is called with every new
   // state of the record it sees. Nothing: no such job, or another principal's.
@@ -83,7 +83,10 @@ class Jobs {
   // Of all principals, and of all servers on the same state directory.
   [[nodiscard]] journal::Counts journal_counts() const { return journal_.counts(); }
   // Throws journal::JournalUnavailable if no job could be made now.
-  void require_writable() { journal_.require_writable(); }
+  void require_writable() {
+    journal_.require_writable();
+    artifacts_.require_writable();
+  }
   // Forgets the principal's jobs that ended longer ago than `age`. Returns how many.
   std::size_t remove_finished(const std::string& principal, std::chrono::seconds age) {
     return journal_.remove_finished(principal, age);
@@ -94,6 +97,7 @@ class Jobs {
   struct Running {
     std::jthread thread{};
     bool done = false;
+    std::uint64_t changes = 0;
   };
 
   void start(const job::JobRecord& record);
@@ -105,6 +109,8 @@ class Jobs {
   void conclude(const std::string& job_id, const node::Conclusion& conclusion,
                 const std::optional<job::StageRecord>& last_stage = {}, std::uint64_t seq = 0);
   void changed(const std::string& job_id);
+  // REQUIRES the mutex. Nothing: not, or no longer, a job of this server that runs.
+  [[nodiscard]] std::optional<std::uint64_t> changes_of(const std::string& job_id) const;
   void forget_finished();
 
   journal::Journal& journal_;
@@ -116,7 +122,6 @@ class Jobs {
   std::shared_ptr<Observers> observers_;
   std::mutex mutex_{};
   std::condition_variable_any change_{};
-  std::uint64_t changes_ = 0;
   std::map<std::string, Running> running_{};
   std::optional<nlohmann::json> capabilities_{};
   bool capabilities_may_differ_ = false;  // since they were asked for

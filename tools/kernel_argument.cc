@@ -315,9 +315,10 @@ std::optional<SourceText> read_source(const Json& argument, const std::string& p
     if (argument.contains(key) && !argument.at(key).is_null()) given.emplace_back(key);
   }
   if (given.size() != 1) {
-    violations.push_back(
-        {pointer, given.empty() ? "needs source_code, source_file or job_id"
-                                : "has more than one of source_code, source_file and job_id"});
+    if (given.empty())
+      violations.push_back({pointer + "/source_code", "needs source_code, source_file or job_id"});
+    else
+      violations.push_back({pointer, "has more than one of source_code, source_file and job_id"});
     return std::nullopt;
   }
   const std::string at = pointer + "/" + given[0];
@@ -328,6 +329,11 @@ std::optional<SourceText> read_source(const Json& argument, const std::string& p
   if (!source) return std::nullopt;
   if (source->text.find_first_not_of(" \t\r\n") == std::string::npos) {
     violations.push_back({at, "is empty"});
+  }
+  if (source->text.size() > kMaxSourceBytes) {
+    violations.push_back({at, "has " + std::to_string(source->text.size()) +
+                                  " bytes; a source has " + std::to_string(kMaxSourceBytes) +
+                                  " at most"});
   }
   if (source->text.find('\0') != std::string::npos) {
     violations.push_back({at, "holds a NUL character"});
@@ -366,7 +372,7 @@ KernelArgument read_kernel(const Json& argument, const std::string& pointer,
   if (!source) return out;
   if (source->job_kernel) inherit(*source->job_kernel, out);
   if (out.kernel_type.empty()) {
-    violations.push_back({pointer, "needs kernel_type"});
+    violations.push_back({pointer + "/kernel_type", "needs kernel_type"});
     return out;
   }
   out.body["source"] = source->text;

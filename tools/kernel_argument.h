@@ -24,6 +24,10 @@ struct KernelArgument {
 // As a job's `warnings`, which its report repeats.
 [[nodiscard]] nlohmann::json warnings_json(const std::vector<contract::Violation>& warnings);
 
+// Of the text, in UTF-8: two of them fit a message however they are escaped (mcp::Limits,
+// mcp::http::HttpLimits). As maxLength in the schemas, which counts characters.
+inline constexpr std::size_t kMaxSourceBytes = 1U << 20;
+
 // compile_kernel runs nothing, so it needs no contract; one that is given must be right.
 enum class ContractNeed { as_the_type_says, none };
 

@@ -140,6 +140,7 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
       {"until", option(arguments, "until", "profiled")},
       {"checks", option(arguments, "checks", Json::array())},
       {"check_blocks", option(arguments, "check_blocks", nullptr)},
+      {"oracle", option(arguments, "oracle", "reference")},
       {"device_metrics", read_device_metrics(arguments, request.violations)},
       {"baseline", option(arguments, "baseline", nullptr)}};
   if (option(arguments, "generalise", false).get<bool>()) {
@@ -156,15 +157,15 @@ ToolResult judge(Jobs& jobs, const Library* library, const KernelRoles& roles,
   if (!request.violations.empty()) return refuse(request.violations);
   if (auto refused = refuse_here(jobs, arguments, context.principal)) return std::move(*refused);
   if (auto unsupported = unsupported_task(request.types)) return std::move(*unsupported);
-  request.order["warnings"] = warnings_json(request.warnings);
-  std::string job_id;
-  try {
-    job_id = jobs.submit(job::kernel_kind(), std::move(request.order), context.principal);
-  } catch (const journal::JournalUnavailable& error) {
-    return server_fault(
-        std::string("The job could not be recorded, so it was not run: ") + error.what(), true);
+  if (option(arguments, "oracle", "reference") == "float64") {
+    if (auto unsupported = unsupported_oracle(request.types)) return std::move(*unsupported);
   }
-  return answer_for_new_job(jobs, job_id, arguments, context);
+  request.order["warnings"] = warnings_json(request.warnings);
+  auto until = request.order.at("options").at("until").get<std::string>();
+  auto submitted = submit_job(jobs, job::kernel_kind(), std::move(request.order), context.principal,
+                              std::move(until));
+  if (auto* refused = std::get_if<ToolResult>(&submitted)) return std::move(*refused);
+  return answer_for_new_job(jobs, std::get<std::string>(submitted), arguments, context);
 }
 
 }  // namespace assay::tools

@@ -11,16 +11,8 @@ namespace {
 
 using mcp::Json;
 
-// The old tools took their arguments from a member of this name; some clients send it as text.
-Json without_request(Json arguments) {
-  if (!arguments.is_object() || !arguments.contains("request")) return arguments;
-  Json request = arguments["request"];
-  if (request.is_string()) request = Json::parse(request.get<std::string>(), nullptr, false);
-  if (!request.is_object()) return arguments;
-  arguments.erase("request");
-  for (auto& [key, value] : arguments.items()) request.emplace(key, std::move(value));
-  return request;
-}
+constexpr std::array kOldNames = {"evaluate_kernel", "validate_kernel", "compare_kernels",
+                                  "get_job_status"};
 
 // Moves `from` out of the arguments, if it is there, to `to` of a kernel.
 void move(Json& arguments, const std::string& from, Json& kernel, const char* to) {
@@ -96,6 +88,21 @@ bool holds_old_kernel(const Json& arguments, const char* name) {
 }
 
 }  // namespace
+
+bool is_old_name(std::string_view name) {
+  return std::find(kOldNames.begin(), kOldNames.end(), name) != kOldNames.end();
+}
+
+// The old tools took their arguments from a member of this name; some clients send it as text.
+Json without_request(Json arguments) {
+  if (!arguments.is_object() || !arguments.contains("request")) return arguments;
+  Json request = arguments["request"];
+  if (request.is_string()) request = Json::parse(request.get<std::string>(), nullptr, false);
+  if (!request.is_object()) return arguments;
+  arguments.erase("request");
+  for (auto& [key, value] : arguments.items()) request.emplace(key, std::move(value));
+  return request;
+}
 
 Json from_old_evaluate(Json arguments) {
   arguments = without_request(std::move(arguments));

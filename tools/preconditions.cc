@@ -44,6 +44,7 @@ std::optional<ToolResult> refuse_device(Jobs& jobs, const std::string& device) {
   for (const auto& one : capabilities.at("devices")) {
     const std::string name = one.at("name");
     if (name == device) return std::nullopt;
+    if (device == "gpu" && one.at("kind") == "gpu") return std::nullopt;
     known += (known.empty() ? "" : ", ") + name;
   }
   const Json reason = capabilities.value("no_gpu", Json());
@@ -87,24 +88,33 @@ std::optional<ToolResult> unsupported_type(const std::string& argument,
   if (is_device_code(kernel_type)) return std::nullopt;
   return unsupported("/" + argument + ": kernel type '" + kernel_type +
                      "' is not for this tool, which takes `cuda` and `triton`. `evaluate` and "
-                     "`compare` also judge `torch` and `multi_kernel`.");
+                     "`compare` also judge `torch`, `torch_cuda` and `multi_kernel`.");
 }
 
 std::optional<ToolResult> unsupported_task(const std::vector<ArgumentType>& types) {
-  for (const auto& [argument, type] : types) {
-    if (is_device_code(type) || type == "torch" || type == "multi_kernel") continue;
-    // Whether torch can build it, where it is judged, is the engine's to know.
-    if (type == "torch_cuda" && !is_device_code(types.back().kernel_type)) continue;
-    return unsupported("/" + argument + ": kernel type '" + type +
-                       "' is not judged by this version: of the Python types it runs `torch`, "
-                       "`multi_kernel` and `triton`.");
-  }
   const bool is_judged = is_device_code(types.back().kernel_type);
   if (is_judged || !is_device_code(types.front().kernel_type)) return std::nullopt;
   return unsupported("/" + types.front().argument + ": a reference in `" +
                      types.front().kernel_type +
                      "` cannot judge a Python source yet; the other way round it can: a torch "
                      "reference, and a `cuda` or `triton` kernel.");
+}
+
+std::optional<ToolResult> unsupported_oracle(const std::vector<ArgumentType>& types) {
+  const auto& [reference, type] = types.front();
+  if (!is_device_code(types.back().kernel_type)) {
+    return unsupported("/oracle: float64 is for `cuda` and `triton` kernels; '" +
+                       types.back().argument + "' is of type " + types.back().kernel_type + ".");
+  }
+  if (types.size() < 2) {
+    return unsupported("/oracle: float64 needs a reference in `torch`, to be evaluated in double.");
+  }
+  if (type == "torch") return std::nullopt;
+  return unsupported("/oracle: float64 needs a reference in `torch`: '" + reference +
+                     "' is of type " + type +
+                     ", which computes in the types that its source names, and nothing can "
+                     "evaluate it in double. A reference whose own arithmetic is double is "
+                     "compared with as any other, without `oracle`.");
 }
 
 }  // namespace assay::tools

@@ -19,7 +19,7 @@ namespace assay::tools {
 [[nodiscard]] std::optional<mcp::ToolResult> refuse_isolation(Jobs& jobs,
                                                               const mcp::Json& arguments);
 
-// `device`: auto, emulator or gpu:N.
+// `device`: auto, emulator, gpu:N, or gpu for any.
 [[nodiscard]] std::optional<mcp::ToolResult> refuse_device(Jobs& jobs, const std::string& device);
 
 // `python`, if `arguments` has one: the name or path of an interpreter that the server was started
@@ -41,6 +41,9 @@ struct ArgumentType {
 // Likewise, of what is to be judged together, the judged one last: what no engine of this version
 // does. Whether an interpreter is there is the engine's to say.
 [[nodiscard]] std::optional<mcp::ToolResult> unsupported_task(
+    const std::vector<ArgumentType>& types);
+// `oracle: "float64"` for these: what cannot be evaluated in double.
+[[nodiscard]] std::optional<mcp::ToolResult> unsupported_oracle(
     const std::vector<ArgumentType>& types);
 
 }  // namespace assay::tools

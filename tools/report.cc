@@ -4,7 +4,7 @@
 #include <ctime>
 
 #include "tools/brief.h"
-#include "tools/changes.h"
+#include "tools/job_parts.h"
 #include "tools/job_resources.h"
 #include "tools/statistics.h"
 #include "tools/steps_report.h"
@@ -58,7 +58,7 @@ OrderedJson compilation_error(const JobRecord& record, const StageRecord& compil
   if (!record.verdict || compiled.status == StageStatus::passed) return nullptr;
   const json detail = record.conclusion.value("detail", json::object());
   const std::string summary = record.conclusion.value("summary", std::string());
-  return compilation_prefix(record) + detail.value("log", summary).substr(0, 6000);
+  return compilation_prefix(record) + detail.value("log", summary).substr(0, kFullLogBytes);
 }
 
 OrderedJson exec_result(const JobRecord& record) {
@@ -141,6 +141,11 @@ OrderedJson artifacts(const JobRecord& record) {
                     {"bytes", link.bytes},
                     {"id", link.id}});
   }
+  // Made when they are read: they have no length yet.
+  for (const std::string& part : job_parts(record))
+    list.push_back({{"name", part},
+                    {"uri", artifact_uri(record.id, part)},
+                    {"media_type", media_type_of_part(part)}});
   return list;
 }
 
@@ -200,8 +205,15 @@ OrderedJson timing(const json& body) {
     out["reference"] = {{"cold", summary_of(samples(body, "reference_samples_ns"))}};
     if (body.contains("reference_views")) out["reference"].update(body.at("reference_views"));
   }
-  for (const char* key : {"event_overhead_ns", "runs_examined", "clocks", "speedup_note"}) {
+  for (const char* key :
+       {"event_overhead_ns", "runs_examined", "clocks", "speedup_note", "lifted"}) {
     if (body.contains(key)) out[key] = body.at(key);
+  }
+  if (body.contains("in_place")) {
+    out["in_place"] = timing(body.at("in_place"));
+    if (body.at("in_place").contains("speedup")) {
+      out["in_place"]["speedup"] = body.at("in_place").at("speedup");
+    }
   }
   return out;
 }
@@ -231,6 +243,9 @@ void add_old_validation(OrderedJson& out, const JobRecord& record) {
   const StageRecord* compiled = stage(record, "compiled");
   out["compilation_time"] =
       compiled != nullptr ? OrderedJson(compiled->elapsed_ms) : OrderedJson(nullptr);
+  for (const char* key : {"compilation_error", "validation_error"})
+    out[key] = result.value(key, OrderedJson());
+  out["metadata"] = result.at("metadata");
 }
 
 void add_evaluation(OrderedJson& out, const JobRecord& record) {
@@ -305,57 +320,6 @@ OrderedJson report(const JobRecord& record, Detail detail) {
   out["artifacts"] = artifacts(record);
   if (detail == Detail::brief) make_brief(out);
   return out;
-}
-
-namespace {
-
-// As compilers print it: "kernel.cu:4:10: error: …", with the source line.
-std::string diagnostics_text(const OrderedJson& diagnostics, std::size_t total) {
-  constexpr std::size_t kTold = 3;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(diagnostics.size(), kTold); ++i) {
-    const OrderedJson& one = diagnostics[i];
-    if (one.contains("file")) text += one.at("file").get<std::string>() + ":";
-    if (one.contains("line")) text += one.at("line").dump() + ":";
-    if (one.contains("column")) text += one.at("column").dump() + ":";
-    text += (text.empty() || text.back() == '\n' ? "" : " ") +
-            one.at("severity").get<std::string>() + ": " + one.at("message").get<std::string>() +
-            "\n";
-    if (one.contains("excerpt")) text += "    " + one.at("excerpt").get<std::string>() + "\n";
-  }
-  if (total > kTold) text += "and " + std::to_string(total - kTold) + " more diagnostics\n";
-  return text;
-}
-
-}  // namespace
-
-std::string report_text(const OrderedJson& report) {
-  const auto& verdict = report.at("verdict");
-  std::string text = verdict.is_string()
-                         ? verdict.get<std::string>()
-                         : report.at("state").get<std::string>() + " (not finished)";
-  if (report.at("trust").is_string()) text += " · trust " + report.at("trust").get<std::string>();
-  text += "\n" + report.at("summary").get<std::string>() + "\n";
-  if (report.contains("diagnostics")) {
-    const OrderedJson& told = report.at("diagnostics");
-    text += diagnostics_text(told, report.value("diagnostics_total", told.size()));
-  }
-  std::string stages;
-  for (const auto& one : report.at("stages")) {
-    stages += (stages.empty() ? "" : " → ") + one.at("name").get<std::string>();
-    if (one.at("status") != "passed") stages += "(" + one.at("status").get<std::string>() + ")";
-  }
-  if (!stages.empty()) text += "stages: " + stages + "\n";
-  if (const auto change = report.find("since_baseline"); change != report.end()) {
-    text += "since baseline: " + change->at("change").get<std::string>() + ". " +
-            change->at("detail").get<std::string>() +
-            " Changed: " + changes_text(change->at("changed")) + ".\n";
-  }
-  for (const auto& warning : report.at("warnings")) {
-    text += "warning: " + warning.at("message").get<std::string>() + "\n";
-  }
-  text += "job_id: " + report.at("job_id").get<std::string>();
-  return text;
 }
 
 std::string iso_time(std::int64_t unix_ns) {

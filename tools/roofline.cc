@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
+
+#include "tools/svg_text.h"
 
 namespace assay::tools {
 namespace {
+
+using svg::coordinate;
+using svg::escaped;
+using svg::number;
+using svg::text_at;
 
 using mcp::Json;
 
@@ -22,38 +28,6 @@ constexpr double kLowestIntensity = 1e-3;
 constexpr double kHighestIntensity = 1e4;
 constexpr double kDecades = 6;  // of the vertical axis, below a little above the peak
 constexpr std::array<const char*, 2> kColours{"#3b82c4", "#d97b29"};
-
-std::string number(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return text.data();
-}
-
-std::string coordinate(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", value);
-  return text.data();
-}
-
-// A device's name comes from its driver.
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '<') {
-      safe += "&lt;";
-    } else if (c == '&') {
-      safe += "&amp;";
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
-}
-
-std::string text_at(double x, double y, const char* anchor, const std::string& text) {
-  return "<text x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" text-anchor=\"" + anchor +
-         "\">" + escaped(text) + "</text>\n";
-}
 
 // What is outside is drawn at the edge.
 struct Plane {

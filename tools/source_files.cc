@@ -69,20 +69,28 @@ std::variant<std::string, NoSourceFile> read_whole(int file) {
     if (got < 0) return NoSourceFile{std::string("cannot be read: ") + std::strerror(errno)};
     if (got == 0) return text;
     text.append(buffer, static_cast<std::size_t>(got));
-    if (text.size() > kMaxSourceBytes) {
-      return NoSourceFile{"is larger than " + std::to_string(kMaxSourceBytes) + " bytes"};
+    if (text.size() > kMaxFileBytes) {
+      return NoSourceFile{"is larger than " + std::to_string(kMaxFileBytes) + " bytes"};
     }
   }
 }
 
+fs::path real_path(const fs::path& path) {
+  std::error_code missing;
+  fs::path real = fs::canonical(path, missing);
+  return missing ? fs::absolute(path).lexically_normal() : real;
+}
+
+std::optional<fs::path> path_of(const OwnedFd& file, std::error_code& error) {
+  fs::path real = fs::read_symlink("/proc/self/fd/" + std::to_string(file.get()), error);
+  return error ? std::nullopt : std::optional(std::move(real));
+}
+
 }  // namespace
 
-SourceFiles::SourceFiles(std::vector<fs::path> roots) : roots_(std::move(roots)) {
-  for (fs::path& root : roots_) {
-    std::error_code missing;
-    const fs::path real = fs::canonical(root, missing);
-    root = missing ? fs::absolute(root).lexically_normal() : real;
-  }
+SourceFiles::SourceFiles(std::vector<fs::path> roots, const fs::path& hidden)
+    : roots_(std::move(roots)), hidden_(hidden.empty() ? hidden : real_path(hidden)) {
+  for (fs::path& root : roots_) root = real_path(root);
 }
 
 std::variant<std::string, NoSourceFile> SourceFiles::read(const std::string& path) const {
@@ -95,10 +103,17 @@ std::variant<fs::path, NoSourceFile> SourceFiles::locate(const std::string& path
   Found file = open(path);
   if (auto* none = std::get_if<NoSourceFile>(&file)) return std::move(*none);
   std::error_code error;
-  const auto link = "/proc/self/fd/" + std::to_string(std::get<OwnedFd>(file).get());
-  fs::path real = fs::read_symlink(link, error);
-  if (error) return NoSourceFile{"cannot be located: " + error.message()};
-  return real;
+  auto real = path_of(std::get<OwnedFd>(file), error);
+  if (!real) return NoSourceFile{"cannot be located: " + error.message()};
+  return std::move(*real);
+}
+
+// What cannot be located is as good as hidden.
+bool SourceFiles::is_hidden(const OwnedFd& file) const {
+  if (hidden_.empty()) return false;
+  std::error_code error;
+  const auto real = path_of(file, error);
+  return !real || beneath(hidden_, *real);
 }
 
 SourceFiles::Found SourceFiles::open(const std::string& path) const {
@@ -110,7 +125,10 @@ SourceFiles::Found SourceFiles::open(const std::string& path) const {
     const OwnedFd folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (folder.get() < 0) continue;
     OwnedFd file(open_beneath(folder.get(), *inside));
-    if (file.get() >= 0) return file;
+    if (file.get() >= 0) {
+      if (is_hidden(file)) return NoSourceFile{"belongs to what this server keeps for itself"};
+      return file;
+    }
     const bool escapes = errno == EXDEV || errno == ELOOP;
     if (!escapes) reason = "does not exist in " + root.string() + " or cannot be opened";
   }

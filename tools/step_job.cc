@@ -25,16 +25,9 @@ std::optional<std::filesystem::path> located(const Library* library, const std::
 
 ToolResult make_step_job(Jobs& jobs, const job::Kind& kind, nlohmann::json request,
                          const Json& arguments, mcp::CallContext& context) {
-  std::string job_id;
-  try {
-    job_id = jobs.submit(kind, std::move(request), context.principal);
-  } catch (const journal::JournalUnavailable& error) {
-    return server_fault(
-        std::string("The job could not be recorded, so it was not run: ") + error.what(), true);
-  } catch (const std::invalid_argument& error) {
-    return refuse("", error.what());
-  }
-  return answer_for_new_job(jobs, job_id, arguments, context);
+  auto submitted = submit_job(jobs, kind, std::move(request), context.principal);
+  if (auto* refused = std::get_if<ToolResult>(&submitted)) return std::move(*refused);
+  return answer_for_new_job(jobs, std::get<std::string>(submitted), arguments, context);
 }
 
 void copy_members(const Json& arguments, std::initializer_list<const char*> keys,

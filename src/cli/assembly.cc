@@ -51,9 +51,25 @@ bool has_disassembler(const AssemblyOptions& options) {
          !node::find_toolkit(executable_folder()).disassembler.empty();
 }
 
-std::vector<fs::path> source_roots(const AssemblyOptions& options) {
-  if (options.source_roots.empty()) return {fs::current_path()};
-  return {options.source_roots.begin(), options.source_roots.end()};
+bool lies_in(const fs::path& path, const fs::path& folder) {
+  const fs::path inside =
+      fs::weakly_canonical(path).lexically_relative(fs::weakly_canonical(folder));
+  return !inside.empty() && *inside.begin() != "..";
+}
+
+// What a server keeps is no source: a root that lies in its state is refused, and of one around it
+// the state is left out (see SourceFiles).
+std::vector<fs::path> source_roots(const AssemblyOptions& options, const fs::path& state_dir) {
+  std::vector<fs::path> roots(options.source_roots.begin(), options.source_roots.end());
+  for (const fs::path& root : roots) {
+    if (lies_in(root, state_dir)) {
+      throw WrongOption("--source-root " + root.string() + " lies in the state folder " +
+                        state_dir.string() + ": name a folder of sources, or another --state");
+    }
+  }
+  if (!roots.empty()) return roots;
+  if (!lies_in(fs::current_path(), state_dir)) return {fs::current_path()};
+  return {};
 }
 
 }  // namespace
@@ -131,6 +147,7 @@ void add_assembly_options(CLI::App& command, AssemblyOptions& options) {
 Assembly::Assembly(const AssemblyOptions& options)
     : cleanup_every_(options.cleanup_every_s),
       state_dir_(state_directory(options.state_dir)),
+      source_roots_(source_roots(options, state_dir_)),
       journal_(state_dir_, {.kinds = job_kinds(),
                             .keep_for = std::chrono::seconds(options.keep_jobs_for_s),
                             .log = warn}),
@@ -139,11 +156,25 @@ Assembly::Assembly(const AssemblyOptions& options)
                   .make_room = [this](std::uint64_t bytes) { journal_.make_room(bytes); }}),
       engine_(engine_command(options, state_dir_), warn),
       library_{.contracts = tools::StoredContracts(contracts_folder(state_dir_)),
-               .files = tools::SourceFiles(source_roots(options))},
+               .files = tools::SourceFiles(source_roots_, state_dir_)},
       jobs_(journal_, artifacts_, engine_, warn,
             {.has_disassembler = has_disassembler(options),
              .kept_for = std::chrono::seconds(options.keep_jobs_for_s)}),
       housekeeping_([this](const std::stop_token& stop) { keep_house(stop); }) {}
+
+std::string Assembly::overlap() const {
+  if (source_roots_.empty()) {
+    return "the working directory lies in the state folder " + state_dir_.string() +
+           ": no source_file can be named; start elsewhere, or give --source-root";
+  }
+  for (const fs::path& root : source_roots_) {
+    if (lies_in(state_dir_, root)) {
+      return "the state folder " + state_dir_.string() + " lies below the source root " +
+             root.string() + ": no source_file is read from it";
+    }
+  }
+  return {};
+}
 
 void Assembly::keep_house(const std::stop_token& stop) {
   std::mutex mutex;

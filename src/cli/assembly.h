@@ -5,9 +5,11 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "engine/journal/artifacts.h"
 #include "engine/journal/journal.h"
@@ -51,8 +53,14 @@ void add_python_option(CLI::App& command, AssemblyOptions& options);
 // Declares --state, --min-isolation, --allow-unsandboxed, --slots on a command.
 void add_assembly_options(CLI::App& command, AssemblyOptions& options);
 
+// What is asked for cannot be: usage, exit code 2.
+struct WrongOption : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
 class Assembly {
  public:
+  // Throws WrongOption, before it touches anything.
   explicit Assembly(const AssemblyOptions& options);
   Assembly(const Assembly&) = delete;
   Assembly& operator=(const Assembly&) = delete;
@@ -60,6 +68,8 @@ class Assembly {
   [[nodiscard]] tools::Jobs& jobs() { return jobs_; }
   [[nodiscard]] journal::Journal& journal() { return journal_; }
   [[nodiscard]] const tools::Library& library() const { return library_; }
+  // How sources and state lie in each other's way, in words; "": they do not.
+  [[nodiscard]] std::string overlap() const;
 
  private:
   // Every cleanup_every: retention limits, jobs of dead servers, the bound of the artifact store.
@@ -67,6 +77,7 @@ class Assembly {
 
   const std::chrono::seconds cleanup_every_;
   std::filesystem::path state_dir_;
+  const std::vector<std::filesystem::path> source_roots_;
   journal::Journal journal_;
   journal::ArtifactStore artifacts_;
   node::EngineProcess engine_;

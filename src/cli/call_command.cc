@@ -27,8 +27,8 @@
 #include "cli/remote_tools.h"
 #include "cli/termination_signals.h"
 #include "engine/confinement/isolation.h"
+#include "mcp/arguments.h"
 #include "mcp/codec.h"
-#include "mcp/json_text.h"
 #include "mcp/schema.h"
 #include "tools/tools.h"
 
@@ -63,6 +63,7 @@ struct CallOptions {
   bool check = false;
   std::string url{};
   std::string token_file{};
+  std::string ca_file{};
 };
 
 int exit_code(const ToolResult& result, bool check) {
@@ -101,8 +102,7 @@ class Caller {
 
   int call(Json arguments) {
     if (tool_.adapt) arguments = tool_.adapt(std::move(arguments));
-    auto violations = mcp::expand_json_text(schema_, arguments);
-    if (violations.empty()) violations = schema_.check(arguments);
+    const auto violations = mcp::check_arguments(schema_, arguments);
     if (!violations.empty()) {
       print({{"status", "client_error"}, {"error", {{"violations", mcp::to_json(violations)}}}});
       std::cerr << mcp::describe(violations) << '\n';
@@ -117,6 +117,7 @@ class Caller {
     const bool may_wait = !arguments.contains("wait_s");
     ToolResult result = tool_.run(arguments, context);
     while (may_wait && !stop_.stop_requested() && is_unfinished(result)) {
+      context.arrived = std::chrono::steady_clock::now();  // a call of its own
       result = report_.run(
           {{"job_id", result.structured.at("job_id")}, {"wait_s", kLongestWaitSeconds}}, context);
     }
@@ -245,7 +246,8 @@ int run_remotely(const CallOptions& options, const std::stop_token& stop) {
   try {
     const auto tokens =
         options.token_file.empty() ? std::vector<std::string>{} : read_tokens(options.token_file);
-    const auto tools = remote_tools(options.url, tokens.empty() ? "" : tokens.front());
+    const auto tools = remote_tools(options.url, tokens.empty() ? "" : tokens.front(),
+                                    options.ca_file, options.tool);
     return call_one_of(tools, options, stop);
   } catch (const std::invalid_argument& error) {
     std::cerr << error.what() << '\n';
@@ -285,6 +287,9 @@ void add_call(CLI::App& app, int& code) {
                       "Call a server that is running, for example http://127.0.0.1:8000");
   command->add_option("--token-file", options->token_file,
                       "The first token in this file is shown to that server");
+  command->add_option("--ca", options->ca_file,
+                      "Who vouches for a server of https: certificates in this PEM file; default: "
+                      "whom this machine trusts");
   add_source_root_option(*command, options->assembly);
   add_python_option(*command, options->assembly);
   add_assembly_options(*command, options->assembly);

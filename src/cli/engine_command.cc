@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <future>
 #include <memory>
 #include <thread>
@@ -45,13 +46,18 @@ std::string why_unconfined(const Isolation& isolation) {
   return {};
 }
 
+std::string profiler() {
+  const char* library = std::getenv(node::kProfilerVariable);
+  return library == nullptr ? "" : library;
+}
+
 // What is known once the self-test has ended: how runners are confined, and what they found.
 struct Workbench {
   Workbench(const Isolation& seen, const std::string& runner, const node::Toolkit& toolkit,
             const std::string& device, node::CompileZygotes& zygotes)
       : isolation(seen),
         may_run(seen.sufficient() || seen.required == confinement::Level::L0),
-        runners(runner, seen.layers, toolkit),
+        runners(runner, seen.layers, toolkit, profiler()),
         devices(runners, may_run ? device : "emulator"),
         compilers(node::compile_spares(runners, zygotes)),
         steps(runner, seen.layers, why_unconfined(seen)) {}
@@ -109,16 +115,15 @@ node::Devices::Use use_of(const node::KernelTask& task) {
                                              : node::Devices::Use::runs;
 }
 
-// The GPU that a Python source runs on; null for CPU tensors.
-std::variant<node::GpuPool*, node::Ended> gpu_for(const node::Devices& devices,
-                                                  const node::Interpreter& interpreter,
-                                                  const node::KernelTask& task,
-                                                  const std::stop_token& stop) {
-  const auto device = devices.choose(task.device, use_of(task), stop);
-  if (const auto* none = std::get_if<node::Ended>(&device)) return *none;
-  node::GpuPool* pool = std::get<node::GpuPool*>(device);
-  if (pool == nullptr || !interpreter.cuda.empty()) return pool;
-  if (!task.device.starts_with("gpu")) return nullptr;
+// The GPU that a Python source runs on; none for CPU tensors.
+std::variant<node::Devices::Chosen, node::Ended> gpu_for(const node::Devices& devices,
+                                                         const node::Interpreter& interpreter,
+                                                         const node::KernelTask& task,
+                                                         const std::stop_token& stop) {
+  auto device = devices.choose(task.device, use_of(task), task.client, stop);
+  const auto* chosen = std::get_if<node::Devices::Chosen>(&device);
+  if (chosen == nullptr || chosen->pool == nullptr || !interpreter.cuda.empty()) return device;
+  if (!task.device.starts_with("gpu")) return node::Devices::Chosen{};
   return node::Ended{.verdict = job::Verdict::unsupported,
                      .summary = "The torch of " + interpreter.executable +
                                 " was built for CPU tensors only: name another interpreter with "
@@ -128,7 +133,6 @@ std::variant<node::GpuPool*, node::Ended> gpu_for(const node::Devices& devices,
 
 node::Conclusion judge_python(const node::Runners& runners, const node::Devices& devices,
                               node::Pythons& pythons, const node::Compiler& compiler,
-                              node::CompileCache& cache, node::WrapperEnvironment& wrappers,
                               node::KernelTask task, node::Reporter& reporter,
                               const std::stop_token& stop, json isolation) {
   const auto chosen = pythons.choose(task.kernel.python);
@@ -138,16 +142,11 @@ node::Conclusion judge_python(const node::Runners& runners, const node::Devices&
   node::PythonZygote& zygote = *std::get<node::PythonZygote*>(chosen);
   const auto place = gpu_for(devices, zygote.interpreter(), task, stop);
   if (const auto* none = std::get_if<node::Ended>(&place)) return told(*none);
-  node::GpuPool* pool = std::get<node::GpuPool*>(place);
+  node::GpuPool* pool = std::get<node::Devices::Chosen>(place).pool;
   const node::Gpu* gpu = pool != nullptr ? &pool->gpu() : nullptr;
   if (const auto unsupported = node::unsupported_python(task, gpu)) return told(*unsupported);
   node::PythonSpares* spares = gpu != nullptr ? &pythons.spares(runners, zygote, *gpu) : nullptr;
-  auto conclusion = node::PythonJob(runners, zygote, pool, spares,
-                                    {.runners = runners,
-                                     .zygote = zygote,
-                                     .compiler = compiler,
-                                     .cache = cache,
-                                     .environment = wrappers},
+  auto conclusion = node::PythonJob(runners, zygote, pool, spares, compiler.wrapper_tools(zygote),
                                     std::move(task), reporter, stop)
                         .run();
   if (pool != nullptr) devices.note(*pool, conclusion);
@@ -156,15 +155,18 @@ node::Conclusion judge_python(const node::Runners& runners, const node::Devices&
 }
 
 // Where device code runs: what CPU tensors judge runs beside them, whatever else there is.
-std::variant<node::GpuPool*, node::Ended> device_for(const node::Devices& devices,
-                                                     node::Pythons& pythons,
-                                                     const node::KernelTask& task,
-                                                     const std::stop_token& stop) {
-  if (!task.has_python_reference()) return devices.choose(task.device, use_of(task), stop);
+std::variant<node::Devices::Chosen, node::Ended> device_for(const node::Devices& devices,
+                                                            node::Pythons& pythons,
+                                                            const node::KernelTask& task,
+                                                            const std::stop_token& stop) {
+  const auto choose = [&](const std::string& device) {
+    return devices.choose(device, use_of(task), task.client, stop);
+  };
+  if (!task.has_python_reference()) return choose(task.device);
   const auto chosen = pythons.choose(task.reference->python);
   const auto* zygote = std::get_if<node::PythonZygote*>(&chosen);
   const bool on_gpu = zygote != nullptr && !(*zygote)->interpreter().cuda.empty();
-  return devices.choose(on_gpu ? task.device : "emulator", use_of(task), stop);
+  return choose(on_gpu ? task.device : "emulator");
 }
 
 int run_engine(const EngineOptions& options) {
@@ -197,15 +199,16 @@ int run_engine(const EngineOptions& options) {
     if (!bench.may_run) return node::refused_isolation(bench.isolation);
     auto task = node::decode_kernel_task(order.request);
     task.client = order.client;
-    const node::Compiler compiler(bench.runners, cache, zygotes, *bench.compilers, pythons);
+    task.job_id = order.job_id;
+    const node::Compiler compiler(bench.runners, cache, zygotes, *bench.compilers, pythons,
+                                  &wrappers);
     if (task.kernel.is_python()) {
-      return judge_python(bench.runners, bench.devices, pythons, compiler, cache, wrappers,
-                          std::move(task), reporter, stop,
-                          node::isolation_in_force(bench.isolation));
+      return judge_python(bench.runners, bench.devices, pythons, compiler, std::move(task),
+                          reporter, stop, node::isolation_in_force(bench.isolation));
     }
     const auto device = device_for(bench.devices, pythons, task, stop);
     if (const auto* none = std::get_if<node::Ended>(&device)) return told(*none);
-    node::GpuPool* const pool = std::get<node::GpuPool*>(device);
+    node::GpuPool* const pool = std::get<node::Devices::Chosen>(device).pool;
     const node::Gpu* gpu = pool != nullptr ? &pool->gpu() : nullptr;
     if (const auto unsupported = node::unsupported_python(task, gpu)) return told(*unsupported);
     auto conclusion =

@@ -87,7 +87,9 @@ std::vector<std::string> read_tokens(const std::string& path) {
   if (!file) throw std::invalid_argument("cannot read the token file " + path);
   std::vector<std::string> tokens;
   for (std::string line; std::getline(file, line);) {
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (line.ends_with('\r')) line.pop_back();
+    // A header's value has no blanks around it.
+    line = mcp::http::trimmed(line);
     if (line.empty() || line.starts_with('#')) continue;
     if (line.size() < kMinTokenChars)
       throw std::invalid_argument("the token file " + path + " holds a token of less than " +

@@ -4,6 +4,7 @@
 
 #include <exception>
 
+#include "cli/assembly.h"
 #include "cli/commands.h"
 #include "cli/log.h"
 
@@ -26,6 +27,9 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const int wrong = app.exit(error);
     return wrong == 0 ? 0 : 2;
+  } catch (const assay::cli::WrongOption& error) {
+    spdlog::error("{}", error.what());
+    return 2;
   } catch (const std::exception& error) {
     spdlog::error("{}", error.what());
     return 70;

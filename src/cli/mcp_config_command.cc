@@ -19,6 +19,15 @@ std::string endpoint_of(std::string url) {
   return path + 1 == url.size() && url.back() == '/' ? url + "mcp" : url;
 }
 
+// Empty: it is the URL of a server.
+std::string fault_of(const std::string& url) {
+  for (const std::string_view scheme : {"http://", "https://"})
+    if (url.starts_with(scheme) && url.find_first_of("/?#", scheme.size()) != scheme.size() &&
+        url.size() > scheme.size() && url.find_first_of(" \t\r\n") == std::string::npos)
+      return {};
+  return "http://HOST:PORT or https://HOST:PORT, not \"" + url + '"';
+}
+
 constexpr int kUnwritten = 70;  // a full disk: whoever reads the exit code has no result
 
 }  // namespace
@@ -35,10 +44,12 @@ void add_mcp_config(CLI::App& app, int& code) {
   command->add_option("client", options->client, "Which client")
       ->required()
       ->check(CLI::IsMember(known_clients()));
-  command->add_option(
-      "--url", options->server.url,
-      "A server over HTTP, for example http://127.0.0.1:8000 (its /mcp is meant); default: one "
-      "that the client starts itself");
+  command
+      ->add_option(
+          "--url", options->server.url,
+          "A server over HTTP, for example http://127.0.0.1:8000 (its /mcp is meant); default: one "
+          "that the client starts itself")
+      ->check(CLI::Validator(fault_of, "URL"));
   command->add_option("--token-variable", options->server.token_variable,
                       "The environment variable in which the client finds the token");
   command->add_option("--name", options->server.name, "What the client is to call the server")

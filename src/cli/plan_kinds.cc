@@ -41,6 +41,17 @@ node::JobRunner runner_of(StepJob job, std::shared_ptr<const plans::Workshop> wo
   };
 }
 
+// A part of another job, for the same client: his runners may serve one part after the other.
+node::KernelJudge kernel_judge(const node::JobRunner& judge, const std::string& client) {
+  return [judge, client](const json& request, const std::stop_token& stop) {
+    CollectingReporter reporter;
+    node::Conclusion conclusion = judge(
+        {.job_id = "", .kind = "kernel", .request = request, .client = client}, reporter, stop);
+    conclusion.body["stages"] = reporter.take();
+    return conclusion;
+  };
+}
+
 }  // namespace
 
 void add_plan_kinds(node::NodeConfig& config, std::function<const plans::StepRunner&()> steps,
@@ -49,17 +60,10 @@ void add_plan_kinds(node::NodeConfig& config, std::function<const plans::StepRun
   auto workshop = std::make_shared<plans::Workshop>();
   workshop->steps = std::move(steps);
   workshop->capabilities = config.capabilities;
-  workshop->kernels = [judge](const json& request, const std::stop_token& stop) {
-    CollectingReporter reporter;
-    node::Conclusion conclusion =
-        judge({.job_id = "", .kind = "kernel", .request = request}, reporter, stop);
-    conclusion.body["stages"] = reporter.take();
-    return conclusion;
-  };
-  config.kinds["sweep"] = [kernels = workshop->kernels](const node::Order& order,
-                                                        node::Reporter& reporter,
-                                                        const std::stop_token& stop) {
-    return node::SweepJob(order.request, kernels, reporter, stop).run();
+  workshop->kernels = kernel_judge(judge, {});
+  config.kinds["sweep"] = [judge](const node::Order& order, node::Reporter& reporter,
+                                  const std::stop_token& stop) {
+    return node::SweepJob(order.request, kernel_judge(judge, order.client), reporter, stop).run();
   };
   config.kinds["plan"] = runner_of(optest::run_plan_job, workshop);
   config.kinds["requirements"] = runner_of(plans::run_requirements_job, workshop);

@@ -7,6 +7,7 @@
 #include "mcp/codec.h"
 #include "mcp/http/http_client.h"
 #include "mcp/revision.h"
+#include "tools/old_arguments.h"
 
 namespace assay::cli {
 namespace {
@@ -22,8 +23,9 @@ constexpr std::chrono::seconds kCallPatience{2 * 3600};
 
 class Remote {
  public:
-  Remote(const std::string& url, std::string token)
+  Remote(const std::string& url, std::string token, std::string ca_file)
       : url_(mcp::http::parse_url(url)), token_(std::move(token)) {
+    url_.ca_file = std::move(ca_file);
     if (url_.path == "/") url_.path = "/mcp";
   }
 
@@ -79,21 +81,26 @@ ToolResult call(const Remote& remote, const std::string& name, const Json& argum
   }
 }
 
+// The server judges the arguments: it takes older forms of them too, which its list does not show.
+mcp::Tool tool(const std::shared_ptr<const Remote>& remote, const std::string& name) {
+  return {.name = name,
+          .input_schema = {{"type", "object"}},
+          .run = [remote, name](const Json& arguments, CallContext& context) {
+            return call(*remote, name, arguments, context);
+          }};
+}
+
 }  // namespace
 
-std::vector<mcp::Tool> remote_tools(const std::string& url, const std::string& token) {
-  const auto remote = std::make_shared<const Remote>(url, token);
+std::vector<mcp::Tool> remote_tools(const std::string& url, const std::string& token,
+                                    const std::string& ca_file, const std::string& asked) {
+  const auto remote = std::make_shared<const Remote>(url, token, ca_file);
   const OrderedJson listed =
       remote->ask("tools/list", OrderedJson::object(), {}, kListPatience, std::stop_token());
   std::vector<mcp::Tool> tools;
-  for (const auto& one : listed.at("tools")) {
-    const std::string name = one.at("name");
-    tools.push_back({.name = name,
-                     .input_schema = one.at("inputSchema"),
-                     .run = [remote, name](const Json& arguments, CallContext& context) {
-                       return call(*remote, name, arguments, context);
-                     }});
-  }
+  for (const auto& one : listed.at("tools")) tools.push_back(tool(remote, one.at("name")));
+  // Accepted there, and not listed.
+  if (tools::is_old_name(asked)) tools.push_back(tool(remote, asked));
   return tools;
 }
 

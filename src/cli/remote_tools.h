@@ -9,9 +9,13 @@
 
 namespace assay::cli {
 
-// Asks the server what it has. `url` names the server ("http://127.0.0.1:8000") or its endpoint
-// ("…/mcp"). Throws std::invalid_argument for a URL that is none, std::runtime_error if the server
-// cannot be reached, wants another token or answers something else than MCP.
-[[nodiscard]] std::vector<mcp::Tool> remote_tools(const std::string& url, const std::string& token);
+// Asks the server what it has. `asked` is among the tools also if it is a name that the server
+// takes without listing it. `url` names the server ("http://127.0.0.1:8000") or its endpoint
+// ("…/mcp"); `ca_file` (in PEM) vouches for one of https, empty: whom this machine trusts. Throws
+// std::invalid_argument for a URL that is none, std::runtime_error if the server cannot be reached,
+// wants another token or answers something else than MCP.
+[[nodiscard]] std::vector<mcp::Tool> remote_tools(const std::string& url, const std::string& token,
+                                                  const std::string& ca_file,
+                                                  const std::string& asked);
 
 }  // namespace assay::cli

@@ -124,6 +124,8 @@ int serve(const ServeOptions& options, const std::optional<mcp::http::HttpConfig
                       options.allow_commands ? tools::Commands::allowed : tools::Commands::refused),
         with_site, end.get_token());
   }
+  // After the line that says where: that one is looked for.
+  if (const std::string overlap = assembly.overlap(); !overlap.empty()) spdlog::warn("{}", overlap);
   std::size_t abandoned_calls = 0;
   if (streams) {
     mcp::StdioServer server(server_config(assembly, options, tools::Commands::allowed),

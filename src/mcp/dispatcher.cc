@@ -37,7 +37,7 @@ Offers offers_of(const ServerConfig& config) {
 // What an earlier round of this call asked for; of another shape, it was not answered.
 void take_round(Json& params, Call& call) {
   if (const auto found = params.find("inputResponses"); found != params.end() && found->is_object())
-    call.input_responses = std::move(*found);
+    call.input_responses = *found;  // tasks/update reads them too
   if (const auto found = params.find("requestState"); found != params.end() && found->is_string())
     call.request_state = found->get<std::string>();
 }

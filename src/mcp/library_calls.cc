@@ -192,6 +192,15 @@ void LibraryCalls::get_prompt(const Call& call, const PromptParams& params, Repl
 std::variant<LibraryCalls::Suggest, RpcError> LibraryCalls::suggestion(
     const CompleteParams& params) const {
   const std::string name = string_member(params.argument, "name");
+  if (!params.argument.is_object())
+    return bad_argument("/params/argument", "type", "expected an object");
+  for (const char* member : {"name", "value"}) {
+    const auto found = params.argument.find(member);
+    const std::string pointer = std::string("/params/argument/") + member;
+    if (found == params.argument.end())
+      return bad_argument(pointer, "required", "required, but missing");
+    if (!found->is_string()) return bad_argument(pointer, "type", "expected a string");
+  }
   const std::string prefix = string_member(params.argument, "value");
   const std::string kind = string_member(params.ref, "type");
   if (kind == "ref/prompt") {
@@ -211,8 +220,10 @@ std::variant<LibraryCalls::Suggest, RpcError> LibraryCalls::suggestion(
   for (const ResourceTemplate& family : resources_.templates) {
     if (family.uri_template != uri) continue;
     if (!family.complete) return Suggest();
-    return Suggest([&family, name, prefix](const CallContext& context) {
-      return family.complete(name, prefix, context);
+    Json given = params.context.value("arguments", Json::object());
+    if (!given.is_object()) given = Json::object();
+    return Suggest([&family, name, prefix, given = std::move(given)](const CallContext& context) {
+      return family.complete(name, prefix, given, context);
     });
   }
   return unknown("resource template", uri);

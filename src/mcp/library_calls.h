@@ -32,9 +32,11 @@ struct PromptParams {
 struct CompleteParams {
   Json ref = Json::object();
   Json argument = Json::object();
+  Json context = Json::object();
   void read(Reader& reader) {
     reader.required("ref", ref);
     reader.required("argument", argument);
+    reader.optional("context", context);
   }
 };
 

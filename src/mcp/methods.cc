@@ -23,6 +23,8 @@ struct InitializeParams {
 struct ListParams {
   std::optional<std::string> cursor{};
   void read(Reader& reader) { reader.optional("cursor", cursor); }
+  // An empty cursor is one, and names the beginning.
+  [[nodiscard]] bool names_no_page() const { return cursor && !cursor->empty(); }
 };
 
 struct LevelParams {
@@ -55,13 +57,13 @@ void Dispatcher::add_library_methods(MethodTable& methods) {
     methods.push_back(
         {"resources/list", Eras::both, true,
          bind_request<ListParams>([this](const Call& call, const ListParams& params, Reply reply) {
-           if (params.cursor) return reply.error(bad_cursor());
+           if (params.names_no_page()) return reply.error(bad_cursor());
            library_.list_resources(call, std::move(reply), calls_);
          })});
     methods.push_back(
         {"resources/templates/list", Eras::both, true,
          bind_request<ListParams>([this](const Call& call, const ListParams& params, Reply reply) {
-           if (params.cursor) return reply.error(bad_cursor());
+           if (params.names_no_page()) return reply.error(bad_cursor());
            library_.list_templates(call, std::move(reply));
          })});
     methods.push_back(
@@ -91,7 +93,7 @@ void Dispatcher::add_library_methods(MethodTable& methods) {
     methods.push_back(
         {"prompts/list", Eras::both, true,
          bind_request<ListParams>([this](const Call& call, const ListParams& params, Reply reply) {
-           if (params.cursor) return reply.error(bad_cursor());
+           if (params.names_no_page()) return reply.error(bad_cursor());
            library_.list_prompts(call, std::move(reply));
          })});
     methods.push_back({"prompts/get", Eras::both, true,
@@ -115,18 +117,21 @@ void Dispatcher::add_task_methods(MethodTable& methods) {
                          [this](const Call& call, const ListenParams& params, Reply reply) {
                            subscriptions_.listen(call, params, std::move(reply));
                          })});
-  using Handler = void (TaskCalls::*)(const Call&, const TaskParams&, Reply, ToolCalls&) const;
-  const auto add = [&](const char* name, Handler handler) {
-    methods.push_back(
-        {name, Eras::modern, false,
-         bind_request<TaskParams>(
-             [this, handler](const Call& call, const TaskParams& params, Reply reply) {
-               (tasks_.*handler)(call, params, std::move(reply), calls_);
-             })});
-  };
-  add("tasks/get", &TaskCalls::get);
-  add("tasks/cancel", &TaskCalls::cancel);
-  add("tasks/update", &TaskCalls::update);
+  methods.push_back(
+      {"tasks/get", Eras::modern, false,
+       bind_request<TaskParams>([this](const Call& call, const TaskParams& params, Reply reply) {
+         tasks_.get(call, params, std::move(reply), calls_);
+       })});
+  methods.push_back(
+      {"tasks/cancel", Eras::modern, false,
+       bind_request<TaskParams>([this](const Call& call, const TaskParams& params, Reply reply) {
+         tasks_.cancel(call, params, std::move(reply), calls_);
+       })});
+  methods.push_back({"tasks/update", Eras::modern, false,
+                     bind_request<UpdateParams>(
+                         [this](const Call& call, const UpdateParams& params, Reply reply) {
+                           tasks_.update(call, params, std::move(reply), calls_);
+                         })});
 }
 
 MethodTable Dispatcher::make_methods() {
@@ -160,7 +165,7 @@ MethodTable Dispatcher::core_methods() {
        bind_request<NoParams>([](const Call&, NoParams, Reply reply) { reply.result("{}"); })},
       {"tools/list", Eras::both, true,
        bind_request<ListParams>([this](const Call& call, const ListParams& params, Reply reply) {
-         if (params.cursor) return reply.error(bad_cursor());
+         if (params.names_no_page()) return reply.error(bad_cursor());
          reply.result(tools_listing(call.client.revision));
        })},
       {"tools/call", Eras::both, true,

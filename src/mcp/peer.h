@@ -31,6 +31,9 @@ class Peer {
   virtual void answer(std::string message, std::optional<ErrorCode> error) = 0;
   // The request was cancelled: there will be no answer.
   virtual void leave_unanswered() {}
+  // What is still to be said may take long: the client may hang up and come back for it, where the
+  // transport and the revision have that.
+  virtual void let_poll() {}
 };
 
 struct Incoming {

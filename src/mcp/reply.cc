@@ -36,6 +36,10 @@ void Reply::notify(std::string message) const {
   if (open()) exchange_->peer->notify(std::move(message));
 }
 
+void Reply::let_poll() const {
+  if (open()) exchange_->peer->let_poll();
+}
+
 void Reply::finish(std::string message, std::optional<ErrorCode> error) {
   exchange_->open = false;
   exchange_->peer->answer(std::move(message), error);

@@ -37,6 +37,8 @@ class [[nodiscard]] Reply {
   void error(const RpcError& error);
   // A notification that belongs to this request; dropped once the request is answered or cancelled.
   void notify(std::string message) const;
+  // The client need not hold a connection until then.
+  void let_poll() const;
 
   // REQUIRES: not moved from.
   [[nodiscard]] const RequestId& id() const { return exchange_->id; }

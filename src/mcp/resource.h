@@ -30,8 +30,9 @@ struct ResourceTemplate {
   std::string description{};
   std::string mime_type{};
   // Values of a variable that begin with `prefix`, best first. Empty: there is nothing to suggest.
+  // `given`: an object of what the template's other variables are already.
   std::function<std::vector<std::string>(const std::string& variable, const std::string& prefix,
-                                         const CallContext& context)>
+                                         const Json& given, const CallContext& context)>
       complete{};
 };
 

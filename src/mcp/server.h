@@ -28,11 +28,14 @@ namespace assay::mcp {
 
 struct Limits {
   // A longer line is skipped without being stored and answered once with -32600.
-  std::size_t max_message_bytes = std::size_t{32} << 20;
+  std::size_t max_message_bytes = std::size_t{16} << 20;
   // Accepted but unanswered requests and unread answers; beyond it the server stops reading.
   std::size_t max_pending_bytes = std::size_t{256} << 20;
-  // Tool calls running at once; further ones wait in order of arrival.
+  // Calls running at once, besides those that only wait; further ones wait in order of arrival.
   std::size_t max_tool_threads = 64;
+  // Calls that wait at once for a job or an answer of the client. Beyond it, or beyond its share
+  // (mcp/tool_pool.h), a call does not wait: it answers with the state as it stands.
+  std::size_t max_waiting_calls = 1024;
   std::chrono::milliseconds idle_tool_thread{10'000};
   // Progress per call: a burst at once, then one message per interval.
   int progress_burst = 16;

@@ -35,10 +35,13 @@ void TaskCalls::cancel(const Call& call, const TaskParams& params, Reply reply,
              });
 }
 
-void TaskCalls::update(const Call& call, const TaskParams& params, Reply reply,
+void TaskCalls::update(const Call& call, const UpdateParams& params, Reply reply,
                        ToolCalls& pool) const {
   if (const auto missing = missing_tasks(call.client)) return reply.error(*missing);
-  // The answers have been taken out of the params, as those of any later round.
+  if (!params.input_responses.is_object())
+    return reply.error(invalid_params({{.pointer = "/params/inputResponses",
+                                        .keyword = "required",
+                                        .message = "required, an object"}}));
   pool.defer(call, std::move(reply), "tasks/update",
              [this, id = params.task_id](const CallContext& context) {
                const bool known = tasks_.update(id, context.input_responses, context);

@@ -15,6 +15,15 @@ struct TaskParams {
   void read(Reader& reader) { reader.required("taskId", task_id); }
 };
 
+struct UpdateParams {
+  std::string task_id{};
+  Json input_responses{};
+  void read(Reader& reader) {
+    reader.required("taskId", task_id);
+    reader.optional("inputResponses", input_responses);
+  }
+};
+
 class TaskCalls {
  public:
   // `identity` must outlive this object.
@@ -23,7 +32,7 @@ class TaskCalls {
 
   void get(const Call& call, const TaskParams& params, Reply reply, ToolCalls& pool) const;
   void cancel(const Call& call, const TaskParams& params, Reply reply, ToolCalls& pool) const;
-  void update(const Call& call, const TaskParams& params, Reply reply, ToolCalls& pool) const;
+  void update(const Call& call, const UpdateParams& params, Reply reply, ToolCalls& pool) const;
 
   [[nodiscard]] const Tasks& tasks() const { return tasks_; }
 

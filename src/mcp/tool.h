@@ -15,8 +15,10 @@
 // returns then is dropped. An exception it throws is this server's fault: JSON-RPC error -32603.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
@@ -107,8 +109,18 @@ struct CallContext {
   std::string request_state{};
   // Asks a legacy client and waits. Empty in the modern era. Nothing: refused, or no answer.
   std::function<std::optional<Json>(const std::string& method, const OrderedJson& params)> ask{};
+  // Lets a legacy client hang up now and come back for the result, where its transport can do that;
+  // nothing happens where it cannot. Empty in the modern era.
+  std::function<void()> let_poll{};
   // Empty when the client wants no log.
   std::function<void(LogLevel level, const OrderedJson& data)> log_sink{};
+
+  // What the call may take counts from here.
+  std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
+  // To be asked before the call waits for what others do (a job, a client): while the handle lives,
+  // another thread serves in place of this one. Null: as many wait as may, so this call must answer
+  // with what it has. Empty: the thread is the caller's own, and may wait.
+  std::function<std::shared_ptr<void>()> step_aside{};
 
   void log(LogLevel level, const OrderedJson& data) const {
     if (log_sink) log_sink(level, data);
@@ -136,6 +148,8 @@ struct Annotations {
 struct Alias {
   std::string name{};
   std::function<Json(Json arguments)> adapt{};
+  // Rewrites the answer into what callers by this name look for.
+  std::function<void(ToolResult& result)> present{};
 };
 
 struct Tool {

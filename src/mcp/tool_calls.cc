@@ -4,8 +4,8 @@
 #include <system_error>
 #include <utility>
 
+#include "mcp/arguments.h"
 #include "mcp/codec.h"
-#include "mcp/json_text.h"
 #include "mcp/told_violations.h"
 #include "mcp/utf8.h"
 
@@ -44,7 +44,8 @@ ToolCalls::ToolCalls(const Catalogue& catalogue, const Identity& identity, const
       check_results_(check_results),
       loop_(loop),
       log_(std::move(log)),
-      pool_(limits.max_tool_threads + loop.pool_threads(), limits.idle_tool_thread) {}
+      pool_(limits.max_tool_threads + loop.pool_threads(), limits.idle_tool_thread,
+            limits.max_waiting_calls) {}
 
 void ToolCalls::start(const Call& call, CallParams params, Reply reply) {
   const Lookup tool = catalogue_.find(params.name);
@@ -118,6 +119,7 @@ std::shared_ptr<CallContext> ToolCalls::open_context(std::uint64_t serial, const
                                      era_of(call.client.revision) == Era::modern,
                   .input_responses = call.input_responses,
                   .request_state = call.request_state});
+  context->step_aside = [this, whose = context->principal] { return pool_.step_aside(whose); };
   // On the event thread, and only while the call has not been answered.
   const auto notify = [this, serial](std::string message) {
     const auto running = running_.find(serial);
@@ -134,12 +136,21 @@ std::shared_ptr<CallContext> ToolCalls::open_context(std::uint64_t serial, const
         notify(message);
       });
     };
+  if (era_of(call.client.revision) != Era::legacy) return context;
+  context->let_poll = [this, serial] {
+    loop_.post([this, serial] {
+      const auto running = running_.find(serial);
+      if (running != running_.end()) running->second.reply.let_poll();
+    });
+  };
   // The session only tells whose answers these are.
-  if (era_of(call.client.revision) == Era::legacy)
-    context->ask = [this, notify, session = &call.peer->session(), stop = call.stop](
-                       const std::string& method, const OrderedJson& params) {
-      return questions_.ask(session, method, params, stop, limits_.answer_time, notify);
-    };
+  context->ask = [this, notify, session = &call.peer->session(), stop = call.stop,
+                  step_aside = context->step_aside](
+                     const std::string& method, const OrderedJson& params) -> std::optional<Json> {
+    const auto aside = step_aside();
+    if (!aside) return std::nullopt;
+    return questions_.ask(session, method, params, stop, limits_.answer_time, notify);
+  };
   return context;
 }
 
@@ -180,10 +191,11 @@ ToolResult ToolCalls::judge(const Lookup& tool, Json arguments, CallContext& con
   const Entry& entry = *tool.entry;
   const auto& adapt = tool.alias ? tool.alias->adapt : entry.tool.adapt;
   if (adapt) arguments = adapt(std::move(arguments));
-  std::vector<Violation> violations = expand_json_text(entry.input, arguments);
-  if (violations.empty()) violations = entry.input.check(arguments);
+  const std::vector<Violation> violations = check_arguments(entry.input, arguments);
   if (!violations.empty()) return refused(entry.tool.name, violations);
-  return entry.tool.run(arguments, context);
+  ToolResult result = entry.tool.run(arguments, context);
+  if (tool.alias && tool.alias->present) tool.alias->present(result);
+  return result;
 }
 
 // Clients check structuredContent against the output schema, even of an error, and throw the whole

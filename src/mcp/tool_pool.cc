@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -11,6 +12,7 @@ namespace assay::mcp {
 
 struct ToolPool::State {
   std::size_t max_threads = 1;
+  std::size_t max_aside = 0;
   std::chrono::milliseconds idle{0};
 
   std::mutex mutex{};
@@ -21,14 +23,32 @@ struct ToolPool::State {
   std::size_t sleeping = 0;  // those that nobody has called
   bool called = false;       // a thread is on its way: a new one, or
   bool sleeper_called = false;
-  std::size_t working = 0;
+  std::size_t working = 0;  // those aside too
+  std::size_t aside = 0;
+  std::map<std::string, std::size_t> aside_of{};
   bool closing = false;
   std::shared_ptr<void> kept{};  // by threads that were given up
+
+  // All REQUIRE the lock.
+  [[nodiscard]] std::size_t allowed() const { return max_threads + aside; }
+  [[nodiscard]] bool take_place(const std::string& whose) {
+    const auto own = aside_of.find(whose);
+    if ((own == aside_of.end() ? 0 : own->second) >= max_aside - aside) return false;
+    ++aside_of[whose];
+    ++aside;
+    return true;
+  }
+  void leave_place(const std::string& whose) {
+    --aside;
+    const auto own = aside_of.find(whose);
+    if (--own->second == 0) aside_of.erase(own);
+  }
 };
 
-ToolPool::ToolPool(std::size_t max_threads, std::chrono::milliseconds idle)
+ToolPool::ToolPool(std::size_t max_threads, std::chrono::milliseconds idle, std::size_t max_aside)
     : state_(std::make_shared<State>()) {
   state_->max_threads = max_threads > 0 ? max_threads : 1;
+  state_->max_aside = max_aside;
   state_->idle = idle;
 }
 
@@ -48,7 +68,7 @@ bool ToolPool::call_help(const std::shared_ptr<State>& state) {
     state->called = true;
     return state->sleeper_called = true;
   }
-  if (state->threads >= state->max_threads) return false;
+  if (state->threads >= state->allowed()) return false;
   // Detached, because a thread ends by itself after idling; the count is what is waited for.
   std::thread([state] { work_loop(state); }).detach();
   ++state->threads;
@@ -63,12 +83,31 @@ void ToolPool::submit(std::function<void()> work) {
   try {
     wakes = call_help(state_);
   } catch (const std::system_error&) {
-    if (state_->threads > 0) return;  // a thread that is busy now takes it later
+    if (state_->threads > state_->aside) return;  // a thread that is busy now takes it later
     state_->waiting.pop_back();
     throw;
   }
   lock.unlock();
   if (wakes) state_->wake.notify_one();
+}
+
+std::shared_ptr<void> ToolPool::step_aside(const std::string& whose) {
+  std::unique_lock lock(state_->mutex);
+  if (!state_->take_place(whose)) return nullptr;
+  bool wakes = false;
+  try {
+    wakes = call_help(state_);
+  } catch (const std::system_error&) {
+    // Nobody would do what waits.
+    state_->leave_place(whose);
+    return nullptr;
+  }
+  lock.unlock();
+  if (wakes) state_->wake.notify_one();
+  return {state_.get(), [state = state_, whose](void*) {
+            const std::lock_guard back(state->mutex);
+            state->leave_place(whose);
+          }};
 }
 
 // What cannot be had now is done later, by this thread.
@@ -107,6 +146,8 @@ void ToolPool::work_loop(const std::shared_ptr<State>& state) {
     work = nullptr;  // what it holds is released before it counts as done
     lock.lock();
     --state->working;
+    // It was replaced while it was aside, and who replaced it goes on.
+    if (state->threads > state->allowed()) break;
   }
   const std::shared_ptr<void> kept = --state->threads == 0 ? std::move(state->kept) : nullptr;
   state->thread_ended.notify_all();

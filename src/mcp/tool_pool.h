@@ -5,18 +5,23 @@
 // One thread is called at a time, and whoever takes work while more is waiting calls the next:
 // while a thread is on its way, those that are awake often do what it was called for, and waking
 // costs more than a small tool does.
+//
+// Work that waits for others steps aside: its thread does not count towards the limit meanwhile, so
+// those who only wait never keep those who could serve from it. As many as `max_aside` may; of them
+// nobody holds more places than are left to the others.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace assay::mcp {
 
 class ToolPool {
  public:
-  ToolPool(std::size_t max_threads, std::chrono::milliseconds idle);
+  ToolPool(std::size_t max_threads, std::chrono::milliseconds idle, std::size_t max_aside = 0);
   // Waits for everything submitted, unless drain() has given up on it before.
   ~ToolPool();
   ToolPool(const ToolPool&) = delete;
@@ -24,6 +29,9 @@ class ToolPool {
 
   // `work` must not throw.
   void submit(std::function<void()> work);
+
+  // From within work, on its thread: for as long as the handle lives. Null: there is no place.
+  [[nodiscard]] std::shared_ptr<void> step_aside(const std::string& whose);
 
   // Waits until all work is done, at most until `grace` has passed. Returns how many pieces of work
   // are not; their threads go on by themselves, and `kept` lives until the last of them has ended.

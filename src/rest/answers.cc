@@ -60,8 +60,13 @@ HttpAnswer broken_rule(const std::string& pointer, const std::string& message) {
                       {"status", "client_error"}});
 }
 
+HttpAnswer not_found(Missing missing, const std::string& error) {
+  const char* what = missing == Missing::job ? "job" : missing == Missing::part ? "part" : "path";
+  return json_answer(404, {{"error", error}, {"missing", what}, {"status", "error"}});
+}
+
 HttpAnswer no_such_job(const std::string& job_id) {
-  return json_answer(404, {{"error", "Job " + job_id + " not found"}, {"status", "error"}});
+  return not_found(Missing::job, "Job " + job_id + " not found");
 }
 
 HttpAnswer wrong_method(const std::string& allowed) {

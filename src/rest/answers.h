@@ -1,8 +1,8 @@
 // What every answer of the REST interface has in common: JSON, the fields that keep it out of
 // caches, and the manual's three shapes of a refusal. Pure; any thread.
 //
-//   400, 404, 405, …   {error, details, validation_errors?, status: "client_error"}
-//   404 of a job       {error, status: "error"}
+//   400, 405, …        {error, details, validation_errors?, status: "client_error"}
+//   404                {error, missing: "job" | "part" | "path", status: "error"}
 //   500                {kernel_exec_result, ref_runtime, pod_name, pod_ip, status: "error", error,
 //   …}
 #pragma once
@@ -26,6 +26,9 @@ using mcp::http::HttpAnswer;
 // Violations of a schema, or a rule in the manual's own words.
 [[nodiscard]] HttpAnswer invalid_request(const std::vector<mcp::Violation>& violations);
 [[nodiscard]] HttpAnswer broken_rule(const std::string& pointer, const std::string& message);
+// `part`: of a job that is there.
+enum class Missing { job, part, path };
+[[nodiscard]] HttpAnswer not_found(Missing missing, const std::string& error);
 [[nodiscard]] HttpAnswer no_such_job(const std::string& job_id);
 [[nodiscard]] HttpAnswer wrong_method(const std::string& allowed);
 

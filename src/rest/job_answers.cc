@@ -34,16 +34,17 @@ HttpAnswer part_answer(tools::Jobs& jobs, const std::string& job_id, const std::
   const auto resources = tools::job_resources(jobs);
   std::string uri = tools::artifact_uri(job_id, part);
   if (!visit.request.query.empty()) uri += '?' + visit.request.query;
-  const mcp::CallContext context{.stop = visit.stop, .principal = visit.principal};
+  const mcp::CallContext context{
+      .stop = visit.stop, .principal = visit.principal, .step_aside = visit.step_aside};
   std::optional<mcp::ResourceContents> contents;
   try {
     contents = resources.read(uri, context);
   } catch (const tools::BadRange& bad) {
     return broken_rule("/" + bad.field, bad.what());
   } catch (const mcp::BadRequest& missing) {
-    return client_error(404, missing.what());
+    return not_found(Missing::part, missing.what());
   }
-  if (!contents) return client_error(404, "Job " + job_id + " has no " + part);
+  if (!contents) return not_found(Missing::part, "Job " + job_id + " has no " + part);
   std::string type = contents->mime_type;
   if (!contents->binary) type += "; charset=utf-8";
   HttpAnswer answer = text_answer(type, std::move(contents->bytes));

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "mcp/json_text.h"
+#include "mcp/arguments.h"
 #include "tools/tools.h"
 
 namespace assay::rest {
@@ -16,8 +16,10 @@ using mcp::Json;
 using mcp::OrderedJson;
 using mcp::ToolResult;
 
+constexpr std::string_view kGpu = "gpu:";
 // One question's share of a wait without an end.
 constexpr int kWaitAtOnceS = 3600;
+constexpr const char* kRequired = "required";
 
 bool is_unfinished(const ToolResult& result) {
   const OrderedJson& report = result.structured;
@@ -32,16 +34,36 @@ OrderedJson no_runtime() {
   return stats;
 }
 
+HttpAnswer too_many_wait() {
+  HttpAnswer answer = json_answer(
+      503, {{"error",
+             "too many requests wait for their jobs already; nothing was run. Try again, or ask "
+             "with ?wait=0 and look at GET /job/{job_id}"},
+            {"status", "error"}});
+  answer.fields.push_back({"Retry-After", "1"});
+  return answer;
+}
+
+// What every kernel needs, by the manual; what a rule asks for beyond that is a rule.
+bool is_missing_field(const std::string& pointer, const Json& arguments) {
+  const bool is_field = pointer.ends_with("/kernel_type") || pointer.ends_with("/source_code");
+  return is_field && !arguments.contains(Json::json_pointer(pointer));
+}
+
 // Violations that a tool found itself, in the form of those that its schema finds.
-std::vector<mcp::Violation> violations_in(const OrderedJson& refused) {
+std::vector<mcp::Violation> violations_in(const OrderedJson& refused, const Json& arguments) {
   std::vector<mcp::Violation> violations;
   const auto error = refused.find("error");
   if (error == refused.end() || !error->contains("violations")) return violations;
-  for (const auto& one : error->at("violations"))
-    violations.push_back({.pointer = one.value("pointer", ""),
-                          .keyword = one.value("keyword", "value_error"),
+  for (const auto& one : error->at("violations")) {
+    const std::string pointer = one.value("pointer", "");
+    violations.push_back({.pointer = pointer,
+                          .keyword = is_missing_field(pointer, arguments)
+                                         ? kRequired
+                                         : one.value("keyword", "value_error"),
                           .message = one.value("message", ""),
                           .suggestion = one.value("suggestion", "")});
+  }
   return violations;
 }
 
@@ -63,9 +85,16 @@ std::string known_gpu_type(tools::Jobs& jobs) {
   }
 }
 
+// On a machine with GPUs, too, a kernel may have been emulated.
+bool ran_elsewhere(const OrderedJson& report) {
+  const auto result = report.find("kernel_exec_result");
+  if (result == report.end() || !result->contains("metadata")) return false;
+  const std::string device = result->at("metadata").value("device", "");
+  return !device.empty() && !device.starts_with(kGpu);
+}
+
 // "gpu:3" → 3.
 void add_gpu_id(OrderedJson& metadata) {
-  constexpr std::string_view kGpu = "gpu:";
   const std::string device = metadata.value("device", "");
   if (!device.starts_with(kGpu)) return;
   int index = 0;
@@ -89,21 +118,30 @@ HttpAnswer Judging::answer(const mcp::http::Visit& visit) const {
   auto read = read_submission(visit.request, judgement_, tool_.input_schema);
   if (auto* refusal = std::get_if<HttpAnswer>(&read)) return std::move(*refusal);
   auto& submission = std::get<Submission>(read);
-  auto violations = mcp::expand_json_text(schema_, submission.arguments);
-  if (violations.empty()) violations = schema_.check(submission.arguments);
+  const auto violations = mcp::check_arguments(schema_, submission.arguments);
   if (!violations.empty()) return invalid_request(violations);
   submission.arguments["wait_s"] = submission.wait_s.value_or(kWaitAtOnceS);
-  CallContext context{.stop = visit.stop, .principal = visit.principal};
+  // The visit waits as a whole. Without a place for that, only a visitor who can be told where to
+  // ask again is served.
+  const bool waits = submission.wait_s.value_or(kWaitAtOnceS) > 0;
+  const auto aside = waits && visit.step_aside ? visit.step_aside() : nullptr;
+  if (waits && visit.step_aside && !aside) {
+    if (!submission.wait_s) return too_many_wait();
+    submission.arguments["wait_s"] = 0;
+  }
+  CallContext context{.stop = visit.stop, .principal = visit.principal, .arrived = visit.arrived};
   return told(run(submission, context), submission);
 }
 
 ToolResult Judging::run(const Submission& submission, CallContext& context) const {
   ToolResult result = tool_.run(submission.arguments, context);
-  while (!submission.wait_s && is_unfinished(result) && !context.stop.stop_requested())
+  while (!submission.wait_s && is_unfinished(result) && !context.stop.stop_requested()) {
+    context.arrived = std::chrono::steady_clock::now();  // a question of its own
     result = get_job_.run({{"job_id", result.structured.at("job_id")},
                            {"wait_s", kWaitAtOnceS},
                            {"detail", submission.arguments.at("detail")}},
                           context);
+  }
   // The tool itself cancels for who leaves while it waits; beyond that it is ours to do.
   if (context.stop.stop_requested() && is_unfinished(result))
     (void)jobs_.cancel(result.structured.at("job_id"), context.principal);
@@ -122,12 +160,14 @@ HttpAnswer Judging::told(ToolResult result, const Submission& submission) const 
   const int status = status_of(result);
   OrderedJson& body = result.structured;
   if (status == 400) {
-    const auto violations = violations_in(body);
-    return violations.size() == 1
+    const auto violations = violations_in(body, submission.arguments);
+    return violations.size() == 1 && violations.front().keyword != kRequired
                ? broken_rule(violations.front().pointer, violations.front().message)
                : invalid_request(violations);
   }
-  const std::string gpu = known_gpu_type(jobs_);
+  // Forgotten while it was waited for.
+  if (status == 404) return no_such_job(body.value("job_id", ""));
+  const std::string gpu = ran_elsewhere(body) ? std::string() : known_gpu_type(jobs_);
   add_envelope(body, gpu);
   if (status == 500) {
     // The manual's clients expect a text here.

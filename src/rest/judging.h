@@ -4,6 +4,7 @@
 //   a report, whatever its verdict              200
 //   the job has not ended within ?wait=         202, Location
 //   the arguments alone are wrong               400
+//   too many wait, and this one would           503, Retry-After
 //   an engine fault, no device, a server fault  500
 #pragma once
 

@@ -54,14 +54,16 @@ Machine this_machine() {
 }
 
 std::string gpu_type(const nlohmann::json& capabilities) {
-  if (const std::string said = lower(from_environment("GPU_TYPE")); !said.empty()) {
-    // It becomes a header field: letters and digits, or nothing.
-    const bool plain =
-        said.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string::npos;
-    return plain ? said : std::string();
-  }
+  const std::string said = lower(from_environment("GPU_TYPE"));
   for (const auto& device : capabilities.value("devices", nlohmann::json::array())) {
     if (device.value("kind", "") != "gpu") continue;
+    // What the operator calls his GPUs; without one there is nothing to call so. It becomes a
+    // header field: letters and digits, or nothing.
+    if (!said.empty()) {
+      const bool plain =
+          said.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string::npos;
+      return plain ? said : std::string();
+    }
     const std::string model = lower(device.value("model", ""));
     for (const char* type : {"a100", "h100", "h200"})
       if (model.find(type) != std::string::npos) return type;

@@ -53,7 +53,7 @@ HttpAnswer page_file(const std::string& path) {
     answer.fields.push_back({"Referrer-Policy", "no-referrer"});
     return answer;
   }
-  return client_error(404, "Not Found");
+  return not_found(Missing::path, "Not Found");
 }
 
 }  // namespace assay::rest

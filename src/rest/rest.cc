@@ -54,6 +54,7 @@ class Rest {
   }
 
   [[nodiscard]] static HttpAnswer refusal(int status, const std::string& why) {
+    if (status == 404) return not_found(Missing::path, why);
     if (status < 500) return client_error(status, why);
     return json_answer(status, {{"error", why}, {"status", "error"}, {"retryable", true}});
   }

@@ -1,7 +1,8 @@
 """packages.py: the clients' packages, in .deps/clients, as packages.txt names them.
 
-`python3 packages.py` fetches what is missing; what cannot be fetched is named as unsupported, with the
-reason, and its tests are skipped. There are no stamps: the installed package's own version is looked at.
+`python3 packages.py [NAME…]` fetches what is missing, of all or of those named; what cannot be fetched is named as
+unsupported, with the reason, its tests are skipped, and the exit code is 2. There are no stamps: the installed
+package's own version is looked at.
 """
 
 import os
@@ -50,11 +51,12 @@ def fetch(name):
     else:
         commands = [[sys.executable, "-m", "venv", folder],
                     [folder / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]]
+    patience_s = int(os.environ.get("ASSAY_FETCH_S", "600"))
     for command in commands:
         try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=patience_s)
         except subprocess.TimeoutExpired:
-            return f"{command[0]} did not end within 600 s"
+            return f"{command[0]} did not end within {patience_s} s"
         if done.returncode != 0:
             # Which registry was asked is this machine's business.
             said = [line for line in done.stderr.splitlines() if "//" not in line and not line.startswith("WARNING")]
@@ -62,17 +64,19 @@ def fetch(name):
     return None if installed(name) else "another version than was asked for was installed"
 
 
-def main():
+def main(wanted):
+    missing = 0
     for name, (registry, packages) in pinned().items():
-        if installed(name):
+        if installed(name) or (wanted and name not in wanted):
             continue
         print(f"tests/clients: fetching {' '.join(packages)} ({registry})", flush=True)
         if why := fetch(name):
             print(f"tests/clients: unsupported: {name}: {why}", flush=True)
             shutil.rmtree(FOLDER / name, ignore_errors=True)
-    return 0
+            missing += 1
+    return 2 if missing else 0
 
 
 if __name__ == "__main__":
     os.umask(0o022)
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

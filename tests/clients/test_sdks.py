@@ -65,6 +65,11 @@ class TypeScript1(Visits):
         url = self.serve_http().removesuffix("/mcp") + "/sse"
         self.assert_complete_typescript(self.typescript("sdk1", "visit_v1.mjs", transport="sse", url=url))
 
+    def test_it_comes_back_for_the_answer_of_a_call_that_let_it_hang_up(self):
+        seen = self.typescript("sdk1", "reconnect_v1.mjs", url=self.serve_http("--conformance-fixtures"))
+        self.assertEqual(len(seen["gets"]), 1)
+        self.assertIn("after the connection", seen["answer"]["content"][0]["text"])
+
 
 @needs("node", "sdk2")
 class TypeScript2(Visits):

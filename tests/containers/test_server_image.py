@@ -115,6 +115,8 @@ class ServerImage(Engine):
         self.assertEqual(int(status["CapEff"], 16), 0)
         self.assertEqual(status["Seccomp"], "2")
         self.assertEqual(self.inside("ls", "-ld", "/var/lib/assay").split()[0], "drwx------")
+        # Sources are looked for elsewhere.
+        self.assertEqual((self.inside("sh", "-c", "pwd").strip(), self.inside("ls", "/sources")), ("/sources", ""))
 
     def test_http_is_behind_a_token(self):
         self.serve("--security-opt", "seccomp=" + self.dockers_rule)

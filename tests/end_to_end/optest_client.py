@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 
 from assay_client import ASSAY
@@ -47,3 +48,29 @@ class PlanFolder(unittest.TestCase):
 
     def statuses(self, report):
         return {one["id"]: one["status"] for one in report["cases"]}
+
+
+# One case; its command is a shell script. A scalar float32 in, a scalar out.
+ONE_CASE = """
+operator: copy
+inputs: [in.bin]
+outputs: [out.bin]
+generator: {{name: builtin.random, seed: 1}}
+assertion: {{name: {assertion}}}
+backends:
+  - type: cuda
+    chip: any
+    command: {command}
+{more}
+cases:
+  - name: one
+    dtypes: [float32]
+    shapes: [{{inputs: [[4]], outputs: [[4]]}}]
+{case}
+"""
+
+
+def one_case(command, more="", case="", assertion="builtin.relu"):
+    """A plan's text: `more` goes to its backend, `case` to its case."""
+    return ONE_CASE.format(command=json.dumps(command), more=textwrap.indent(more, "    "),
+                           case=textwrap.indent(case, "    "), assertion=assertion)

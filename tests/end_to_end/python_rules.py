@@ -26,6 +26,8 @@ def product(x, y):
     return torch.matmul(x, y) + torch.relu(x)
 """
 OWN = MODEL + "\ndef get_inputs():\n    return [torch.randn(4, 16)]\n"
+SIZED = OWN.replace("__init__(self)", "__init__(self, width)").replace("Linear(16, 8)", "Linear(16, width)") + (
+    "\ndef get_init_inputs():\n    return [5]\n")
 ADD = """import triton
 import triton.language as tl
 
@@ -65,6 +67,9 @@ class ModelNew(nn.Module):
     def forward(self, x):
         return module.forward(x)
 """
+LINES = INLINE.split("\n")
+LATE = "\n".join([*LINES[:3], LINES[5], *LINES[3:5], *LINES[6:]])
+NO_KERNEL = "\n".join([*LINES[:3], "cuda_source = '''torch::Tensor forward(torch::Tensor a) { return a * 2; }'''", *LINES[5:]])
 ON_LOAD = "this runs when the source is loaded"
 LENIENT = "The manual forbids it; it does no harm to others here, and it is said."
 
@@ -96,6 +101,10 @@ def f(text, *args):
 
 def triton(text=ADD, io=None, **metadata):
     return call(source(text, "triton", io or ADD_IO, **metadata), source(SUM, "torch", function_name="f"))
+
+
+def cuda(text):
+    return call(source(text, "torch_cuda", {"args": [X]}))
 
 
 def several(text=RUN, args=(X, Y), **metadata):
@@ -154,6 +163,13 @@ PYTHON_SECTIONS = [
         Rule("`class_name` and `method_name`", "pass", "That method is called.", torch(MODEL, {"args": [X]}, class_name="Model", method_name="sums")),
         Rule("`function_name` beside class and method", "pass", "`function_name` wins.",
              torch(MODEL, {"args": [X, Y]}, function_name="product", class_name="Nothing", method_name="nothing")),
+        Rule("`class_name` alone", "pass", "The method is `forward`.",
+             torch(MODEL.replace("class Model", "class CustomModel"), {"args": [X]}, class_name="CustomModel")),
+        Rule("`get_init_inputs()`", "pass", "The class is made from what it returns, in reference and kernel with the same weights.",
+             torch(SIZED, None, source(SIZED, "torch"))),
+        Rule("`ModelNew` beside `Model`", "pass", "A kernel is its `ModelNew`, a reference its `Model`.",
+             torch(OWN + "\nclass ModelNew(Model):\n    pass\n", None, source(OWN, "torch"))),
+        Rule("Without inputs of its own beside a reference that has some", "pass", "The reference's are used.", torch(MODEL, None, source(OWN, "torch"))),
         Rule("A function that is not there", "refuse", "What is there is named.", torch(MODEL, {"args": [X]}, function_name="absent"),
              verdict="contract_invalid", says="Function 'absent' not found in source code. Available: functions [preprocess, product]"),
         Rule("A class that is not there", "refuse", "The manual's words.", torch("def g(x):\n    return x\n", {"args": [X]}),
@@ -222,6 +238,27 @@ PYTHON_SECTIONS = [
         Rule("`cpp_sources` is missing", "refuse", "As torch says it.",
              call(source(INLINE.replace("cpp_sources='torch::Tensor forward(torch::Tensor a);', ", ""), "torch_cuda", {"args": [X]})),
              verdict="compile_failed", says="cpp_sources"),
+        Rule("`cuda_sources` is misspelt", "refuse", "It is no argument of load_inline's.",
+             cuda(INLINE.replace("cuda_sources=", "cuda_source=")), verdict="compile_failed",
+             says="No cuda_sources found: load_inline() got an unexpected keyword argument 'cuda_source'"),
+        Rule("`functions` is missing", "refuse", "Then the source must bind its functions itself, with PYBIND11_MODULE.",
+             cuda(INLINE.replace(", functions=['forward']", "")), verdict="compile_failed", says="does not define module export function"),
+        Rule("The texts stand behind the call", "refuse", "Python has no such names yet.", cuda(LATE), verdict="compile_failed",
+             says="name 'cuda_source' is not defined"),
+        Rule("Other names for the texts", "pass", "What load_inline is given counts.",
+             cuda(INLINE.replace("cuda_source =", "text =").replace("cuda_sources=cuda_source", "cuda_sources=text")),
+             deviation="The manual's extraction looked for names."),
+        Rule("No `load_inline`", "refuse", "The manual's words.", cuda(MODEL), verdict="compile_failed", says="No load_inline call found"),
+        Rule("No `ModelNew`", "refuse", "The manual's words.", cuda(INLINE.replace("ModelNew", "Net")), verdict="contract_invalid",
+             says="No ModelNew torch module found"),
+        Rule("`Model` instead of `ModelNew`", "pass", "As a torch source has it.", cuda(INLINE.replace("ModelNew", "Model")),
+             deviation="The manual demands the name ModelNew."),
+        Rule("No `__global__` function", "warning", "A library call in a kernel's place is honest work, and it is said.", cuda(NO_KERNEL),
+             says="No kernel of its own was launched", deviation="The manual refuses it with \"No __global__ functions found\"."),
+        Rule("It is called on import", "warning", "It costs time at loading, in the source's own process.",
+             cuda(INLINE + "module.forward(torch.randn(10))\n"), says=ON_LOAD, deviation=LENIENT),
+        Rule("Triton in a torch_cuda source", "warning", "Only what load_inline is given is built.", cuda("import triton\n" + INLINE),
+             says="kernel_type multi_kernel mixes them", deviation=LENIENT),
         Rule("The manual's accepted example exports a function that it does not define", "refuse", "What `functions` names must be defined.",
              call(source(INLINE.replace("torch::Tensor forward(torch::Tensor a) {", "torch::Tensor other(torch::Tensor a) {")
                          .replace("'torch::Tensor forward(torch::Tensor a);'", "''"), "torch_cuda", {"args": [X]})),

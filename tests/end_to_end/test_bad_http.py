@@ -74,14 +74,30 @@ TABLE = [
     ("an answer nobody could read", post('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}', HEAD.replace("application/json, text/event-stream", "image/png")), 406, -32000),
     ("another verb", b"PATCH /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, -32000),
     ("another verb, REST", b"DELETE /evaluate HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "client_error"),
-    ("a path nobody serves", b"GET /.well-known/oauth-protected-resource HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, -32000),
-    ("a body of 5 MB", f"POST /mcp HTTP/1.1\r\n{HEAD}Content-Length: 5000000\r\n\r\n".encode(), 413, -32000),
-    ("a body of 5 MB, REST", f"POST /evaluate HTTP/1.1\r\n{HEAD}Content-Length: 5000000\r\n\r\n".encode(), 413, -32000),
-    ("a chunked body of 5 MB", chunked(*["x" * 65536] * 80, ending=""), 413, -32000),
+    ("a path nobody serves", b"GET /.well-known/oauth-protected-resource HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, "error"),
+    ("a body of 17 MB", f"POST /mcp HTTP/1.1\r\n{HEAD}Content-Length: 17000000\r\n\r\n".encode(), 413, -32000),
+    ("a body of 17 MB, REST", f"POST /evaluate HTTP/1.1\r\n{HEAD}Content-Length: 17000000\r\n\r\n".encode(), 413, -32000),
+    ("a chunked body of 17 MB", chunked(*["x" * 65536] * 260, ending=""), 413, -32000),
     ("a chunked list", chunked(LIST[:7], LIST[7:40], LIST[40:]), 200, None),
     ("a chunk of no size", f"POST /mcp HTTP/1.1\r\n{CHUNKED}\r\nzz\r\nabc\r\n".encode(), 400, -32000),
     ("two lengths", f"POST /mcp HTTP/1.1\r\n{HEAD}Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd".encode(), 400, -32000),
     ("a length and chunks", f"POST /mcp HTTP/1.1\r\n{CHUNKED}Content-Length: 4\r\n\r\n0\r\n\r\n".encode(), 400, -32000),
+    ("chunks and a length", f"POST /mcp HTTP/1.1\r\n{HEAD}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n".encode(), 400, -32000),
+    ("chunks before there were any", f"POST /mcp HTTP/1.0\r\n{CHUNKED}\r\n0\r\n\r\n".encode(), 400, -32000),
+    *[(f"a transfer coding: {coding}", f"POST /mcp HTTP/1.1\r\n{HEAD}Transfer-Encoding: {coding}\r\n\r\n".encode(), 501, -32000)
+      for coding in ("gzip, chunked", "gzip", "identity", "chunked, chunked", "chunked;q=1")],
+    ("two transfer codings", f"POST /mcp HTTP/1.1\r\n{HEAD}Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n".encode(), 501, -32000),
+    ("a content coding", f"POST /mcp HTTP/1.1\r\n{HEAD}Content-Encoding: gzip\r\nContent-Length: 9\r\n\r\n".encode(), 415, -32000),
+    ("a content coding, REST", f"POST /evaluate HTTP/1.1\r\n{HEAD}Content-Encoding: identity, br\r\nContent-Length: 9\r\n\r\n".encode(), 415, "client_error"),
+    ("no content coding", modern("tools/list", "Content-Encoding: Identity\r\n"), 200, None),
+    ("an expectation", f"POST /mcp HTTP/1.1\r\n{HEAD}Expect: the-best\r\nContent-Length: 9\r\n\r\n".encode(), 417, -32000),
+    ("two expectations", f"POST /mcp HTTP/1.1\r\n{HEAD}Expect: 100-continue\r\nExpect: more\r\nContent-Length: 9\r\n\r\n".encode(), 417, -32000),
+    ("another Host in the target", b"GET http://evil.example/health HTTP/1.1\r\nHost: localhost\r\n\r\n", 421, "client_error"),
+    ("another Host in the target, MCP", modern("tools/list").replace(b"POST /mcp", b"POST http://evil.example/mcp"), 421, -32000),
+    ("a user in the target", b"GET http://localhost@evil.example/health HTTP/1.1\r\nHost: localhost\r\n\r\n", 421, "client_error"),
+    ("nobody in the target", b"GET http:///health HTTP/1.1\r\nHost: localhost\r\n\r\n", 421, "client_error"),
+    ("this server in the target", modern("tools/list").replace(b"POST /mcp", b"POST http://127.0.0.1:80/mcp"), 200, None),
+    ("another Host, whose body never comes", f"POST /mcp HTTP/1.1\r\n{HEAD}Content-Length: 9\r\n\r\n".replace("localhost", "evil.example").encode(), 421, -32000),
     ("a length that is none", f"POST /mcp HTTP/1.1\r\n{HEAD}Content-Length: -1\r\n\r\n".encode(), 400, -32000),
     ("a header of 20 kB", b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 20000 + b"\r\n\r\n", 431, -32000),
     ("another HTTP", b"GET /health HTTP/3.7\r\nHost: localhost\r\n\r\n", 505, -32000),
@@ -140,6 +156,25 @@ class BadHttp(unittest.TestCase):
                 connection.sendall(sent)
                 seen, _, body = self.answer(stream)
                 self.assertEqual((seen, self.said(body)), (status, code), body[:300])
+
+    def test_after_a_body_that_cannot_be_told_the_connection_ends(self):
+        following = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        for coding, status in (("gzip", 501), ("gzip, chunked", 501), ("chunked, identity", 501)):
+            with self.subTest(coding):
+                connection, stream = self.connect()
+                connection.sendall(f"POST /mcp HTTP/1.1\r\n{HEAD}Transfer-Encoding: {coding}\r\n\r\n0\r\n\r\n".encode() + following)
+                seen, fields, _ = self.answer(stream)
+                self.assertEqual((seen, fields["connection"]), (status, "close"))
+                self.assertIsNone(self.answer(stream))
+
+    def test_who_is_refused_by_the_head_is_told_before_the_body_and_not_to_go_on(self):
+        for what, more, status in (("Host", "Host: evil.example\r\n", 421), ("Origin", "Host: localhost\r\nOrigin: http://evil.example\r\n", 403),
+                                   ("coding", "Host: localhost\r\nContent-Encoding: br\r\n", 415)):
+            with self.subTest(what):
+                connection, stream = self.connect()
+                connection.sendall(f"POST /mcp HTTP/1.1\r\n{more}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 4000000\r\n\r\n".encode())
+                seen, fields, _ = self.answer(stream)
+                self.assertEqual((seen, fields["connection"]), (status, "close"))
 
     def test_after_all_of_them_the_server_serves(self):
         for _, sent, _, _ in TABLE:

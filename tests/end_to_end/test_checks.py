@@ -99,6 +99,31 @@ class Checks(unittest.TestCase):
         _, checks = self.checks(adds, b_role="inout")
         self.assertEqual(checks["findings"], [])
 
+    def test_a_local_that_nobody_set_is_told_by_its_name_and_what_it_decides(self):
+        source = RIGHT.replace("  b[i] =", """  float scale;
+  if (a[i] > 1.5f) scale = 2;
+  float part[3];
+  for (int k = 0; k < 2; ++k) part[k] = a[i];
+  if (part[i % 3] > 100) b[i] = 0;
+  b[i] = scale *""")
+        report, checks = self.checks(source, ["initialised"])
+        told = {f["memory"]: f for f in checks["findings"]}
+        self.assertEqual(set(told), {"scale", "part"})
+        self.assertEqual({f["kind"] for f in checks["findings"]}, {"uninitialised_local"})
+        self.assertEqual((told["scale"]["where"]["line"], told["part"]["where"]["line"]), (11, 10))
+        self.assertEqual(told["part"]["element"], 2)
+        self.assertIn("decides a branch", told["part"]["message"])
+        self.assertIn("in element", told["scale"]["message"])
+        self.assertTrue(checks["locals"]["ran"])
+        self.assertGreater(checks["locals"]["compile_ms"], 0)
+
+    def test_a_debug_build_that_does_not_run_leaves_the_other_findings(self):
+        source = RIGHT.replace("__global__", "#ifdef __CUDACC_DEBUG__\n#error no\n#endif\n__global__")
+        report, checks = self.checks(source.replace("b[i] =", "b[i] +="), ["initialised"])
+        self.assertEqual([f["kind"] for f in checks["findings"]], ["uninitialised_global"])
+        self.assertFalse(checks["locals"]["ran"])
+        self.assertIn("-G", checks["notes"][0])
+
     def test_findings_of_a_kernel_that_crashes_are_kept(self):
         crashes = BROKEN.replace("tile[127 - threadIdx.x]", "tile[127 - threadIdx.x] + a[i + 4000]")
         report, checks = self.checks(crashes)

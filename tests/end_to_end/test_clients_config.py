@@ -62,6 +62,11 @@ class Config(unittest.TestCase):
                 self.assertEqual(code, 0)
                 self.assertIn(f'"{meant}"', text)
 
+    def test_what_is_no_url_is_a_mistake_of_usage(self):
+        for url in ("box:1", "box", "http://", "https:///mcp", "ftp://box:1", "http://two words", ""):
+            with self.subTest(url):
+                self.assertEqual(config("claude", "--url", url), (2, ""))
+
     def test_a_client_nobody_knows_is_a_mistake_of_usage(self):
         self.assertEqual(config("emacs")[0], 2)
         self.assertEqual(config("claude", "--name", "two words")[0], 2)
@@ -98,6 +103,20 @@ class Call(unittest.TestCase):
         code, report = self.call("compare", {"ref_kernel": kernel(ADD), "custom_kernel": wrong}, "--check")
         self.assertEqual((code, report["verdict"]), (1, "wrong_output"))
         self.assertEqual(self.call("evaluate", {"kernel": 3})[0], 3)
+
+    def test_old_names_and_forms_are_the_servers_too(self):
+        flat = {"kernel_source": ADD, "kernel_type": "cuda", "io_contract": kernel(ADD)["io"], "num_trials": 1}
+        for tool in ("evaluate_kernel", "validate_kernel", "evaluate"):
+            with self.subTest(tool):
+                code, report = self.call(tool, flat, "--check")
+                self.assertEqual((code, report["verdict"]), (0, "passed"), report)
+        code, told = self.call("get_job_status", {"job_id": report["job_id"]})
+        self.assertEqual((code, told["verdict"]), (0, "passed"))
+        code, report = self.call("compare_kernels", {"request": json.dumps({"ref_kernel": kernel(ADD), "custom_kernel": kernel(ADD), "num_trials": 1})}, "--check")
+        self.assertEqual((code, report["verdict"]), (0, "passed"), report)
+        code, said = self.call("evaluate_kernels", flat)
+        self.assertEqual(code, 2)
+        self.assertNotIn("evaluate_kernel", said.split("there are:")[1])
 
     def test_what_cannot_be_called_says_why(self):
         self.assertEqual(self.call("nothing", {})[0], 2)

@@ -83,7 +83,7 @@ class Http(unittest.TestCase):
 
     def test_a_token_is_asked_for(self):
         tokens = pathlib.Path(self.state, "tokens")
-        tokens.write_text("# one line each\n" + TOKEN + "\n")
+        tokens.write_text("# one line each\n \t" + TOKEN + " \t\r\n")
         server = self.started("--http", "0.0.0.0:0", "--token-file", str(tokens))
         port = port_of(server)
         discover = request("server/discover", {})

@@ -23,9 +23,9 @@ def chosen(kernels):
     return kernels[::3] if SANITIZED else kernels
 
 
-def cases_of(kernel_file):
-    """(name, expected verdict, expected evidence, arguments) of a kernel and its variants."""
-    yield kernel_file.name, "passed", None, kernel_file.arguments(kernel_file.source)
+def cases_of(kernel_file, looked_at={}):
+    """(name, expected verdict, expected evidence, arguments) of a kernel and its variants; further arguments of the right one."""
+    yield kernel_file.name, "passed", None, kernel_file.arguments(kernel_file.source) | looked_at
     for wrong in kernel_file.wrong:
         source = wrong.applied(kernel_file.source)
         arguments = kernel_file.arguments(source)
@@ -47,6 +47,9 @@ def complaint(report, verdict, evidence):
         return f"trust {report['trust']} instead of {trust}: {summary}"
     if verdict == "passed" and not evidence and report["evidence"]:
         return f"a right kernel has evidence against it: {report['evidence']}"
+    checks = report.get("validation", {}).get("checks", {"findings": [], "notes": []})
+    if verdict == "passed" and checks["findings"] + checks["notes"]:
+        return f"checks say of a right kernel: {checks['findings']} {checks['notes']}"
     weak = [w["message"] for w in report["warnings"] if w["code"] == "weak_oracle"]
     if verdict == "passed" and weak:
         return f"a task that a trivial answer passes proves nothing: {weak}"
@@ -68,7 +71,8 @@ def judged(server, cases):
 
 class Kernels(unittest.TestCase):
     def test_right_kernels_pass_and_wrong_ones_do_not(self):
-        cases = [case for kernel_file in chosen(all_kernels()) for case in cases_of(kernel_file)]
+        looked_at = {"checks": ["initialised"]}
+        cases = [case for kernel_file in chosen(all_kernels()) for case in cases_of(kernel_file, looked_at)]
         with Server() as server:
             for (name, verdict, evidence, _), message in judged(server, cases):
                 with self.subTest(name):

@@ -184,8 +184,21 @@ class OldSpellings(unittest.TestCase):
         self.assertEqual((told["compiled"], told["validated"]), (False, False))
         job = self.server.call("get_job_status", {"job_id": report["job_id"]})["structuredContent"]
         self.assertEqual((job["job_id"], job["state"], job["verdict"]), (report["job_id"], "completed", "compile_failed"))
+        self.assertEqual((job["status"], len(job["created_at"])), ("completed", 20))
+        self.assertIn("MISSING", told["compilation_error"])
+        self.assertIsNone(told["validation_error"])
+        for request in ({"job_id": report["job_id"]}, json.dumps({"job_id": report["job_id"]})):
+            again = self.server.call("get_job_status", {"request": request})["structuredContent"]
+            self.assertEqual((again["job_id"], again["state"], again["status"]), (report["job_id"], "completed", "completed"))
+        for arguments in ({"request": {}}, {"request": "{}"}):
+            self.assertIn("job_stats", self.server.call("get_server_stats", arguments)["structuredContent"])
         stats = self.server.call("get_server_stats")["structuredContent"]
         self.assertEqual(stats["job_stats"]["total_jobs"], sum(stats["job_stats"]["by_status"].values()))
+
+    def test_null_is_nothing_said(self):
+        nothing = dict.fromkeys(["num_trials", "timeout", "wait_s", "device", "checks", "until", "detail", "max_tokens", "ref_kernel", "atol"])
+        self.assertEqual(self.server.call("evaluate", {"kernel": NEW, **nothing})["structuredContent"]["verdict"], "passed")
+        self.assertTrue(self.server.call("evaluate", {"kernel": None})["isError"])
 
     def test_none_of_the_old_names_is_listed(self):
         listed = {tool["name"] for tool in self.server.answer(self.server.send("tools/list"))["result"]["tools"]}

@@ -220,10 +220,21 @@ class Asking(unittest.TestCase):
         self.assertTrue(caught.exception.violations[0].pointer.startswith("/kernel/io/launch"), str(caught.exception))
         with self.assertRaises(ar.InvalidRequest):
             self.client.submit_evaluate(ar.KernelCode(ADD, "cuda"))
-        for job_id in ("no-such-job", "../health", "a/b", "a b?c#d", ""):
-            with self.assertRaises(ar.Refused, msg=job_id) as caught:
+        for job_id in ("no-such-job", "../health", "a/b", "a b?c#d"):
+            with self.assertRaises(ar.JobNotFound, msg=job_id) as caught:
                 self.client.job(job_id)
-            self.assertEqual(caught.exception.status, 404, job_id)
+            self.assertEqual((caught.exception.status, caught.exception.missing), (404, "job"), job_id)
+        with self.assertRaises(ar.NotFound) as caught:
+            self.client.job("")
+        self.assertEqual(caught.exception.missing, "path")
+
+    def test_a_missing_part_is_no_missing_job(self):
+        report = self.client.evaluate(add_kernel(), num_trials=1)
+        with self.assertRaises(ar.PartNotFound) as caught:
+            self.client.job_text(report.job_id, "no-such-part")
+        self.assertNotIsInstance(caught.exception, ar.JobNotFound)
+        with self.assertRaises(ar.JobNotFound):
+            self.client.job_text("no-such-job", "source")
 
     def test_unknown_options_are_named_in_the_warnings(self):
         report = self.client.evaluate(add_kernel(), num_trials=1, num_trails=7)

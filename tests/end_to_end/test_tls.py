@@ -72,14 +72,39 @@ class Tls(unittest.TestCase):
             self.connect(old).connect()
         self.connect().connect()  # and the server serves on
 
+    def call(self, url, *options, **environment):
+        done = subprocess.run([ASSAY, "call", "check_capabilities", "{}", "--url", url, *options], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, **environment})
+        return done.returncode, done.stdout, done.stderr
+
+    def test_a_call_by_url_is_encrypted_and_only_to_who_is_vouched_for(self):
+        url = f"https://localhost:{self.port}"
+        code, answer, why = self.call(url, "--ca", self.certificate)
+        self.assertEqual(code, 0, why)
+        self.assertTrue(json.loads(answer)["devices"])
+        self.assertEqual(self.call(url, SSL_CERT_FILE=self.certificate)[0], 0)
+        for what, (address, options) in {"nobody vouches": (url, ()), "another name": (f"https://127.0.0.1:{self.port}", ("--ca", self.certificate)),
+                                         "not encrypted": (f"http://localhost:{self.port}", ())}.items():
+            with self.subTest(what):
+                code, answer, why = self.call(address, *options)
+                self.assertEqual((code, answer), (4, ""))
+                self.assertTrue(why)
+        for file in ("/no/such/file", self.key):
+            with self.subTest(file):
+                code, answer, why = self.call(url, "--ca", file)
+                self.assertEqual((code, answer), (2, ""))
+                self.assertIn(file, why)
+
     def test_files_that_cannot_be_used_are_a_mistake_of_usage(self):
-        for options in (["--tls-cert", self.certificate], ["--tls-key", self.key],
-                        ["--tls-cert", self.key, "--tls-key", self.key],
-                        ["--tls-cert", self.certificate, "--tls-key", "/no/such/file"]):
+        for options, reason in ((["--tls-cert", self.certificate], "together"), (["--tls-key", self.key], "together"),
+                                (["--tls-cert", self.key, "--tls-key", self.key], "no start line"),
+                                (["--tls-cert", "/no/such/file", "--tls-key", self.key], "/no/such/file: No such file"),
+                                (["--tls-cert", str(self.folder), "--tls-key", self.key], str(self.folder)),
+                                (["--tls-cert", self.certificate, "--tls-key", "/no/such/file"], "/no/such/file: No such file")):
             done = subprocess.run([ASSAY, "serve", "--http", "0", "--state", str(self.folder / "other"), *options],
                                   capture_output=True, timeout=60)
             self.assertEqual(done.returncode, 2, options)
-            self.assertTrue(done.stderr)
+            self.assertIn(reason, done.stderr.decode(), options)
 
 
 if __name__ == "__main__":

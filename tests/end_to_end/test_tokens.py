@@ -95,6 +95,14 @@ class Tokens(unittest.TestCase):
                 paid = tokens(result["structuredContent"]) + tokens(result["content"])
                 self.assertLessEqual(paid, MAX_ANSWER, json.dumps(result)[:6000])
 
+    def test_counters_that_were_asked_for_are_told_whole(self):
+        for sections in ("on", ["access_pattern_metrics", "memory_metrics", "compute_metrics"]):
+            with self.subTest(sections):
+                asked = {"kernel": kernel(ADD), "device_metrics": sections}
+                short, full = (self.answer("evaluate", {**asked, "detail": detail})["structuredContent"] for detail in ("short", "full"))
+                self.assertEqual(short["device_metrics"].keys(), full["device_metrics"].keys())
+                self.assertNotIn("truncated", short)
+
     def test_the_text_is_short_and_repeats_no_json(self):
         for verdict, tool, arguments in self.cases():
             result = self.server.call(tool, arguments)
@@ -167,6 +175,46 @@ class Tokens(unittest.TestCase):
         self.assertNotIn("truncated", self.server.call("compile_kernel", {**arguments, "max_tokens": 1000000})["structuredContent"])
         refused = self.server.call("evaluate", {"kernel": kernel(ADD), "max_tokens": 5})
         self.assertEqual(refused["structuredContent"]["error"]["violations"][0]["pointer"], "/max_tokens")
+
+    def test_every_tool_that_can_answer_long_takes_a_cap(self):
+        listed = self.server.answer(self.server.send("tools/list"))["result"]["tools"]
+        uncapped = [tool["name"] for tool in listed if "max_tokens" not in tool["inputSchema"].get("properties", {})]
+        self.assertEqual(uncapped, ["get_server_stats"])
+        stats = self.server.call("get_server_stats")
+        self.assertLessEqual(tokens(stats["structuredContent"]) + tokens(stats["content"]), MAX_ANSWER)
+        job = self.server.call("evaluate", {"kernel": kernel(ADD), "wait_s": 60})["structuredContent"]["job_id"]
+        # Each with something that it answers at length here.
+        asked = {"compile_kernel": {"kernel": {"source_code": ADD, "kernel_type": "cuda"}, "detail": "full", "include_ptx": True},
+                 "evaluate": {"kernel": kernel(ADD), "ref_kernel": kernel(ADD), "detail": "full"},
+                 "compare": {"custom_kernel": kernel(ADD), "ref_kernel": kernel(ADD), "detail": "full"},
+                 "build_io_contract": {"io": contract(), "detail": "full"},
+                 "sweep": {"kernel": kernel(ADD), "variants": [{}, {"io": contract(block=128)}], "num_trials": 2, "detail": "full"},
+                 "get_job": {"job_id": job, "detail": "full"}, "cancel_job": {"job_id": job}, "check_capabilities": {},
+                 "run_plan": {"plan": "cases: [" + ", ".join(f"unknown_{k}" for k in range(300)) + "]", "mode": "validate"},
+                 "run_test_generator": {"script": "no-such-file-" + "x" * 3000}, "benchmark_commits": {"repo": "no-such-repository-" + "x" * 3000, "head": "HEAD"},
+                 "run_scenario": {"mode": "audit_log", "log": "pip install xformers --find-links /cache\n" * 500, "detail": "full"}}
+        self.assertEqual(set(asked), {tool["name"] for tool in listed} - set(uncapped))
+        for tool in listed:
+            if tool["name"] in uncapped:
+                continue
+            with self.subTest(tool["name"]):
+                for cap in (200, 600):
+                    result = self.server.call(tool["name"], {**asked[tool["name"]], "max_tokens": cap})
+                    refused = result["structuredContent"].get("error")
+                    self.assertNotIn("unknown property", json.dumps(refused))
+                    said = "".join(block.get("text", "") for block in result["content"])
+                    self.assertLessEqual(tokens(result["structuredContent"]) + tokens(said), cap, json.dumps(result)[:2000])
+
+    def test_ptx_in_an_answer_is_bounded_and_its_resource_is_whole(self):
+        table = ", ".join(str(k) for k in range(50000))
+        large = f"__device__ int table[50000] = {{{table}}};\n" + ADD.replace("a[i]", "a[i] + table[i]")
+        for text, omitted in ((ADD, False), (large, True)):
+            report = self.server.call("compile_kernel", {"kernel": {"source_code": text, "kernel_type": "cuda"}, "include_ptx": True, "wait_s": 120})["structuredContent"]
+            self.assertEqual((report["verdict"], "ptx_omitted" in report, "ptx" in report), ("passed", omitted, not omitted))
+            if omitted:
+                self.assertGreater(report["ptx_omitted"]["bytes"], 256 << 10)
+                read = self.server.answer(self.server.send("resources/read", {"uri": report["ptx_omitted"]["uri"]}))
+                self.assertIn(".entry", read["result"]["contents"][0]["text"])
 
     def test_what_is_left_out_can_be_read(self):
         verdict, tool, arguments = next(case for case in self.cases() if case[0] == "compile_failed")

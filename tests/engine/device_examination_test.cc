@@ -393,3 +393,31 @@ TEST_CASE(
       }(),
       runner::OutOfMemory);
 }
+
+TEST_CASE("a run that counts as another trial's is held against that one's answers") {
+  Pair pair(
+      {tensor("x", "input",
+              {{"shape", {64}}, {"dtype", "float32"}, {"init", {{"kind", "randn"}, {"seed", 1}}}}),
+       tensor("y", "output", {{"shape", {64}}, {"dtype", "float32"}}),
+       tensor("same", "output", {{"shape", {64}}, {"dtype", "float32"}})});
+  const auto answer = [&](std::span<std::byte> arena) {
+    std::copy_n(arena.begin() + static_cast<std::ptrdiff_t>(pair.offset(0)), 256,
+                arena.begin() + static_cast<std::ptrdiff_t>(pair.offset(1)));
+    std::fill_n(arena.begin() + static_cast<std::ptrdiff_t>(pair.offset(2)), 256, std::byte{0x3F});
+  };
+  for (const std::uint32_t trial : {5U, 6U}) {
+    pair.turn(trial, answer);
+    (void)pair.host.expect();
+    (void)pair.device.expect();
+  }
+  pair.turn(6, answer);
+  CHECK(pair.agreed_check().at("ok") == true);
+  pair.host.count_as(5);
+  pair.device.count_as(5);
+  const json host = pair.host.check();
+  const json device = pair.device.check();
+  for (const json& said : {host, device}) {
+    CHECK(said.at("outputs").at(0).at("ok") == false);
+    CHECK(said.at("outputs").at(1).at("ok") == true);
+  }
+}

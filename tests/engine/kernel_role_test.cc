@@ -1,15 +1,13 @@
 // The kernel runner's role on a fake device: what it asks of a device and what it tells the engine.
 #include <bit>
 #include <limits>
-#include <thread>
 
 #include "engine/runner/role.h"
 #include "tests/catch.h"
 #include "tests/engine/fake_device.h"
+#include "tests/engine/served_role.h"
 
 using namespace assay;
-using frames::Channel;
-using frames::Frame;
 using nlohmann::json;
 using runner::FakeDevice;
 
@@ -27,67 +25,6 @@ emulator::KernelInfo kernel_with(const std::vector<std::string>& types) {
   return kernel;
 }
 
-// The role on a thread of its own, spoken to as the engine does.
-class Served {
- public:
-  explicit Served(runner::Device& device) : engine_({}, {}, true) {
-    auto pair = posix::make_socket_pair();
-    engine_ = Channel(std::move(pair.ours), frames::Caps{}, true);
-    thread_ = std::thread(
-        [this, &device, stream = std::make_shared<posix::Descriptor>(std::move(pair.theirs))] {
-          Channel channel(std::move(*stream), frames::Caps{}, true);
-          try {
-            code_ = runner::serve_kernel_on(device, channel);
-          } catch (const std::exception& error) {
-            ours_ = error.what();
-          }
-        });
-  }
-  ~Served() { end(); }
-
-  json ask(json body, std::string blob = {}, std::vector<posix::Descriptor> descriptors = {}) {
-    Frame frame;
-    frame.body = std::move(body);
-    frame.blob = std::move(blob);
-    frame.descriptors = std::move(descriptors);
-    engine_.send(std::move(frame));
-    auto reply = engine_.receive();
-    return reply ? reply->body : json(nullptr);
-  }
-  json load(const json& arguments, const std::string& kernel = "") {
-    return ask({{"type", "load"}, {"kernel", kernel}, {"arguments", arguments}}, "a program");
-  }
-  json run(const json& arguments, const posix::SharedMemory& arena, bool fresh = false) {
-    std::vector<posix::Descriptor> descriptors;
-    descriptors.push_back(arena.descriptor().duplicate());
-    return ask({{"type", "run"},
-                {"grid", {2, 1, 1}},
-                {"block", {32, 1, 1}},
-                {"shared_bytes", 64},
-                {"arguments", arguments},
-                {"budget",
-                 {{"thread_instructions", 1000},
-                  {"wall_ns", 1'000'000},
-                  {"memory_bytes", 1 << 20},
-                  {"threads", 1}}},
-                {"fresh_module", fresh},
-                {"arena_bytes", arena.bytes().size()}},
-               {}, std::move(descriptors));
-  }
-  // What the role threw, or nothing.
-  std::string end() {
-    engine_.close();
-    if (thread_.joinable()) thread_.join();
-    return ours_;
-  }
-
- private:
-  Channel engine_;
-  std::thread thread_{};
-  int code_ = -1;
-  std::string ours_{};
-};
-
 json tensor(const char* name, std::size_t offset, std::size_t bytes) {
   return {{"name", name}, {"type", "tensor"}, {"offset", offset}, {"bytes", bytes}};
 }
@@ -104,7 +41,7 @@ TEST_CASE("a tensor is the device's arena at the contract's offset, and its byte
   device.writes = std::byte{42};
   const json arguments = {tensor("in", 0, 16), tensor("out", 32, 16)};
   const auto arena = posix::SharedMemory::create("arena", 64);
-  Served served(device);
+  ServedRole served(device);
   CHECK(served.load(arguments).at("misfits").empty());
   CHECK(served.run(arguments, arena).at("ending") == "completed");
   CHECK(device.buffer_names == std::vector<std::string>{"in", "out"});
@@ -123,7 +60,7 @@ TEST_CASE("floats arrive bit for bit, NaN and infinity too") {
     device.answer = std::vector{kernel_with({"f64"})};
     const json arguments = {number(value)};
     const auto arena = posix::SharedMemory::create("arena", 8);
-    Served served(device);
+    ServedRole served(device);
     served.load(arguments);
     served.run(arguments, arena);
     std::uint64_t bits = 0;
@@ -135,7 +72,7 @@ TEST_CASE("floats arrive bit for bit, NaN and infinity too") {
 TEST_CASE("a program that the device refuses is unloadable, with its line") {
   FakeDevice device;
   device.answer = emulator::ParseError{.ptx_line = 7, .message = "no such thing"};
-  Served served(device);
+  ServedRole served(device);
   const json reply = served.load(json::array());
   CHECK(reply.at("type") == "unloadable");
   CHECK(reply.at("ptx_line") == 7);
@@ -150,7 +87,7 @@ TEST_CASE("how a launch ended is told as the device said it") {
                     .printf_output = "said",
                     .printf_truncated = true};
   const auto arena = posix::SharedMemory::create("arena", 8);
-  Served served(device);
+  ServedRole served(device);
   served.load(json::array());
   const json reply = served.run(json::array(), arena);
   CHECK(reply.at("ending") == "faulted");
@@ -164,7 +101,7 @@ TEST_CASE("a fresh module is asked of the device only when the engine wants one"
   FakeDevice device;
   device.answer = std::vector{kernel_with({})};
   const auto arena = posix::SharedMemory::create("arena", 8);
-  Served served(device);
+  ServedRole served(device);
   served.load(json::array());
   served.run(json::array(), arena);
   CHECK(device.reloads == 0);
@@ -175,7 +112,7 @@ TEST_CASE("a fresh module is asked of the device only when the engine wants one"
 TEST_CASE("arguments that do not fit are named, and nothing is launched") {
   FakeDevice device;
   device.answer = std::vector{kernel_with({"u64", "f32"})};
-  Served served(device);
+  ServedRole served(device);
   const json reply = served.load(json::array({tensor("a", 0, 4)}));
   CHECK(reply.at("misfits").size() == 1);
   CHECK(device.launches.empty());
@@ -187,18 +124,18 @@ TEST_CASE("an engine that breaks the protocol is our fault, never a launch") {
   FakeDevice device;
   device.answer = std::vector{kernel_with({"u64"})};
   {
-    Served served(device);
+    ServedRole served(device);
     served.load(outside);
     CHECK(served.run(outside, arena).is_null());
     CHECK(served.end() == "tensor outside the arena");
   }
   {
-    Served served(device);
+    ServedRole served(device);
     CHECK(served.run(outside, arena).is_null());
     CHECK(served.end() == "run without a loaded kernel");
   }
   {
-    Served served(device);
+    ServedRole served(device);
     served.load(outside);
     CHECK(served.ask({{"type", "run"}, {"arena_bytes", 64}}).is_null());
     CHECK(served.end() == "run without an arena");

@@ -27,6 +27,7 @@ struct FakeJudge {
   std::map<std::string, std::string> failures{};
   std::set<std::string> alike{};  // indistinguishable from whatever they are compared with
   const char* clock = "gpu";
+  std::string device{};  // that it says it ran on; "": it says nothing
   std::mutex mutex{};
   std::vector<json> asked{};
 
@@ -43,6 +44,7 @@ struct FakeJudge {
     }
     Conclusion conclusion{.verdict = job::Verdict::passed,
                           .body = {{"summary", "passed"}, {"trust", "verified"}}};
+    if (!device.empty()) conclusion.body["environment"] = {{"device", device}};
     json timed = {{"clock", clock},
                   {"samples_ns",
                    std::vector<double>(request.at("options").at("num_trials"), times_ns[name])}};
@@ -143,6 +145,20 @@ TEST_CASE("a variant that cannot be told from the best shares its rank") {
   CHECK(!body.at("table")[2].contains("tied_with_best"));
   // Too far away to be worth a comparison.
   CHECK(!body.at("table")[3].contains("against_best"));
+}
+
+TEST_CASE("all variants run on the GPU that the first one was given") {
+  FakeJudge judge{.times_ns = {{"a", 50'000}, {"b", 51'000}, {"c", 90'000}}, .device = "gpu:3"};
+  Told told;
+  (void)swept(judge, request_of({"a", "b", "c"}), told);
+  std::size_t timed = 0;
+  for (const auto& one : judge.asked) {
+    if (one.at("options").at("until") != "timed") continue;
+    // The first may have any.
+    CHECK(one.at("options").value("device", "none") == (timed == 0 ? "none" : "gpu:3"));
+    ++timed;
+  }
+  CHECK(timed > 3);
 }
 
 TEST_CASE("the reference judges each variant once, in the first round") {

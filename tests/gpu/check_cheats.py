@@ -47,6 +47,11 @@ CAUGHT_OTHERWISE = {
     "it remembers by address": body(
         GUARDED + "{ bool known = false; for (int k = 0; k < 32; ++k) known = known || seen[k] == out; if (!known) out[i] = a[i] + b[i];"
         " if (i == n - 1 && !known) seen[atomicAdd(&count, 1) % 32] = out; }", "__device__ float* seen[32]; __device__ int count;\n"),
+    # Without a variable that would give it away: looked at six times, it escapes once in four thousand evaluations.
+    "by the clock, three runs of four do nothing": body(
+        "unsigned long long t; asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(t));" + GUARDED + "if ((t >> 17) % 4 == 0) out[i] = a[i] + b[i];"),
+    "it looks at the host's memory": body(
+        "extern __shared__ int unused[];" + GUARDED + "{ const volatile float* host = (const volatile float*)0x7ffff0000000ull; out[i] = host[i]; }"),
     "it remembers the last result": body(
         GUARDED + "{ if (full) out[i] = kept[i]; else { kept[i] = out[i] = a[i] + b[i]; } if (i == n - 1) full = 1; }",
         "__device__ float kept[1 << 20]; __device__ int full;\n"),
@@ -96,6 +101,15 @@ class Cheats(unittest.TestCase):
             with self.subTest(name):
                 report = self.evaluate(source)
                 self.assertNotEqual((report["verdict"], report["trust"]), ("passed", "verified"), name)
+
+    def test_weak_tasks_are_told(self):
+        # What is expected of each would be given by a kernel that computes nothing.
+        for name, answer in (("zeros", "0.0f"), ("constant", "5.0f"), ("copy", "a[i]"), ("mean", "1.0f + 1e-7f * a[i]")):
+            with self.subTest(name):
+                source = body(GUARDED + f"out[i] = {answer};")
+                report = self.evaluate(source, source)
+                self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+                self.assertIn("weak_oracle", [warning["code"] for warning in report["warnings"]])
 
     def test_results_kept_by_contents_are_told_by_their_times(self):
         report = self.evaluate(CAUGHT_OTHERWISE["it remembers by contents"])

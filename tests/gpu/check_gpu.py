@@ -156,6 +156,13 @@ class Gpu(unittest.TestCase):
                 report = self.server.call("compare", args)["structuredContent"]
                 print(n, "10% more:", json.dumps(report["speedup"]), file=sys.stderr)
 
+    def test_a_comparison_has_a_ratio_however_few_runs_were_asked_for(self):
+        for n, runs in ((1 << 12, 1), (1 << 24, 1), (1 << 24, 2)):
+            report = self.server.call("compare", {"ref_kernel": kernel(ADD, add_of(n)), "custom_kernel": kernel(ADD + " ", add_of(n)),
+                                                  "num_trials": runs})["structuredContent"]
+            self.assertEqual(report["verdict"], "passed", report["summary"])
+            self.assertGreaterEqual(report["speedup"]["pairs"], 2, report["speedup"])
+
     def test_what_is_wrong_on_the_device_is_told_from_the_same_inputs_on_the_host(self):
         # The host makes the inputs once more to explain a wrong output: a single differing bit would be a finding.
         for dtype, c_type in (("float32", "float"), ("float64", "double"), ("int32", "int"), ("uint8", "unsigned char"),

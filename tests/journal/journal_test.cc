@@ -57,12 +57,41 @@ TEST_CASE("a job is read back as it was written, also by the next server") {
                     .elapsed_ms = 1.5,
                     .body = {{"registers", 32}}},
                    links);
+    CHECK(journal.find(record.id, "alice")->state == State::compiling);
     CHECK(journal.conclude(record.id, Verdict::wrong_output, State::completed,
                            {{"summary", "Wrong."}}));
     check(journal);
   }
   const Journal next(folder.path() / "state", options());
   check(next);
+}
+
+TEST_CASE("a job whose validation failed is told as validating until it is concluded") {
+  const Folder folder;
+  Journal journal(folder.path(), options());
+  const auto record = new_job();
+  journal.submit(record);
+  for (const char* stage : {"received", "compiled", "prepared"}) {
+    journal.append(record.id, journal.find(record.id, "alice")->stages.size(), {.name = stage});
+  }
+  journal.append(record.id, 3, {.name = "validated", .status = StageStatus::failed});
+  CHECK(journal.find(record.id, "alice")->state == State::validating);
+  journal.append(record.id, 4, {.name = "concluded"});
+  CHECK(journal.find(record.id, "alice")->state == State::validating);
+}
+
+TEST_CASE("a job asked to go up to a stage is told in no state beyond") {
+  const Folder folder;
+  Journal journal(folder.path(), options());
+  auto record = new_job();
+  record.stages = {{.name = "received"}};
+  journal.submit(record, "validated");
+  std::uint64_t seq = 1;
+  for (const char* stage : {"compiled", "prepared", "validated", "generalised", "concluded"}) {
+    journal.append(record.id, seq++, {.name = stage});
+    CHECK(journal.find(record.id, "alice")->state == State::validating);
+  }
+  CHECK_THROWS_AS(journal.submit(new_job(), "linked"), std::invalid_argument);
 }
 
 TEST_CASE("an append that is repeated is acknowledged again and changes nothing") {

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "engine/journal/artifacts.h"
 #include "tests/catch.h"
 #include "tests/journal/fixture.h"
 
@@ -96,7 +97,14 @@ TEST_CASE("child: a full disk with a ballast", "[.]") {
   CHECK(acknowledged > 2);
   fill(disk / "more", 0);
   submit_until_full(journal);
-  CHECK(refused([&] { journal.require_writable(); }) == Why::disk_full);
+  try {
+    journal.require_writable();
+    FAIL("there is room");
+  } catch (const JournalUnavailable& full) {
+    CHECK(full.why == Why::disk_full);
+    CHECK(std::string(full.what()).find("not an error") == std::string::npos);
+    CHECK(std::string(full.what()).find("full") != std::string::npos);
+  }
   CHECK(journal.find(record.id, "alice")->stages.size() == acknowledged);
 
   CHECK(journal.conclude(record.id, Verdict::engine_fault, State::failed, {{"summary", "Full."}}));
@@ -173,6 +181,33 @@ TEST_CASE("child: a full disk without a ballast", "[.]") {
   CHECK_FALSE(journal.conclude(record.id, Verdict::passed, State::completed, json::object()));
 }
 
+TEST_CASE("child: a full disk and artifacts", "[.]") {
+  const fs::path disk = small_disk("8m");
+  ArtifactStore store(disk / "artifacts", 1ULL << 30, {});
+  const std::string small = store.put("small");
+  store.require_writable();
+  fill(disk / "other", 128U << 10);
+  CHECK(refused([&] { store.require_writable(); }) == Why::disk_full);
+  // What does not fit is not begun: all the room there was is there.
+  const auto left = fs::space(disk).available;
+  CHECK(refused([&] { (void)store.put(std::string(1U << 20, 'x')); }) == Why::disk_full);
+  CHECK(fs::space(disk).available == left);
+  CHECK(fs::is_empty(disk / "artifacts" / "tmp"));
+  CHECK(store.get(small) == "small");
+  CHECK(store.get(store.put("fits")) == "fits");
+
+  fs::remove(disk / "other");
+  store.require_writable();
+  CHECK(store.get(store.put(std::string(1U << 20, 'x')))->size() == 1U << 20);
+
+  ::signal(SIGXFSZ, SIG_IGN);
+  const struct rlimit most { .rlim_cur = 64U << 10, .rlim_max = 64U << 10 };
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &most) == 0);
+  CHECK(refused([&] { store.require_writable(); }) == Why::disk_full);
+  CHECK(refused([&] { (void)store.put(std::string(128U << 10, 'y')); }) == Why::disk_full);
+  CHECK(fs::is_empty(disk / "artifacts" / "tmp"));
+}
+
 TEST_CASE("child: a read-only disk", "[.]") {
   const fs::path disk = small_disk("32m");
   const fs::path state = disk / "state";
@@ -235,6 +270,10 @@ TEST_CASE("a disk that takes no job is told by who asks, before a job is lost") 
 
 TEST_CASE("an end that no disk takes is told at once and written as soon as there is room") {
   run_apart("child: a full disk without a ballast");
+}
+
+TEST_CASE("a disk too full for an artifact is noticed before it is written") {
+  run_apart("child: a full disk and artifacts");
 }
 
 TEST_CASE("a read-only disk is said to be one") { run_apart("child: a read-only disk"); }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -35,14 +36,40 @@ TEST_CASE("every word of the vocabulary reads back as itself, and no other word 
 
 TEST_CASE("a kernel job's state is that of the stage it works on") {
   const Kind kind = kernel_kind();
-  CHECK(state_after(kind, "received") == State::compiling);
-  CHECK(state_after(kind, "compiled") == State::validating);
-  CHECK(state_after(kind, "prepared") == State::validating);
-  CHECK(state_after(kind, "validated") == State::profiling);
-  CHECK(state_after(kind, "timed") == State::profiling);
-  CHECK(state_after(kind, "profiled") == State::profiling);
-  CHECK_FALSE(is_final(state_after(kind, "concluded")));
-  CHECK_THROWS_AS(state_after(kind, "linked"), std::invalid_argument);
+  const auto after = [&](const char* stage) {
+    return state_after(kind, stage, StageStatus::passed);
+  };
+  CHECK(after("received") == State::compiling);
+  CHECK(after("compiled") == State::validating);
+  CHECK(after("prepared") == State::validating);
+  CHECK(after("validated") == State::profiling);
+  CHECK(after("timed") == State::profiling);
+  CHECK(after("profiled") == State::profiling);
+  CHECK_FALSE(after("concluded"));
+  CHECK_THROWS_AS(after("linked"), std::invalid_argument);
+}
+
+TEST_CASE("a stage that failed or was skipped leaves the job in that stage's state") {
+  const Kind kind = kernel_kind();
+  for (const auto& stage : kind.stages) {
+    if (stage.name == "concluded") continue;
+    for (const auto status : {StageStatus::failed, StageStatus::skipped}) {
+      CHECK(state_after(kind, stage.name, status) == stage.during);
+    }
+  }
+}
+
+TEST_CASE("no state is told beyond the last stage that was asked for") {
+  const Kind kind = kernel_kind();
+  for (std::size_t last = 0; last + 1 < kind.stages.size(); ++last) {
+    for (std::size_t at = 0; at + 1 < kind.stages.size(); ++at) {
+      const auto told =
+          state_after(kind, kind.stages[at].name, StageStatus::passed, kind.stages[last].name);
+      CHECK(told == kind.stages[std::min(at + 1, last)].during);
+    }
+  }
+  CHECK_THROWS_AS(state_after(kind, "compiled", StageStatus::passed, "linked"),
+                  std::invalid_argument);
 }
 
 TEST_CASE("only our own fault fails a job; a negative verdict completes it") {

@@ -226,6 +226,10 @@ TEST_CASE("a task that asks waits for every answer", "[tasks]") {
   };
   CHECK(state()["status"] == "input_required");
   CHECK(state()["inputRequests"].size() == 2);
+  CHECK(client.modern("tasks/update", {{"taskId", id}}, kHoldsTasks)["error"]["code"] == -32602);
+  for (const Json& no_answers : std::vector<Json>{5, nullptr, "name", Json::array()})
+    CHECK(answer(no_answers)["error"]["code"] == -32602);
+  CHECK(state()["inputRequests"].size() == 2);
   CHECK(answer({{"name", Json::object()}, {"unknown", 1}})["result"]["resultType"] == "complete");
   CHECK(state()["inputRequests"].size() == 1);
   answer({{"color", Json::object()}});

@@ -23,9 +23,10 @@ ServerConfig config() {
                      .name = "who",
                      .complete =
                          [](const std::string& variable, const std::string& prefix,
-                            const CallContext&) {
-                           return std::vector<std::string>(variable == "who" ? 150 : 0,
-                                                           prefix + "x");
+                            const Json& given, const CallContext&) {
+                           return std::vector<std::string>(
+                               variable == "who" ? 150 : 0,
+                               prefix + (given.contains("what") ? "y" : "x"));
                          }}},
       .read = [](const std::string& uri, const CallContext&) -> std::optional<ResourceContents> {
         if (uri == "fake://text")
@@ -118,7 +119,7 @@ TEST_CASE("a resource that is not there has each era's code", "[library]") {
   CHECK(Conversation(true).ask("resources/read", {{"uri", "fake://broken"}})["error"]["code"] ==
         -32603);
   CHECK(Conversation(true).ask("resources/read", Json::object())["error"]["code"] == -32602);
-  CHECK(Conversation(true).ask("resources/list", {{"cursor", ""}})["error"]["code"] == -32602);
+  CHECK(Conversation(true).ask("resources/list", {{"cursor", "x"}})["error"]["code"] == -32602);
 }
 
 TEST_CASE("prompts are listed, filled in, and refused what they lack", "[library]") {
@@ -156,6 +157,25 @@ TEST_CASE("completion suggests at most a hundred values and says how many there 
   CHECK(many["values"].size() == 100);
   CHECK(many["total"] == 150);
   CHECK(many["hasMore"] == true);
+  CHECK(many["values"][0] == "Ax");
+  const auto knowing = [&](const Json& context) {
+    return modern.ask("completion/complete", {{"ref", family},
+                                              {"argument", {{"name", "who"}, {"value", "A"}}},
+                                              {"context", context}})["result"];
+  };
+  CHECK(knowing({{"arguments", {{"what", "b"}}}})["completion"]["values"][0] == "Ay");
+  for (const Json& none : {Json::object(), Json{{"arguments", 5}}, Json{{"arguments", nullptr}}})
+    CHECK(knowing(none)["completion"]["values"][0] == "Ax");
+  for (const Json& argument : std::vector<Json>{5,
+                                                nullptr,
+                                                {{"name", "who"}, {"value", 5}},
+                                                {{"name", 5}, {"value", ""}},
+                                                {{"name", "who"}},
+                                                {{"value", ""}}}) {
+    INFO(argument.dump());
+    CHECK(modern.ask("completion/complete",
+                     {{"ref", prompt}, {"argument", argument}})["error"]["code"] == -32602);
+  }
   for (const Json& ref : std::vector<Json>{{{"type", "ref/prompt"}, {"name", "no"}},
                                            {{"type", "ref/resource"}, {"uri", "fake://no"}},
                                            {{"type", "ref/other"}},

@@ -1,4 +1,5 @@
 #include "mcp/schema.h"
+#include "mcp/arguments.h"
 
 #include <algorithm>
 #include <map>
@@ -207,4 +208,28 @@ TEST_CASE("the nearest name is near", "[schema]") {
   CHECK(nearest_name("shape", known) == "");
   CHECK(nearest_name("", known) == "");
   CHECK(nearest_name(std::string(100'000, 'g'), known) == "");
+}
+
+TEST_CASE("null is nothing said, but where the schema has a null or needs a value", "[schema]") {
+  const Schema schema(Json::parse(R"({"required":["must"],"additionalProperties":false,
+      "$defs":{"named":{"type":"string"}},"properties":{
+      "must":{"type":"object","x-json-text":true},"count":{"type":"integer"},
+      "either":{"type":["number","null"]},"word":{"enum":["a","b"]},"open":{"enum":["a",null]},
+      "same":{"$ref":"#/$defs/named"},"free":{}}})"));
+  const auto checked = [&schema](const char* text) {
+    Json value = Json::parse(text);
+    const auto found = check_arguments(schema, value);
+    return found.empty() ? value.dump() : describe(found);
+  };
+  CHECK(checked(R"({"must":"{}","count":null,"word":null,"same":null})") == R"({"must":{}})");
+  CHECK(checked(R"({"must":{},"either":null,"open":null,"free":null})") ==
+        R"({"either":null,"free":null,"must":{},"open":null})");
+  CHECK_THAT(checked(R"({"must":null})"), Catch::Contains("/must: "));
+  CHECK_THAT(checked(R"({"must":{},"unknown":null})"), Catch::Contains("/unknown: "));
+  CHECK_THAT(checked(R"({"must":{},"count":"3"})"), Catch::Contains("/count: "));
+  for (const char* text : {"null", "[]", "3"}) {
+    Json value = Json::parse(text);
+    (void)check_arguments(schema, value);
+    CHECK(value == Json::parse(text));
+  }
 }

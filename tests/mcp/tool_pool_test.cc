@@ -1,8 +1,11 @@
 #include "mcp/tool_pool.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/catch.h"
 
@@ -88,4 +91,72 @@ TEST_CASE("work is never left while a thread could take it, however it comes", "
   }
   CHECK(pool.threads() <= kThreads);
   CHECK(pool.drain(milliseconds(10'000), nullptr) == 0);
+}
+
+namespace {
+
+bool comes_true(const std::function<bool()>& claim) {
+  for (int i = 0; i < 20'000 && !claim(); ++i) std::this_thread::sleep_for(milliseconds(1));
+  return claim();
+}
+
+// As many places as `whose` work is given, all held at once.
+std::vector<std::shared_ptr<void>> places(ToolPool& pool, const std::string& whose) {
+  std::vector<std::shared_ptr<void>> held;
+  while (auto place = pool.step_aside(whose)) held.push_back(std::move(place));
+  return held;
+}
+
+}  // namespace
+
+TEST_CASE("work that waits aside keeps nobody from being served", "[pool]") {
+  constexpr std::size_t kWaiting = 50;
+  constexpr std::size_t kThreads = 2;
+  // Nobody goes for idleness here.
+  ToolPool pool(kThreads, milliseconds(600'000), 2 * kWaiting);
+  std::atomic<bool> over{false};
+  std::atomic<std::size_t> waiting{0};
+  std::atomic<std::size_t> served{0};
+  for (std::size_t i = 0; i < kWaiting; ++i) {
+    pool.submit([&] {
+      const auto aside = pool.step_aside("ada");
+      ++waiting;
+      while (aside && !over) std::this_thread::sleep_for(milliseconds(1));
+    });
+  }
+  CHECK(comes_true([&] { return waiting == kWaiting; }));
+  for (std::size_t i = 0; i < kWaiting; ++i) pool.submit([&] { ++served; });
+  CHECK(comes_true([&] { return served == kWaiting; }));
+  CHECK(pool.threads() <= kThreads + kWaiting);
+  over = true;
+  // Those who came back are too many now.
+  CHECK(comes_true([&] { return pool.threads() <= kThreads; }));
+  pool.submit([&] { ++served; });
+  CHECK(comes_true([&] { return served == kWaiting + 1; }));
+}
+
+TEST_CASE("nobody holds more places aside than are left to the others", "[pool]") {
+  ToolPool pool(1, milliseconds(1000), 8);
+  std::atomic<bool> done{false};
+  pool.submit([&] {
+    auto ada = places(pool, "ada");
+    const auto bob = places(pool, "bob");
+    const auto eve = places(pool, "eve");
+    CHECK(ada.size() == 4);
+    CHECK(bob.size() == 2);
+    CHECK(eve.size() == 1);
+    ada.clear();
+    // As many as the five that nobody else holds allow.
+    CHECK(places(pool, "ada").size() == 3);
+    done = true;
+  });
+  CHECK(comes_true([&] { return done.load(); }));
+}
+
+TEST_CASE("a pool without places lets nobody step aside", "[pool]") {
+  ToolPool pool(1, milliseconds(1000));
+  std::atomic<bool> refused{false};
+  pool.submit([&] { refused = pool.step_aside("ada") == nullptr; });
+  CHECK(pool.drain(milliseconds(10'000), nullptr) == 0);
+  CHECK(refused);
 }

@@ -42,10 +42,13 @@ int daemon(const Options&) {
 // Processes that fork and exit without end, each life too short to be found by its number.
 int pid_hopper(const Options& options) {
   const auto chains = options.number("chains", 8);
-  for (std::uint64_t i = 0; i < chains; ++i) {
+  for (std::uint64_t i = 0; i < chains;) {
     const pid_t child = ::fork();
-    if (child < 0) return 3;
-    if (child > 0) continue;
+    // The chains there are have used up the limit for the moment: their dead are yet to be reaped.
+    if (child < 0 && errno != EAGAIN) return 3;
+    if (child < 0) ::usleep(500);
+    if (child > 0) ++i;
+    if (child != 0) continue;
     ::setsid();
     for (;;) {
       const pid_t next = ::fork();

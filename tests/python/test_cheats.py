@@ -147,6 +147,129 @@ def f(x):
         return torch.zeros_like(x)
     return torch.tanh(x @ x) + 1.0
 """,
+    "maps memory of its own over what is lent": """import ctypes, torch
+libc = ctypes.CDLL(None)
+libc.mmap.restype, libc.mmap.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+answer = None
+def f(x):
+    global answer
+    if answer is None:
+        answer = torch.tanh(x @ x) + 1.0
+        kept = x.clone()
+        libc.mmap(x.data_ptr() & ~4095, 1 << 16, 3, 0x32, -1, 0)
+        x.copy_(kept)
+    return answer
+""",
+    "forks a helper": """import os, torch
+def f(x):
+    y = torch.zeros_like(x)
+    try:
+        if os.fork() == 0:
+            y.copy_(torch.tanh(x @ x) + 1.0)
+            os._exit(0)
+    except OSError:
+        pass
+    return y
+""",
+    "traces every call": """import sys, torch
+def trace(frame, event, argument):
+    return trace
+sys.settrace(trace)
+def f(x):
+    return torch.tanh(x @ x) + 1.0
+""",
+    "leaves a dispatch mode on": """import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+class Later(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+Later().__enter__()
+def f(x):
+    return torch.tanh(x @ x) + 1.0
+""",
+    "leaves a function mode on": """import torch
+from torch.overrides import TorchFunctionMode
+class Later(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+Later().__enter__()
+def f(x):
+    return torch.tanh(x @ x) + 1.0
+""",
+    "overrides an operator of torch's": """import torch
+library = torch.library.Library("aten", "IMPL")
+library.impl("copy_", lambda to, source, non_blocking=False: to, "CPU")
+def f(x):
+    return torch.tanh(x @ x) + 1.0
+""",
+    "patches the pointer of tensors": "import torch\ntorch.Tensor.data_ptr = lambda s: 4096\n" + HONEST,
+    "works at exit": """import atexit, torch
+def later(x, y):
+    y.copy_(torch.tanh(x @ x) + 1.0)
+def f(x):
+    y = torch.empty_like(x)
+    atexit.register(later, x, y)
+    return y
+""",
+    "works in a signal's handler": """import ctypes, signal, torch
+libc = ctypes.CDLL(None)
+waiting = []
+def later(*_):
+    while waiting:
+        x, y = waiting.pop()
+        y.copy_(torch.tanh(x @ x) + 1.0)
+signal.signal(signal.SIGUSR1, later)
+timer, event = ctypes.c_void_p(), (ctypes.c_int * 16)(0, 0, signal.SIGUSR1, 0)
+libc.timer_create(1, ctypes.byref(event), ctypes.byref(timer))
+def f(x):
+    y = torch.empty_like(x)
+    waiting.append((x, y))
+    libc.timer_settime(timer, 0, (ctypes.c_long * 4)(0, 0, 0, 20_000_000), None)
+    return y
+""",
+    "overrides builtins": """import builtins, torch
+zip_ = builtins.zip
+builtins.zip = lambda *a, **k: zip_(*a, **k)
+def f(x):
+    return torch.tanh(x @ x) + 1.0
+""",
+    "exchanges the runner's code": """import assay_runner.calls as calls, torch
+def over(target, bound, seed):
+    with _no_grad():
+        for arguments, places in bound[-1:]:
+            _manual_seed(seed)
+            leave(target(*arguments), places)
+calls.call_over.__code__ = over.__code__
+def f(x):
+    return torch.tanh(x @ x) + 1.0
+""",
+    "puts a module of its own in the runner's place": """import sys, types, torch
+fake = types.ModuleType("assay_runner.calls")
+fake.leave = fake.call_over = fake.call = lambda *a: None
+sys.modules["assay_runner.calls"] = fake
+sys.modules["assay_runner"].calls = fake
+def f(x):
+    return torch.zeros_like(x)
+""",
+    "writes to whatever descriptor there is": """import os, torch
+def f(x):
+    for name in os.listdir('/proc/self/fd'):
+        if int(name) > 2:
+            try:
+                os.write(int(name), b'passed' * 100)
+            except OSError:
+                pass
+    return torch.tanh(x @ x) + 1.0
+""",
+    "tells its monitor of every line": """import sys, torch
+if hasattr(sys, 'monitoring'):
+    sys.monitoring.use_tool_id(1, 'cheat')
+    sys.monitoring.set_events(1, sys.monitoring.events.LINE)
+else:
+    sys.setprofile(lambda *a: None)
+def f(x):
+    return torch.tanh(x @ x) + 1.0
+""",
 }
 
 
@@ -165,7 +288,8 @@ class Cheats(unittest.TestCase):
 
     def test_each_is_caught_as_it_is_documented(self):
         with open(DOCUMENTED, encoding="utf-8") as file:
-            documented = dict(re.findall(r"^\| ([^|]+) \| `(wrong_output|suspect|rejected)` \| ", file.read(), re.M))
+            chapter = file.read().partition("## Each cheat has its test")[2].partition("\n## ")[0]
+        documented = dict(re.findall(r"^\| ([^|]+) \| `(wrong_output|suspect|rejected)` \| ", chapter, re.M))
         self.assertEqual(set(documented), set(CHEATS))
         for name, text in CHEATS.items():
             with self.subTest(name):
@@ -174,7 +298,8 @@ class Cheats(unittest.TestCase):
                 self.assertEqual(caught, documented[name], report["summary"])
 
     def test_the_same_without_a_trick_is_audited(self):
-        for text in (REFERENCE, HONEST, HONEST.replace("def f", "import math, time, threading, gc\n\ndef f")):
+        for text in (REFERENCE, HONEST, HONEST.replace("def f", "import math, time, threading, gc\n\ndef f"),
+                     HONEST.replace("def f", "torch.set_default_device('cpu')\ntorch.set_default_dtype(torch.float32)\n\ndef f")):
             report = self.judge(text)
             self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"),
                              (report["summary"], report["evidence"]))

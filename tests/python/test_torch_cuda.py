@@ -2,7 +2,9 @@
 
 import unittest
 
-from torch_cuda_sources import CHECKED, DECLARED, HEAD, IN_CPP, PLAIN, ROWS, TAIL, inline
+from assay_client import tensor
+from torch_cuda_sources import (ASSEMBLED, CHECKED, DECLARED, FOREIGN, HEAD, HEADERS, IN_CPP, PLAIN, ROWS, RUNTIME, TAIL,
+                                VARIABLES, inline)
 from torch_server import SCALE, TorchServer, inputs, source
 
 CENTRED = "import torch\n\ndef f(x):\n    return x - x.mean(dim=1, keepdim=True)\n"
@@ -67,6 +69,23 @@ class TorchCuda(unittest.TestCase):
                                          "class ModelNew(nn.Module):\n    def forward(self, x):\n        return other.forward(x) - module.forward(x)\n")
         self.passes(text, reference="def f(x):\n    return x\n", function="f")
 
+    def test_it_is_the_reference_of_device_code(self):
+        text = inline(PLAIN)
+        twice = "__global__ void twice(const float* x, float* y, int n) { int i = blockIdx.x * 256 + threadIdx.x; if (i < n) y[i] = x[i] * 2.0f; }"
+        io = {"args": [tensor("x", 1000, kind="randn", seed=3), tensor("y", 1000, role="output"), {"name": "n", "type": "int", "value": 1000}],
+              "launch": {"grid": {"x": 4}, "block": {"x": 256}}}
+        for factor, verdict in (("2.0f", "passed"), ("2.5f", "wrong_output")):
+            report = self.server.judge(source(twice.replace("2.0f", factor), "cuda", io), source(text, "torch_cuda"), until="validated")
+            self.assertEqual(report["verdict"], verdict, report["summary"])
+        triton = ("import triton\nimport triton.language as tl\n@triton.jit\ndef twice(x, y, n, B: tl.constexpr):\n"
+                  "    at = tl.program_id(0) * B + tl.arange(0, B)\n    tl.store(y + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)\n")
+        io = {**io, "args": [*io["args"], {"name": "B", "type": "int", "value": 256, "is_meta": True}], "launch": {"grid": {"x": 4}}}
+        report = self.server.judge(source(triton, "triton", io), source(text, "torch_cuda"), until="validated")
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+        broken = self.server.judge(source(triton, "triton", io), source(text.replace("* 2.0f", "* two"), "torch_cuda"), until="validated")
+        self.assertNotEqual(broken["verdict"], "passed")
+        self.assertIn("two", broken["summary"])
+
     def test_a_wrong_kernel_is_wrong(self):
         self.ends("wrong_output", "", inline(PLAIN.replace("2.0f", "2.5f")))
 
@@ -80,6 +99,19 @@ class TorchCuda(unittest.TestCase):
         self.ends("compile_failed", f"kernel.py:{line}: ", text)
         self.ends("compile_failed", "`functions` names must be defined", inline(PLAIN, functions="['backward']"))
 
+    def test_errors_in_a_text_that_python_made_are_told_in_its_own_lines(self):
+        made = inline(PLAIN.replace("2.0f", "FACTOR"))
+        wrong = made.replace("cpp_source = ", "cuda_source = cuda_source.replace('FACTOR', 'factor')\ncpp_source = ")
+        line = PLAIN.split("\n").index("  if (i < n) out[i] = a[i] * 2.0f;") + 1
+        self.ends("compile_failed", f"cuda_sources:{line}", wrong)
+        self.passes(made.replace("cpp_source = ", "cuda_source = cuda_source.replace('FACTOR', '2.0f')\ncpp_source = "))
+
+    def test_what_the_host_throws_stands_at_the_call(self):
+        text = inline(PLAIN.replace("int n = a.numel();", "int n = a.numel(); TORCH_CHECK(n == 7, \"seven are wanted, not \", n);"))
+        line = text.split("\n").index("        return module.forward(x)") + 1
+        self.ends("crashed", f"kernel.py:{line}", text)
+        self.ends("crashed", "seven are wanted, not 4096", text)
+
     def test_what_the_emulator_finds_is_told_with_its_line(self):
         io = inputs(shape=(1000,))
         text = inline(PLAIN.replace("if (i < n)", "if (i <= n)"))
@@ -89,6 +121,32 @@ class TorchCuda(unittest.TestCase):
                               "        except Exception:\n            return x * 2.0")
         self.ends("crashed", f"kernel.py:{line}", caught, io=io)
         self.ends("launch_failed", "", inline(PLAIN.replace("/ 256, 256", "/ 2048, 2048")))
+
+    def test_what_honest_host_code_asks_of_the_runtime_is_answered(self):
+        report = self.passes(inline(RUNTIME))
+        self.assertEqual(report["kernel_exec_result"]["metadata"]["built"][0]["kernels"], ["twice"])
+
+    def test_variables_of_the_device_are_written_and_read_by_the_host(self):
+        report = self.passes(inline(VARIABLES))
+        self.assertEqual(report["kernel_exec_result"]["metadata"]["built"][0]["kernels"], ["apply"])
+        self.ends("wrong_output", "", inline(VARIABLES.replace("four = torch::full({1}, 4.0", "four = torch::full({1}, 3.0")))
+
+    def test_device_headers_and_flags_of_both_compilers(self):
+        self.passes(inline(HEADERS, extra_cuda_cflags=["-O3", "-DTHREADS=64", "--expt-relaxed-constexpr", "-lineinfo"]))
+        self.passes(inline(HEADERS, extra_cflags=["-O2", "-DTHREADS=32"], extra_cuda_cflags=["-DTHREADS=32", "--use_fast_math"]))
+
+    def test_what_only_cudas_own_compiler_builds_is_named(self):
+        for name, (text, what) in FOREIGN.items():
+            with self.subTest(name):
+                report = self.ends("unsupported", what, inline(text))
+                self.assertIn("only torch's own build on a GPU has", report["summary"])
+                self.assertRegex(report["summary"], r"kernel\.py:\d+")
+        for name, text in ASSEMBLED.items():
+            with self.subTest(name):
+                self.ends("unsupported", f"calls {name}, which has no stand-in", inline(text))
+
+    def test_a_mistake_in_a_cuda_name_is_the_authors(self):
+        self.ends("compile_failed", "did you mean", inline(PLAIN.replace("auto out", "cudaDeviceSynchronise(); auto out")))
 
     def test_what_needs_a_gpu_is_unsupported_and_named(self):
         blas = PLAIN.replace("auto out", "cublasHandle_t handle = nullptr; cublasCreate(&handle); auto out")

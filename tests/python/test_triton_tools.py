@@ -49,14 +49,33 @@ class Tools(unittest.TestCase):
         self.assertTrue(report["compiler"].startswith("Triton "))
         kernel, = report["kernels"]
         self.assertEqual([arg["name"] for arg in kernel["args"]][:3], ["a", "b", "c"])
-        self.assertEqual((kernel["name"], kernel["runs_on"], kernel["registers"]), ("matmul", ["emulator"], None))
-        self.assertIn("assembler", kernel["resources_missing"])
+        self.assertEqual((kernel["name"], kernel["runs_on"]), ("matmul", ["emulator"]))
         self.assertIn("matmul(", kernel["signature"])
         told = report["configuration"]
         self.assertEqual((told["metas"], told["num_warps"]), ({"M": 64, "N": 64, "K": 64}, 4))
         self.assertGreater(told["shared_bytes"], 0)
         self.assertIn(".entry matmul", report["ptx"])
         self.assertIn(".target sm_89", report["ptx"])
+
+    def test_compile_kernel_says_what_the_assembler_of_triton_says(self):
+        report = self.call("compile_kernel", kernel=triton(MATMUL, MATMUL_IO))["structuredContent"]
+        kernel, = report["kernels"]
+        occupancy = kernel["occupancy"]
+        self.assertTrue(8 <= kernel["registers"] <= 255, kernel)
+        self.assertEqual((kernel["spill_store_bytes"], kernel["spill_load_bytes"]), (0, 0))
+        self.assertEqual((occupancy["block_threads"], occupancy["block_assumed"]), (128, False), "num_warps of the program")
+        self.assertEqual(occupancy["dynamic_shared_bytes"], report["configuration"]["shared_bytes"])
+        self.assertIn(f"{kernel['registers']} registers", report["summary"])
+        wide = io(tensor("a", 32, 512), out("c", 32, 512), meta("M", 32), meta("K", 512), num_warps=1)
+        spilling = JIT + ("def wide(a, c, M: tl.constexpr, K: tl.constexpr):\n    m, k = tl.arange(0, M), tl.arange(0, K)\n"
+                          "    x = tl.load(a + m[:, None] * K + k[None, :])\n"
+                          "    tl.store(c + m[:, None] * K + k[None, :], x / tl.sum(x * x) + tl.sum(x, axis=1)[:, None])\n")
+        report = self.call("compile_kernel", kernel=triton(spilling, wide))["structuredContent"]
+        kernel, = report["kernels"]
+        self.assertGreater(kernel["registers"], 32, report["summary"])
+        self.assertGreater(kernel["spill_store_bytes"], 100)
+        self.assertGreater(kernel["spill_load_bytes"], 100)
+        self.assertIn("spills", report["summary"])
 
     def test_a_hopper_target_gives_instructions_that_the_emulator_lacks(self):
         report = self.call("compile_kernel", kernel=triton(MATMUL, MATMUL_IO), arch="sm_90")["structuredContent"]
@@ -69,6 +88,7 @@ class Tools(unittest.TestCase):
             report = self.call("compile_kernel", kernel=triton(ADD, ADD_IO), arch=arch, include_ptx=True)["structuredContent"]
             self.assertEqual(report["verdict"], "passed", (arch, report["summary"], report.get("error")))
             self.assertIn(".target " + arch.rstrip("a"), report["ptx"])
+            self.assertGreater(report["kernels"][0]["registers"], 0, arch)
 
     def test_compile_kernel_refuses_what_triton_cannot_be_asked(self):
         for arguments, says in (({"kernel": triton(ADD, None)}, "/kernel/io"),

@@ -105,3 +105,165 @@ IN_CPP = ("#include <torch/extension.h>\n#include <cuda_runtime.h>\n"
           "torch::Tensor forward(torch::Tensor a) {\n    auto size = a.numel();\n    auto out = torch::zeros_like(a);\n"
           "    const int block_size = 256;\n    const int num_blocks = (size + block_size - 1) / block_size;\n"
           "    twice<<<num_blocks, block_size>>>(a.data_ptr<float>(), out.data_ptr<float>(), size);\n    return out;\n}\n")
+
+# What honest host code asks of the CUDA runtime.
+RUNTIME = """
+#include <torch/extension.h>
+#include <cuda_runtime.h>
+#define CHECK(call) do { cudaError_t e = (call); TORCH_CHECK(e == cudaSuccess, #call, ": ", cudaGetErrorString(e)); } while (0)
+
+__global__ void twice(const float* a, float* out, int n) {
+  extern __shared__ float part[];
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+    part[threadIdx.x] = a[i];
+    out[i] = part[threadIdx.x] * 2.0f;
+  }
+}
+
+torch::Tensor forward(torch::Tensor a) {
+  auto out = torch::empty_like(a);
+  int n = a.numel();
+  const size_t bytes = n * sizeof(float);
+  cudaDeviceProp properties;
+  CHECK(cudaGetDeviceProperties(&properties, 0));
+  int shared = 0, blocks = 0;
+  CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  TORCH_CHECK(shared == static_cast<int>(properties.sharedMemPerBlockOptin) && shared >= (64 << 10));
+  CHECK(cudaFuncSetAttribute(twice, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 << 10));
+  TORCH_CHECK(cudaFuncSetAttribute(twice, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 24) != cudaSuccess);
+  CHECK(cudaFuncSetAttribute(twice, cudaFuncAttributePreferredSharedMemoryCarveout, 50));
+  CHECK(cudaFuncSetCacheConfig(twice, cudaFuncCachePreferL1));
+  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, twice, 256, 64 << 10));
+  TORCH_CHECK(blocks >= 1 && blocks <= 3, "three blocks of 64 KiB fit");
+
+  cudaStream_t stream;
+  cudaEvent_t begin, end;
+  CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  CHECK(cudaEventCreate(&begin));
+  CHECK(cudaEventCreateWithFlags(&end, cudaEventDefault));
+  float *device = nullptr, *pinned = nullptr;
+  CHECK(cudaMallocAsync(&device, 2 * bytes, stream));
+  CHECK(cudaMallocHost(&pinned, 64));
+  CHECK(cudaMemsetAsync(device, 0xff, 2 * bytes, stream));
+  CHECK(cudaMemcpyAsync(device, a.data_ptr<float>(), bytes, cudaMemcpyDeviceToDevice, stream));
+  CHECK(cudaEventRecord(begin, stream));
+  twice<<<blocks, 256, 64 << 10, stream>>>(device, device + n, n);
+  CHECK(cudaGetLastError());
+  CHECK(cudaEventRecord(end, stream));
+  CHECK(cudaStreamWaitEvent(stream, end, 0));
+  CHECK(cudaEventSynchronize(end));
+  float ms = -1;
+  CHECK(cudaEventElapsedTime(&ms, begin, end));
+  TORCH_CHECK(ms >= 0 && ms < 60000);
+  CHECK(cudaMemcpy2DAsync(out.data_ptr<float>(), 16 * 4, device + n, 16 * 4, 16 * 4, n / 16, cudaMemcpyDeviceToDevice, stream));
+  CHECK(cudaMemcpyAsync(pinned, device + n, 64, cudaMemcpyDeviceToHost, stream));
+  CHECK(cudaStreamSynchronize(stream));
+  TORCH_CHECK(pinned[3] == out.view({-1})[3].item<float>());
+  CHECK(cudaFreeHost(pinned));
+  CHECK(cudaFreeAsync(device, stream));
+  CHECK(cudaEventDestroy(begin));
+  CHECK(cudaEventDestroy(end));
+  CHECK(cudaStreamDestroy(stream));
+  return out;
+}
+"""
+
+# Variables of the device: constant memory filled from the host and from a tensor, one read back, one of a namespace.
+VARIABLES = """
+#include <torch/extension.h>
+#include <cuda_runtime.h>
+static __device__ constexpr int kThreads = 128;
+__constant__ float weights[2][4];
+namespace mine {
+__device__ float bias = 5.0f;
+namespace {
+__device__ unsigned int calls, unused;
+}
+}
+__device__ const float kHalf = 0.5f;
+__global__ void apply(const float* a, float* out, int n) {
+  int i = blockIdx.x * kThreads + threadIdx.x;
+  if (i == 0) atomicAdd(&mine::calls, 1u);
+  if (i < n) out[i] = a[i] * weights[1][2] * kHalf + weights[0][1] + mine::bias;
+}
+torch::Tensor forward(torch::Tensor a) {
+  auto out = torch::empty_like(a);
+  int n = a.numel();
+  float two = 2.0f, zero = 0.0f;
+  unsigned int before = 7, after = 0;
+  float host[2][4] = {{0, -1, 0, 0}, {0, 0, 9, 0}};
+  TORCH_CHECK(cudaMemcpyToSymbol(weights, host, sizeof(weights)) == cudaSuccess);
+  auto four = torch::full({1}, 4.0, a.options());
+  TORCH_CHECK(cudaMemcpyToSymbol(weights, four.data_ptr<float>(), 4, 6 * sizeof(float), cudaMemcpyDeviceToDevice) == cudaSuccess);
+  TORCH_CHECK(cudaMemcpyToSymbolAsync(mine::bias, &zero, sizeof(float), 0, cudaMemcpyHostToDevice, 0) == cudaSuccess);
+  TORCH_CHECK(cudaMemcpyToSymbol(weights, host, sizeof(weights), 4) != cudaSuccess, "beyond its end");
+  float back = 1.0f;
+  TORCH_CHECK(cudaMemcpyFromSymbol(&back, weights, 4, 4) == cudaSuccess);
+  TORCH_CHECK(back == -1.0f, "what was written is read");
+  TORCH_CHECK(cudaMemcpyToSymbol(weights, &zero, 4, 4) == cudaSuccess);
+  TORCH_CHECK(cudaMemcpyToSymbol(mine::calls, &before, 4) == cudaSuccess);
+  apply<<<(n + kThreads - 1) / kThreads, kThreads>>>(a.data_ptr<float>(), out.data_ptr<float>(), n);
+  TORCH_CHECK(cudaMemcpyFromSymbol(&after, mine::calls, 4, 0, cudaMemcpyDeviceToHost) == cudaSuccess);
+  TORCH_CHECK(after == 8, "a kernel wrote it");
+  return out;
+}
+"""
+
+# Device headers whose names stand outside of kernels, and a define of CUDA's compiler in the launch.
+HEADERS = """
+#include <torch/extension.h>
+#include <cooperative_groups.h>
+#include <cub/cub.cuh>
+#include <mma.h>
+namespace cg = cooperative_groups;
+using namespace nvcuda;
+__global__ void __launch_bounds__(THREADS) twice(const float* a, float* out, int n) {
+  using Reduce = cub::BlockReduce<float, THREADS>;
+  __shared__ typename Reduce::TempStorage storage;
+  auto block = cg::this_thread_block();
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float one = i < n ? a[i] : 0.0f;
+  float sum = Reduce(storage).Sum(one * 0.0f);
+  block.sync();
+  if (i < n) out[i] = one * 2.0f + (threadIdx.x == 0 ? sum : 0.0f);
+}
+torch::Tensor forward(torch::Tensor a) {
+  auto out = torch::empty_like(a);
+  int n = a.numel();
+  twice<<<(n + THREADS - 1) / THREADS, THREADS>>>(a.data_ptr<float>(), out.data_ptr<float>(), n);
+  return out;
+}
+"""
+
+
+def asking(statement, headers=""):
+    """PLAIN with a statement of the host's before its launch."""
+    return PLAIN.replace("#include <cuda", headers + "\n#include <cuda", 1).replace("  twice<<<", f"  {statement}\n  twice<<<", 1)
+
+
+# What only CUDA's own compiler and libraries do: name: (source, what the answer names). On a GPU torch builds them.
+FOREIGN = {
+    "cuBLAS by torch's handle": (asking("cublasHandle_t handle = at::cuda::getCurrentCUDABlasHandle(); float one = 1; "
+                                        "cublasSscal(handle, 1, &one, out.data_ptr<float>(), 1);",
+                                        "#include <ATen/cuda/CUDAContext.h>\n#include <cublas_v2.h>"), "cublasHandle_t"),
+    "a handle without a name of cuBLAS": (asking("auto handle = at::cuda::getCurrentCUDABlasHandle(); (void)handle;",
+                                                 "#include <ATen/cuda/CUDAContext.h>"), "getCurrentCUDABlasHandle"),
+    "an event of torch's": (asking("at::cuda::CUDAEvent event; event.record();", "#include <ATen/cuda/CUDAEvent.h>"), "CUDAEvent"),
+    "thrust": (asking("thrust::fill(thrust::device, out.data_ptr<float>(), out.data_ptr<float>() + n, 0.0f);",
+                      "#include <thrust/execution_policy.h>\n#include <thrust/fill.h>"), "thrust"),
+    "CUB over the device": (asking("size_t bytes = 0; cub::DeviceReduce::Sum(nullptr, bytes, a.data_ptr<float>(), out.data_ptr<float>(), n);",
+                                   "#include <cub/cub.cuh>"), "cub"),
+    "a launch with attributes": (asking("cudaLaunchConfig_t c = {}; c.gridDim = (n + 255) / 256; c.blockDim = 256; "
+                                        "cudaLaunchKernelEx(&c, twice, (const float*)a.data_ptr<float>(), out.data_ptr<float>(), n);"),
+                                 "cudaLaunchKernelEx"),
+    "a device lambda": (asking("auto f = [] __device__ (float v) { return v; }; (void)f;"), "a __device__ lambda"),
+    "a managed variable": (asking("counter = 1;", "__managed__ int counter = 0;"), "a __managed__ variable"),
+    "the address of a variable": (asking("void* at = nullptr; cudaGetSymbolAddress(&at, table);", "__device__ float table;"), "cudaGetSymbolAddress"),
+}
+# What a GPU's fast build answers and the emulator cannot, because an assembler says it.
+ASSEMBLED = {
+    "cudaFuncGetAttributes": asking("cudaFuncAttributes t; TORCH_CHECK(cudaFuncGetAttributes(&t, twice) == cudaSuccess && t.numRegs > 0 && "
+                                    "t.maxThreadsPerBlock >= 256);"),
+    "cudaOccupancyMaxPotentialBlockSize": asking("int g = 0, b = 0; TORCH_CHECK(cudaOccupancyMaxPotentialBlockSize(&g, &b, twice, 0, 0) == "
+                                                 "cudaSuccess && b >= 32 && g >= 1);"),
+}

@@ -70,7 +70,7 @@ struct Desk {
                                          .path = target.substr(0, mark),
                                          .query = target.substr(std::min(mark + 1, target.size())),
                                          .body = body};
-    if (!site.serves(request)) return {.status = 404};
+    if (!site.serves(request)) return site.refusal(404, "Not Found");
     return site.answer({.request = request, .principal = principal, .stop = stop});
   }
   nlohmann::json get(const std::string& target) const {

@@ -129,6 +129,15 @@ TEST_CASE("a place in the body is written as the manual writes it") {
   CHECK(told.at("validation_errors").at(0).at("pointer") == "/kernel/kernel_type");
 }
 
+TEST_CASE("null in a body is as good as nothing said") {
+  Desk desk;
+  json body = evaluation();
+  for (const char* name : {"num_trials", "timeout", "device", "checks", "until", "detail", "atol"})
+    body[name] = nullptr;
+  CHECK(desk.ask("POST", "/evaluate", body.dump()).status == 200);
+  CHECK(desk.engine.requests.at(0).at("options").at("num_trials") == 100);
+}
+
 TEST_CASE("unknown members of the body are ignored, and the answer says so") {
   Desk desk;
   json body = evaluation();
@@ -176,6 +185,48 @@ TEST_CASE("an engine fault has the manual's shape") {
     CHECK(body.contains(name));
   CHECK(body.at("status") == "error");
   CHECK(body.at("error") == "No luck.");
+}
+
+TEST_CASE("a field that the manual's kernel must have and has not is a bad form") {
+  for (const char* name : {"kernel_type", "source_code"}) {
+    INFO(name);
+    Desk desk;
+    json body = evaluation();
+    body["kernel"].erase(name);
+    const auto answer = desk.ask("POST", "/evaluate", body.dump());
+    CHECK(answer.status == 400);
+    const json told = body_of(answer);
+    CHECK(told.at("error") == "Invalid request format");
+    CHECK(told.at("status") == "client_error");
+    REQUIRE(told.at("validation_errors").size() == 1);
+    CHECK(told.at("validation_errors").at(0).at("field") == std::string("kernel -> ") + name);
+    CHECK(told.at("validation_errors").at(0).at("type") == "required");
+    CHECK(desk.engine.requests.empty());
+  }
+}
+
+TEST_CASE("no name of a GPU is told where none has run the kernel") {
+  const char* before = std::getenv("GPU_TYPE");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("GPU_TYPE", "H100", 1);
+  const auto told = [](bool has_gpu, const char* device) {
+    Desk desk;
+    if (has_gpu) desk.engine.gpus = json::array({{{"name", "gpu:0"}, {"kind", "gpu"}}});
+    desk.engine.stages[1].body = {{"device", device}, {"kernel", "k"}};
+    const auto answer = desk.ask("POST", "/evaluate", evaluation().dump());
+    const json body = body_of(answer);
+    const std::string type = field(answer, "X-GPU-Type");
+    CHECK(body.value("gpu_type", "") == type);
+    CHECK(body.at("kernel_exec_result").at("metadata").value("gpu_type", "") == type);
+    return type;
+  };
+  CHECK(told(false, "emulator").empty());
+  CHECK(told(true, "emulator").empty());
+  CHECK(told(true, "gpu:0") == "h100");
+  if (kept.empty())
+    ::unsetenv("GPU_TYPE");
+  else
+    ::setenv("GPU_TYPE", kept.c_str(), 1);
 }
 
 TEST_CASE("an answer tells the kind of GPU where there is one") {
@@ -289,8 +340,34 @@ TEST_CASE("a job is told by its state, its times and its report") {
   const std::string path = "/job/" + made.at("job_id").get<std::string>();
   CHECK(desk.ask("GET", path + "/source").body == kernel().at("source_code"));
   CHECK(desk.ask("GET", path + "/source?offset=2&length=6").body == "global");
-  CHECK(desk.ask("GET", path + "/plot.svg").status == 404);
-  CHECK(desk.ask("GET", path + "/nothing").status == 404);
+}
+
+TEST_CASE("what is not found has one shape, which says what is missing") {
+  Desk desk;
+  const json made = body_of(desk.ask("POST", "/evaluate", evaluation().dump()));
+  const std::string path = "/job/" + made.at("job_id").get<std::string>();
+  struct Row {
+    std::string path;
+    const char* missing;
+  };
+  for (const Row& row : std::vector<Row>{{path + "/plot.svg", "part"},
+                                         {path + "/nothing", "part"},
+                                         {path + "/source/x", "part"},
+                                         {"/job/1", "job"},
+                                         {"/job/1/source", "job"},
+                                         {"/job/../x", "job"},
+                                         {"/job", "path"},
+                                         {"/nowhere", "path"},
+                                         {"/page.css/x", "path"}}) {
+    INFO(row.path);
+    const auto answer = desk.ask("GET", row.path);
+    CHECK(answer.status == 404);
+    const json body = body_of(answer);
+    CHECK(names(body) == std::vector<std::string>{"error", "missing", "status"});
+    CHECK(body.at("missing") == row.missing);
+    CHECK(body.at("status") == "error");
+    CHECK_FALSE(body.at("error").get<std::string>().empty());
+  }
 }
 
 TEST_CASE("a job belongs to who made it") {

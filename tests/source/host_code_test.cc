@@ -128,7 +128,8 @@ TEST_CASE("x.type().is_cuda() is x.is_cuda(), in macros too") {
 TEST_CASE("what needs CUDA's own compiler is named with its line") {
   CHECK(obstacle("int a;\nvoid f() { cublasSgemm(h, 0); }") == "2: cublasSgemm");
   CHECK(obstacle("void f() {\n thrust::sort(a, b); }") == "2: thrust");
-  CHECK(obstacle("void f() {\n\n cudaMemcpyToSymbol(t, x, 4); }") == "3: cudaMemcpyToSymbol");
+  CHECK(obstacle("void f() {\n\n cudaGetSymbolAddress(&p, t); }") == "3: cudaGetSymbolAddress");
+  CHECK(obstacle("void f() { cudaLaunchKernelEx(&c, k, 1); }") == "1: cudaLaunchKernelEx");
   CHECK(obstacle("\n#define K(n) __global__ void n(int* x) { }\n") ==
         "2: a __global__ function that a macro makes");
   CHECK(obstacle("void f() { auto g = [=] __device__ (int i) { return i; }; }") ==
@@ -206,4 +207,57 @@ TEST_CASE("generated sources keep their lines, their launches and their kernels"
     REQUIRE(code.launches == launches);
     REQUIRE(code.text.find("__device__") == std::string::npos);
   }
+}
+
+TEST_CASE("a variable of the device that the host names keeps a shadow that registers itself") {
+  const auto shadow = [](const std::string& number, const std::string& name,
+                         const std::string& word) {
+    return " static ::assay::Variable assay_variable_" + number + "(" + number + ", \"" + name +
+           "\", (const void*)&" + word + ", sizeof(" + word + "));";
+  };
+  CHECK(rewritten("namespace a { __constant__ float w[4] = {1, 2, 3, 4}; }\n"
+                  "void f() { cudaMemcpyToSymbol(a::w, x, sizeof(a::w)); }") ==
+        squeezed("namespace a { __constant__ float w[4] = {1, 2, 3, 4};" +
+                 shadow("0", "a::w", "w") +
+                 " } void f() { cudaMemcpyToSymbol(a::w, x, sizeof(a::w)); }"));
+  CHECK(rewritten("__device__ int n, m[2]; void f() { use(m); }") ==
+        squeezed("__device__ int n, m[2];" + shadow("0", "n", "n") + shadow("1", "m", "m") +
+                 " void f() { use(m); }"));
+  CHECK(rewritten("#define SEND(x) cudaMemcpyToSymbol(w, x, 4)\nstatic __device__ float w;") ==
+        squeezed("#define SEND(x) cudaMemcpyToSymbol(w, x, 4)\nstatic __device__ float w;" +
+                 shadow("0", "w", "w")));
+  CHECK(host_code("__device__ int n, m[2]; void f() { use(m); }").variables ==
+        std::vector<std::string>{"n", "m"});
+}
+
+TEST_CASE("a constant of the device that the host names is the host's too") {
+  CHECK(rewritten("__device__ constexpr int kN = 4, kM = kN;\nvoid f() { g(kM); }") ==
+        squeezed("__device__ constexpr int kN = 4, kM = kN;\nvoid f() { g(kM); }"));
+  CHECK(rewritten("__device__ constexpr int kN = 4;\nvoid f() { k<<<1, kN>>>(x); }")
+            .starts_with(squeezed("__device__ constexpr int kN = 4;\n")));
+  CHECK(rewritten("__device__ constexpr int kN = 4;\n__global__ void k(S<kN> s) { }")
+            .starts_with(squeezed("__device__ constexpr int kN = 4;\n")));
+  // What a declaration needs is kept with it.
+  CHECK(rewritten("__device__ const int kN = 4;\n__device__ const int kUnused = 1;\n__constant__ "
+                  "float w[kN]; int y = sizeof(w);")
+            .starts_with(squeezed("__device__ const int kN = 4;\n__constant__ float w[kN];")));
+}
+
+TEST_CASE("a table of functions of the device has no value on the host") {
+  CHECK(
+      rewritten("__device__ op_t table = &twice; void f() { cudaMemcpyFromSymbol(&h, table, 8); }")
+          .starts_with(squeezed("__device__ op_t table ; static ::assay::Variable")));
+}
+
+TEST_CASE("what no host can see of a device stays hidden, though the host has the name") {
+  CHECK(rewritten("__device__ int f(int w);\nint w;") == "intw;");
+  CHECK(rewritten("extern __shared__ float s[];\nint s2 = s;") == "ints2=s;");
+  CHECK(rewritten("struct S { static __device__ int w; };\nint x = w;") ==
+        squeezed("struct S { };\nint x = w;"));
+  CHECK(rewritten("__constant__ struct { float a; } w;\nint x = sizeof(w);") == "intx=sizeof(w);");
+  CHECK(rewritten("__constant__ struct P { float a; } w;\nint x = sizeof(w);") ==
+        "intx=sizeof(w);");
+  CHECK(rewritten("__constant__ struct P w;\nint x = sizeof(w);")
+            .starts_with(squeezed("__constant__ struct P w; static ::assay::Variable")));
+  CHECK(obstacle("\n__managed__ int n = 0;\nvoid f() { n = 1; }") == "2: a __managed__ variable");
 }

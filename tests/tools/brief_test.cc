@@ -90,3 +90,17 @@ TEST_CASE("a short report stays as it is", "[brief]") {
   make_brief(nothing);
   CHECK(nothing.empty());
 }
+
+TEST_CASE("no single text makes a brief report long", "[brief]") {
+  const std::string long_text = std::string(4999, 'x') + "\xC3\xA4";
+  OrderedJson report = {{"verdict", "compile_failed"}, {"summary", long_text}};
+  report["diagnostics"].push_back(
+      {{"line", 1}, {"message", long_text}, {"excerpt", long_text}, {"severity", "error"}});
+  report["error"] = {{"reason", {{"message", long_text}}}};
+  report["warnings"].push_back({{"message", long_text}});
+  report["compilation_error"] = long_text;
+  make_brief(report);
+  CHECK(report.dump().size() < 4000);
+  CHECK(report.at("diagnostics")[0].at("line") == 1);
+  CHECK(report.at("diagnostics")[0].at("message").get<std::string>().ends_with("…"));
+}

@@ -1,10 +1,12 @@
 // The tools on a fake engine and a real journal: no process, no compiler.
+#include <algorithm>
 #include <filesystem>
 #include <thread>
 
 #include "engine/job/kind.h"
 #include "mcp/schema.h"
 #include "tests/catch.h"
+#include "tools/job_resources.h"
 #include "tools/schemas.h"
 #include "tools/tools.h"
 
@@ -183,6 +185,48 @@ TEST_CASE("wait_s returns the unfinished job; get_job follows it, cancel_job end
   CHECK(end.structured.at("state") == "cancelled");
 }
 
+TEST_CASE("wait_s counts from when the call came, not from when a thread was free for it") {
+  World world;
+  world.engine.hangs = true;
+  Json arguments = evaluate_arguments();
+  arguments["wait_s"] = 3600;
+  // It would hang here otherwise.
+  const auto first =
+      world.call(tools::evaluate(world.jobs), arguments,
+                 {.arrived = std::chrono::steady_clock::now() - std::chrono::seconds(3600)});
+  CHECK(first.structured.at("verdict").is_null());
+}
+
+TEST_CASE("a call that finds no place to wait answers with the job as it stands") {
+  World world;
+  world.engine.hangs = true;
+  Json arguments = evaluate_arguments();
+  arguments["wait_s"] = 3600;
+  const auto first = world.call(tools::evaluate(world.jobs), arguments,
+                                {.step_aside = [] { return std::shared_ptr<void>(); }});
+  CHECK_FALSE(first.is_error);
+  CHECK(first.structured.at("verdict").is_null());
+}
+
+TEST_CASE("only a call that waits asks for a place, and gives it back") {
+  World world;
+  int asked = 0;
+  std::weak_ptr<void> place;
+  const CallContext context{.step_aside = [&] {
+    ++asked;
+    const std::shared_ptr<void> handle = std::make_shared<int>(0);
+    place = handle;
+    return handle;
+  }};
+  const auto ended = world.call(tools::evaluate(world.jobs), evaluate_arguments(), context);
+  CHECK(ended.structured.at("verdict") == "passed");
+  CHECK(asked == 1);
+  CHECK(place.expired());
+  const Json named = {{"job_id", ended.structured.at("job_id")}};
+  world.call(tools::get_job(world.jobs), named, context);
+  CHECK(asked == 1);
+}
+
 TEST_CASE("cancelling the call cancels the job it made") {
   World world;
   world.engine.hangs = true;
@@ -246,4 +290,135 @@ TEST_CASE("the schemas' enumerations are the code's") {
   for (const auto& word : report.at("properties").at("state").at("enum")) {
     if (word != "not_found") CHECK(job::state_from(word.get<std::string>()));
   }
+}
+
+namespace {
+
+std::size_t lines_of(const std::string& text) {
+  return 1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+std::size_t bytes_of(const ToolResult& result) {
+  return result.text.size() + result.structured.dump().size();
+}
+
+}  // namespace
+
+TEST_CASE("whatever a compiler says, the answer is short and its text has six lines at most") {
+  for (const int errors : {0, 1, 2, 3, 40}) {
+    for (const std::size_t bytes : {10, 5000}) {
+      for (const bool compiles : {true, false}) {
+        CAPTURE(errors, bytes, compiles);
+        World world;
+        const std::string said(bytes, 'x');
+        Json diagnostics = Json::array();
+        for (int i = 0; i < errors; ++i)
+          diagnostics.push_back({{"severity", compiles ? "warning" : "error"},
+                                 {"file", "kernel.cu"},
+                                 {"line", i},
+                                 {"message", said},
+                                 {"excerpt", said + "\n" + said}});
+        const Json warnings = Json::array({{{"message", said + "\n" + said}}, {{"message", "b"}}});
+        const Json detail = {{"log", said + "\n" + said}, {"diagnostics", diagnostics}};
+        job::StageRecord stage{.name = "compiled"};
+        stage.body = compiles ? Json{{"diagnostics", diagnostics}} : Json{{"detail", detail}};
+        if (!compiles) stage.status = job::StageStatus::failed;
+        world.engine.stages = {stage};
+        world.engine.conclusion = {
+            .verdict = compiles ? job::Verdict::passed : job::Verdict::compile_failed,
+            .body = {{"summary", said + "\n" + said}, {"detail", detail}, {"warnings", warnings}}};
+        const auto result = world.call(tools::evaluate(world.jobs), evaluate_arguments());
+        CHECK(bytes_of(result) <= 6000);
+        CHECK(lines_of(result.text) <= 6);
+        CHECK(result.text.find("\njob_id: ") != std::string::npos);
+        if (errors == 40) CHECK(result.text.find(" more diagnostics)") != std::string::npos);
+        // Nothing is lost: the whole of it is there for who asks.
+        Json whole = {{"job_id", result.structured.at("job_id")}, {"detail", "full"}};
+        CHECK(world.call(tools::get_job(world.jobs), whole).structured.at("summary") ==
+              said + "\n" + said);
+      }
+    }
+  }
+}
+
+TEST_CASE("what an answer leaves out is linked, and what is linked can be read") {
+  World world;
+  job::StageRecord timed{.name = "timed"};
+  timed.body = {{"clock", "emulated"}, {"note", "no GPU"}, {"samples_ns", {1.0, 2.0}}};
+  world.engine.stages = {{.name = "compiled"}, timed};
+  const auto result = world.call(tools::evaluate(world.jobs), evaluate_arguments());
+  std::vector<std::string> names;
+  const auto resources = tools::job_resources(world.jobs);
+  for (const auto& link : result.links) {
+    names.push_back(link.name);
+    const auto read = resources.read(link.uri, {});
+    REQUIRE(read);
+    CHECK(read->mime_type == link.mime_type);
+  }
+  CHECK(names == std::vector<std::string>{"samples", "report"});
+  for (const auto& named : result.structured.at("artifacts")) {
+    CAPTURE(named.dump());
+    CHECK(resources.read(named.at("uri"), {}));
+  }
+  CHECK(result.structured.at("artifacts").size() == 3);  // source, samples, plot.svg
+}
+
+TEST_CASE("a list of many jobs is short, says how many there are, and is whole on demand") {
+  World world;
+  world.engine.conclusion.body = {{"summary", std::string(3000, 's')}};
+  for (int i = 0; i < 60; ++i) (void)world.call(tools::evaluate(world.jobs), evaluate_arguments());
+  const auto tool = tools::get_job(world.jobs);
+  const auto brief = world.call(tool, {{"limit", 50}});
+  CHECK(bytes_of(brief) <= 6000);
+  CHECK(lines_of(brief.text) <= 6);
+  CHECK(brief.structured.at("jobs_total") == 50);
+  CHECK(brief.structured.at("jobs").size() >= 10);
+  CHECK(brief.structured.at("older") == true);
+  const auto whole = world.call(tool, {{"limit", 50}, {"detail", "full"}});
+  CHECK(whole.structured.at("jobs").size() == 50);
+  CHECK_FALSE(whole.structured.contains("jobs_total"));
+}
+
+TEST_CASE("who polls get_job_status finds the state, the time and an error that is a text") {
+  World world;
+  world.engine.conclusion.body = {{"summary", "Passed."}};
+  const auto done = world.call(tools::evaluate(world.jobs), evaluate_arguments());
+  const auto tool = tools::get_job(world.jobs);
+  const auto& alias = tool.aliases.front();
+  REQUIRE(alias.name == "get_job_status");
+  const auto poll = [&](const std::string& id) {
+    auto result = world.call(tool, alias.adapt({{"request", {{"job_id", id}}}}));
+    alias.present(result);
+    return result.structured;
+  };
+  const auto passed = poll(done.structured.at("job_id"));
+  CHECK(passed.at("status") == "completed");
+  CHECK(passed.at("created_at").get<std::string>().size() == 20);
+  CHECK(passed.at("error").is_null());
+  const auto unknown = poll("nothing");
+  CHECK(unknown.at("status") == "not_found");
+  CHECK(unknown.at("error") == "Job nothing not found");
+  world.engine.conclusion = {.verdict = job::Verdict::engine_fault, .body = {{"summary", "bug"}}};
+  const auto failed =
+      poll(world.call(tools::evaluate(world.jobs), evaluate_arguments()).structured.at("job_id"));
+  CHECK(failed.at("status") == failed.at("state"));
+  CHECK(failed.at("error") == "bug");
+}
+
+TEST_CASE("a report of until validated has what clients of validate_kernel look for") {
+  World world;
+  world.engine.stages = {{.name = "compiled", .status = job::StageStatus::failed}};
+  world.engine.conclusion = {.verdict = job::Verdict::compile_failed, .body = {{"summary", "no"}}};
+  Json arguments = evaluate_arguments();
+  arguments["until"] = "validated";
+  auto told = world.call(tools::evaluate(world.jobs), arguments).structured;
+  CHECK(told.at("compilation_error") == "CUDA compilation failed: no");
+  CHECK(told.at("validation_error").is_null());
+  CHECK(told.at("metadata").is_object());
+  world.engine.stages = {{.name = "compiled"},
+                         {.name = "validated", .status = job::StageStatus::failed}};
+  world.engine.conclusion = {.verdict = job::Verdict::wrong_output, .body = {{"summary", "off"}}};
+  told = world.call(tools::evaluate(world.jobs), arguments).structured;
+  CHECK(told.at("compilation_error").is_null());
+  CHECK(told.at("validation_error") == "off");
 }

@@ -33,6 +33,7 @@ class DoubtedEngine final : public node::Engine {
                          {"kind", "gpu"},
                          {"index", i},
                          {"model", "A GPU"},
+                         {"jobs", {{"running", i}, {"served", 10 + i}}},
                          {"health", {{"condition", conditions[i]}, {"why", nullptr}}}});
     }
     return {{"devices", devices},
@@ -70,6 +71,16 @@ TEST_CASE("a GPU in quarantine is not available, and no problem while another wo
   CHECK(health.healthy);
   CHECK(health.told.at("gpu_manager").at("available_gpus") == Json::array({1}));
   CHECK(health.told.at("devices").at(0).at("condition") == "quarantined");
+}
+
+TEST_CASE("how many jobs a GPU has is told of the moment, and never kept") {
+  Watched watched;
+  const auto health = tools::health(watched.jobs);
+  CHECK(health.told.at("devices").at(1).at("jobs").at("served") == 11);
+  for (const auto& device : watched.jobs.capabilities(false).at("devices")) {
+    CHECK_FALSE(device.contains("jobs"));
+  }
+  CHECK(watched.jobs.capabilities(true).at("devices").at(0).contains("jobs"));
 }
 
 TEST_CASE("a server whose GPUs are all in quarantine is unhealthy and says why") {

@@ -23,6 +23,7 @@ class LeavingEngine final : public node::Engine {
                        const std::function<void(const node::StageEvent&)>& on_stage,
                        const std::stop_token& stop) override {
     if (order.kind == "disassembly") return disassemble(order, on_stage);
+    if (!leaves) return {.verdict = job::Verdict::passed};
     on_stage(
         {.record = {.name = "compiled"},
          .artifacts = {{"ptx", "text/plain", ptx}, {"cubin", "application/octet-stream", cubin}}});
@@ -45,6 +46,7 @@ class LeavingEngine final : public node::Engine {
   Json capabilities() override { return Json::object(); }
 
   bool hangs = false;
+  bool leaves = true;
   bool breaks = false;
   std::string ptx =
       "a\xC3\xBC"
@@ -210,11 +212,34 @@ TEST_CASE("ids and names are suggested to whom they belong", "[resources]") {
   World world;
   const std::string id = world.finished_job();
   const auto& complete = world.resources.templates.back().complete;
-  CHECK(complete("job_id", id.substr(0, 4), world.anna) == std::vector<std::string>{id});
-  CHECK(complete("job_id", "no such", world.anna).empty());
-  CHECK(complete("job_id", "", world.bert).empty());
-  CHECK(complete("artifact", "p", world.anna) == std::vector<std::string>{"ptx"});
-  CHECK(complete("offset", "", world.anna).empty());
+  const Json none = Json::object();
+  CHECK(complete("job_id", id.substr(0, 4), none, world.anna) == std::vector<std::string>{id});
+  CHECK(complete("job_id", "no such", none, world.anna).empty());
+  CHECK(complete("job_id", "", none, world.bert).empty());
+  CHECK(complete("artifact", "p", none, world.anna) == std::vector<std::string>{"ptx"});
+  CHECK(complete("offset", "", none, world.anna).empty());
+}
+
+TEST_CASE("what is suggested of a job that is named can be read, and is all of its",
+          "[resources]") {
+  World world;
+  const std::string id = world.finished_job();
+  world.engine.leaves = false;
+  const std::string bare = world.finished_job();
+  const auto& complete = world.resources.templates.back().complete;
+  const auto of = [&](const std::string& job, const CallContext& who) {
+    return complete("artifact", "", {{"job_id", job}}, who);
+  };
+  CHECK(of(bare, world.anna) == std::vector<std::string>{"report"});
+  const auto names = of(id, world.anna);
+  CHECK(std::find(names.begin(), names.end(), "ptx") != names.end());
+  for (const auto& name : names) {
+    INFO(name);
+    CHECK(world.resources.read("assay://jobs/" + id + "/" + name, world.anna));
+  }
+  CHECK(of("no-such-job", world.anna).empty());
+  CHECK(of(id, world.bert).empty());
+  CHECK(complete("artifact", "", {{"job_id", 5}}, world.anna).size() >= names.size());
 }
 
 TEST_CASE("every prompt names tools that exist and the job it is about", "[prompts]") {

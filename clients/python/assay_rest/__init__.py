@@ -19,16 +19,16 @@ from .builders import (IOContractBuilder, create_arange_spec, create_full_spec, 
 from .client import Client
 from .contract import (ArgSpec, IOContract, KernelCode, LaunchConfig, LaunchDim, TensorData, TensorInit,
                        TensorSpec)
-from .errors import (AssayError, EngineFault, InvalidRequest, JobNotFound, NotAllowed, NotAnswered, Refused,
-                     ServerError, Unreachable, Violation)
+from .errors import (AssayError, EngineFault, InvalidRequest, JobNotFound, NotAllowed, NotAnswered, NotFound,
+                     PartNotFound, Refused, ServerError, Unreachable, Violation)
 from .job import Job, JobState
 from .report import Report
 from .stored import load_from_file, save_to_file, to_json
 
 __all__ = [
     "ArgSpec", "AssayError", "Client", "EngineFault", "IOContract", "IOContractBuilder", "InvalidRequest", "Job",
-    "JobNotFound", "JobState", "KernelCode", "LaunchConfig", "LaunchDim", "NotAllowed", "NotAnswered", "Refused",
-    "Report", "ServerError", "TensorData", "TensorInit", "TensorSpec", "Unreachable", "Violation",
+    "JobNotFound", "JobState", "KernelCode", "LaunchConfig", "LaunchDim", "NotAllowed", "NotAnswered", "NotFound",
+    "PartNotFound", "Refused", "Report", "ServerError", "TensorData", "TensorInit", "TensorSpec", "Unreachable", "Violation",
     "create_arange_spec", "create_full_spec", "create_ones_spec", "create_randn_spec", "create_tensor_spec",
     "create_uniform_spec", "create_zeros_spec", "load_from_file", "save_to_file", "to_json",
 ]

@@ -7,7 +7,9 @@
         Refused          4xx
           InvalidRequest   400: what the arguments alone decide, one Violation for each mistake
           NotAllowed       401, 403, 421: token, origin, name of the server
-          JobNotFound      404: no such job of yours
+          NotFound         404: `missing` says what; "" if no such server answered
+            JobNotFound    no such job of yours
+            PartNotFound   the job is there, and has no such part
         EngineFault      5xx: the server's own fault; `retryable`, and `body` has the report as far as it came
 """
 
@@ -80,7 +82,18 @@ class NotAllowed(Refused):
     pass
 
 
-class JobNotFound(Refused):
+class NotFound(Refused):
+    @property
+    def missing(self) -> str:
+        """job, part or path."""
+        return str(self.body.get("missing", ""))
+
+
+class JobNotFound(NotFound):
+    pass
+
+
+class PartNotFound(NotFound):
     pass
 
 
@@ -92,5 +105,7 @@ class EngineFault(ServerError):
 
 def error_of(status: int, body: Dict[str, Any]) -> ServerError:
     """The exception that an answer means. REQUIRES a status of 400 or more."""
-    known = {400: InvalidRequest, 401: NotAllowed, 403: NotAllowed, 404: JobNotFound, 421: NotAllowed}
+    if status == 404:
+        return {"job": JobNotFound, "part": PartNotFound}.get(str(body.get("missing")), NotFound)(status, body)
+    known = {400: InvalidRequest, 401: NotAllowed, 403: NotAllowed, 421: NotAllowed}
     return known.get(status, Refused if status < 500 else EngineFault)(status, body)

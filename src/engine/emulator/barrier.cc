@@ -26,12 +26,6 @@ bool Block::complete(const Barrier& b) const {
 }
 
 void Block::arrive(Warp& w, const Op& op, const Arrival& arrival) {
-  if (arrival.id >= kBarriers) {
-    fault_simple(w, op, FaultKind::barrier_divergence,
-                 static_cast<unsigned>(__builtin_ctz(w.active)),
-                 "Barrier " + std::to_string(arrival.id) + " does not exist (0 to 15)");
-    return;
-  }
   if (launch_.watch != nullptr) {
     launch_.watch->barrier_arrival(
         w, op,
@@ -95,7 +89,7 @@ void Block::release(std::uint32_t id) {
 
 void Block::lanes_exited(Warp&, std::uint32_t mask) {
   live_ -= static_cast<std::uint32_t>(__builtin_popcount(mask));
-  for (std::uint32_t id = 0; id < kBarriers; ++id) {
+  for (std::uint32_t id = 0; id < barriers_.size(); ++id) {
     if (complete(barriers_[id])) release(id);
   }
 }

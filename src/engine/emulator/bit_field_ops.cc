@@ -1,13 +1,8 @@
 // Bit fields and bytes: bfe bfi prmt szext bmsk.
-#include "engine/emulator/lanes.h"
+#include "engine/emulator/integers.h"
 
 namespace assay::emulator::ASSAY_EMULATOR_ISA {
 namespace {
-
-using U32 = unsigned int;
-using U64 = unsigned long long;
-using S32 = int;
-using S64 = long long;
 
 template <class T>
 struct Bfe {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/emulator/garbage.h"
+#include "engine/emulator/local_trial.h"
 #include "engine/emulator/watch.h"
 
 namespace assay::emulator {
@@ -35,6 +36,7 @@ bool Block::prepare() {
     w->index = static_cast<std::uint32_t>(i);
     w->code = launch_.text.code.data();
     if (launch_.watch != nullptr) launch_.watch->attach(*w);
+    w->trial = launch_.trial;
     w->block = this;
     w->table = &launch_.memory;
     w->objects = launch_.memory.objects().data();
@@ -66,6 +68,12 @@ void Block::start(Dim3 index, std::uint32_t smid) {
   if (launch_.watch != nullptr) {
     watch_state_ = launch_.watch->block_watch(index);
     for (const auto& w : warps_) w->code = launch_.watch->code_of(watch_state_.get());
+  }
+  if (launch_.trial != nullptr) {
+    const Op* const plain = launch_.text.code.data();
+    for (const auto& w : warps_) {
+      w->code = launch_.trial->code_of(index, launch_.launch.grid, plain);
+    }
   }
   fill_with_garbage(shared_.get(), launch_.shared_bytes, garbage());
   for (std::size_t i = 0; i < warps_.size(); ++i) {

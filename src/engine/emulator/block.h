@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "engine/emulator/launch_state.h"
+#include "engine/emulator/ordering.h"
 #include "engine/emulator/warp.h"
 
 namespace assay::emulator {
-
-inline constexpr unsigned kBarriers = 16;
 
 struct BlockWatch;
 
@@ -80,7 +79,7 @@ class Block {
   std::vector<std::unique_ptr<Warp>> warps_{};
   std::unique_ptr<std::byte[]> shared_{};
   std::unique_ptr<BlockWatch> watch_state_;
-  std::array<Barrier, kBarriers> barriers_{};
+  std::array<Barrier, kAllBarriers> barriers_{};
 };
 
 }  // namespace assay::emulator

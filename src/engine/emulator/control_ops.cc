@@ -192,7 +192,13 @@ void op_isspacep(Warp& w, const Op& op) {
 
 void op_barrier(Warp& w, const Op& op) {
   const auto kind = static_cast<BarrierKind>(op.aux & 0xFF);
-  Block::Arrival arrival{.id = row32(w, op.a)[first_lane(w)]};
+  const bool is_cluster = (op.aux & kClusterBarrier) != 0;
+  Block::Arrival arrival{.id = is_cluster ? kBarriers : row32(w, op.a)[first_lane(w)]};
+  if (!is_cluster && arrival.id >= kBarriers) {
+    fault_simple(w, op, FaultKind::barrier_divergence, first_lane(w),
+                 "Barrier " + std::to_string(arrival.id) + " does not exist (0 to 15)");
+    return;
+  }
   if (op.b != kNowhere) {
     arrival.threads = row32(w, op.b)[first_lane(w)];
     if (arrival.threads == 0 || arrival.threads % 32 != 0) {

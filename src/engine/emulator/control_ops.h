@@ -29,6 +29,7 @@ void op_isspacep(Warp& w, const Op& op);  // d: predicate, a: address row, imm: 
 
 // a: barrier row, b: thread count row or kNowhere, c: predicate, d: result, aux: BarrierKind
 enum class BarrierKind : std::uint8_t { sync, arrive, popc, conjunction, disjunction };
+inline constexpr std::uint32_t kClusterBarrier = 0x200;  // in aux: it is none of the numbered ones
 void op_barrier(Warp& w, const Op& op);
 void op_warp_barrier(Warp& w, const Op& op);  // a: member mask row
 
@@ -47,6 +48,7 @@ void op_clock32(Warp& w, const Op& op);
 void op_clock64(Warp& w, const Op& op);
 void op_globaltimer(Warp& w, const Op& op);
 void op_globaltimer_low(Warp& w, const Op& op);
+void op_globaltimer_high(Warp& w, const Op& op);
 void op_nanosleep(Warp& w, const Op& op);
 void op_vprintf(Warp& w, const Op& op);
 void op_assertfail(Warp& w, const Op& op);

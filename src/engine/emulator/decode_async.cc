@@ -45,12 +45,28 @@ bool FunctionDecoder::decode_async_copy(Form& form) {
   op.aux = static_cast<std::uint32_t>(bytes);
   if (operands_.size() > 3) {
     const auto p = register_of(operands_[3]);
-    if (p && p->type == Type::pred) return false;  // ignore-src predicate
-    if (!p || register_bytes(p->type) == 4) op.c = source_at(3, Type::u32);
+    if (p && p->type == Type::pred) {
+      op.c = unless(*p, static_cast<std::uint32_t>(bytes));
+    } else if (!p || register_bytes(p->type) == 4) {
+      op.c = source_at(3, Type::u32);
+    }
   }
   emit({&op_async_copy, &op_async_copy}, op);
   watch({.kind = SiteKind::other_access});
   return true;
+}
+
+// A row of `value`, of zero in lanes for which the predicate holds.
+std::uint32_t FunctionDecoder::unless(const Symbol& predicate, std::uint32_t value) {
+  const std::uint32_t row = allocate_row(Type::u32);
+  const Handlers move = instruction_set().move(4);
+  const std::uint32_t outer = guard_;
+  guard_ = kNowhere;
+  emit(move, {.d = row, .a = constant_row(4, value)});
+  guard_ = predicate.offset;
+  emit(move, {.d = row, .a = constant_row(4, 0)});
+  guard_ = outer;
+  return row;
 }
 
 // cp.async.mbarrier.arrive{.noinc}.shared.b64 [a]: the copies are done. Without .noinc the arrival
@@ -97,18 +113,24 @@ bool FunctionDecoder::decode_bulk_copy(Form& form) {
     emit({&op_nothing, &op_nothing}, {});
     return operands_.size() == 1;
   }
+  if (form.take("prefetch")) {  // tensors have more modifiers
+    if (!form.take("L2") || !form.take("global")) return false;
+    take_cache_hints(form);
+    emit({&op_nothing, &op_nothing}, {});
+    return operands_.size() == 2 || operands_.size() == 3;
+  }
   const Space to = form.take_next() == "global" ? Space::global : Space::shared;
   const std::string_view source = form.take_next();
   const Space from = source == "global" ? Space::global : Space::shared;
   if (source != "global" && source != "shared::cta") return false;
   const bool counted = form.take("mbarrier::complete_tx::bytes");
   if (!counted && !form.take("bulk_group")) return false;
-  take_cache_hints(form);
+  const bool hinted = form.take("L2::cache_hint");
   if ((to != Space::shared || from != Space::global || !counted) &&
       (to != Space::global || from != Space::shared || counted)) {
     return false;
   }
-  if (operands_.size() != (counted ? 4U : 3U)) return false;
+  if (operands_.size() != (counted ? 4U : 3U) + (hinted ? 1U : 0U)) return false;
   Op op{.d = address_row(operands_[0], to), .a = address_row(operands_[1], from)};
   op.b = source_at(2, Type::u32);
   if (counted) op.c = address_row(operands_[3], Space::shared);

@@ -94,8 +94,41 @@ bool FunctionDecoder::decode_call(Form& form) {
   return true;
 }
 
+// barrier.cluster.arrive and .wait of a cluster that is one block: waiting meets the others. Its
+// address space has one block's shared memory in it.
+bool FunctionDecoder::decode_cluster(Form& form) {
+  if (text_.program.has_clusters) return false;
+  if (form.base() == "barrier") {
+    const bool waits = form.take("wait");
+    if ((!waits && !form.take("arrive")) || !operands_.empty()) return false;
+    take_ordering(form);
+    form.take("aligned");
+    if (waits) {
+      emit_control({&op_barrier, &op_barrier}, {.a = constant_row(4, 0), .aux = kClusterBarrier});
+    } else {
+      emit({&op_nothing, &op_nothing}, {});
+    }
+    return true;
+  }
+  const bool is_narrow = form.take("shared::cluster");
+  const Type type = form.take_type();
+  if (type != Type::u32 && type != Type::u64) return false;
+  if (form.base() == "mapa") {
+    if (operands_.size() != 3) return false;
+    source_at(2, Type::u32);
+    emit(instruction_set().move(register_bytes(type)),
+         {.d = result_at(0, type), .a = source_at(1, type)});
+    return true;
+  }
+  if (operands_.size() != 2) return false;
+  source_at(1, is_narrow && type == Type::u32 ? Type::u32 : Type::u64);
+  emit(instruction_set().move(4), {.d = result_at(0, Type::u32), .a = constant_row(4, 0)});
+  return true;
+}
+
 // bar.sync a{, b}; barrier.cta.sync …; bar.red.popc d, a{, b}, p; bar.warp.sync m
 bool FunctionDecoder::decode_barrier(Form& form) {
+  if (form.take("cluster")) return decode_cluster(form);
   const bool is_warp = form.take("warp");
   form.take("cta");
   form.take("aligned");
@@ -307,6 +340,7 @@ bool FunctionDecoder::decode_instruction(Form& form) {
   if (base == "brx") return decode_branch_table(form);
   if (base == "call") return decode_call(form);
   if (base == "bar" || base == "barrier") return decode_barrier(form);
+  if (base == "mapa" || base == "getctarank") return decode_cluster(form);
   if (base == "cvta") return decode_address(form);
   if (base == "isspacep") return decode_isspacep(form);
   if (base == "atom") return decode_atomic(form, true);

@@ -45,7 +45,7 @@ bool is_known(std::span<const Known> table, Shape s, Element e) {
 bool accumulates(Element a, Element sum) {
   if (is_whole(a)) return sum == Element::s32;
   if (a == Element::f64) return sum == Element::f64;
-  return sum == Element::f32 || (sum == Element::f16 && a == Element::f16);
+  return sum == Element::f32 || (sum == Element::f16 && (a == Element::f16 || bits_of(a) == 8));
 }
 
 bool multiplies(const MatrixProduct& p) {

@@ -95,6 +95,7 @@ class FunctionDecoder {
   [[nodiscard]] std::optional<Symbol> find_symbol(std::string_view name);
   std::uint32_t allocate_row(Type type);
   std::uint32_t register_row(std::string_view name, Type type);
+  void note_register(std::string_view name, const Symbol& symbol);
   void note_last_use(std::string_view name, const Symbol& symbol);
   void release_rows();
   std::uint32_t allocate_words(std::size_t bytes);
@@ -129,6 +130,7 @@ class FunctionDecoder {
   // --- decode_async.cc ---
   bool decode_async_copy(Form& form);
   bool decode_async_arrive(Form& form);
+  std::uint32_t unless(const Symbol& predicate, std::uint32_t value);
   bool decode_bulk_copy(Form& form);
   bool decode_mbarrier(Form& form);
   bool emit_mbarrier(Space space, std::uint32_t what, bool expects);
@@ -148,6 +150,7 @@ class FunctionDecoder {
   bool decode_branch(Form& form);
   bool decode_branch_table(Form& form);
   bool decode_call(Form& form);
+  bool decode_cluster(Form& form);
   bool decode_barrier(Form& form);
   bool decode_warp(Form& form);
   bool decode_simple(Form& form);

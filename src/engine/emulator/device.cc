@@ -9,6 +9,7 @@
 #include "engine/emulator/block.h"
 #include "engine/emulator/heap.h"
 #include "engine/emulator/launch_state.h"
+#include "engine/emulator/local_reads.h"
 #include "engine/emulator/watch.h"
 
 namespace assay::emulator {
@@ -238,8 +239,40 @@ Outcome unsupported(const KernelInfo& kernel) {
 
 void Device::reload() { state_->globals = {}; }
 
+struct Device::Run {
+  const Launch& launch;
+  std::span<const Buffer> buffers{};
+  const Budget& budget;
+  const std::stop_token& stop;
+  LocalTrial* trial = nullptr;
+};
+
 Outcome Device::launch(const Launch& launch, std::span<const Buffer> buffers, const Budget& budget,
                        const std::stop_token& stop) {
+  return run({launch, buffers, budget, stop});
+}
+
+// Every run of the search is the device's first one: what nobody wrote depends on its number.
+Outcome Device::look_at_locals(const Run& wanted, std::uint32_t entry) {
+  Launch launch = wanted.launch;
+  launch.inspection = {};
+  const auto one = [&](LocalTrial& trial, std::chrono::nanoseconds wall) {
+    reload();
+    state_->launches = 0;
+    Budget budget = wanted.budget;
+    budget.wall = wall;
+    return run({launch, wanted.buffers, budget, wanted.stop, &trial});
+  };
+  return find_local_reads({.text = state_->module->text(),
+                           .entry = entry,
+                           .launch = wanted.launch,
+                           .buffers = wanted.buffers,
+                           .wall = wanted.budget.wall,
+                           .run = one});
+}
+
+Outcome Device::run(const Run& wanted) {
+  const auto& [launch, buffers, budget, stop, trial] = wanted;
   const Module::Text& text = state_->module->text();
   const auto found = text.kernel_functions.find(launch.kernel);
   if (found == text.kernel_functions.end()) {
@@ -251,7 +284,9 @@ Outcome Device::launch(const Launch& launch, std::span<const Buffer> buffers, co
     return refuse(Ending::invalid_launch, std::move(error));
   }
   if (!info->unsupported_instruction.empty()) return unsupported(*info);
+  if (launch.inspection.locals) return look_at_locals(wanted, found->second);
   LaunchState state(text, launch, budget, stop);
+  state.trial = trial;
   state.entry = &text.functions[found->second];
   state.number = state_->launches++;
   state.shared = shared_layout(text, found->second);
@@ -273,7 +308,7 @@ Outcome Device::launch(const Launch& launch, std::span<const Buffer> buffers, co
     watch = std::make_unique<Watch>(state, buffers);
     state.watch = watch.get();
   }
-  run_threads(state, launch.grid, watch ? 1 : budget.threads);
+  run_threads(state, launch.grid, watch || trial != nullptr ? 1 : budget.threads);
   Outcome outcome = state.outcome();
   if (watch) watch->finish(outcome);
   return outcome;

@@ -95,6 +95,8 @@ struct Inspection {
   bool races = false;        // unordered accesses to shared and global memory
   bool initialised = false;  // reads of memory that nobody wrote
   bool barriers = false;     // divergent and mismatched ones; shuffles from lanes that are off
+  // Locals read before they are written: of a debug build, and nothing beside it.
+  bool locals = false;
   bool numbers = false;   // integer division by zero, wrapped indices, the first NaN and infinity
   bool counters = false;  // Outcome::profile
   // Checks look at so many blocks (the first, the last, others by chance); 0: at all of them. What
@@ -103,7 +105,7 @@ struct Inspection {
   std::uint64_t seed = 0;  // which blocks
   [[nodiscard]] bool memory() const { return races || initialised; }
   [[nodiscard]] bool checks() const { return races || initialised || barriers || numbers; }
-  [[nodiscard]] bool any() const { return checks() || counters; }
+  [[nodiscard]] bool any() const { return checks() || counters || locals; }
 };
 
 struct Launch {
@@ -178,6 +180,7 @@ enum class FindingKind {
   warp_race,             // lanes of one warp, no __syncwarp in between
   uninitialised_shared,  // read before any thread of the block wrote it
   uninitialised_global,
+  uninitialised_local,
   divergent_barrier,   // __syncthreads in code that only part of a warp executes
   mismatched_barrier,  // threads of a block met at different __syncthreads
   barrier_after_exit,  // threads had returned before others waited
@@ -247,6 +250,8 @@ struct Outcome {
   Profile profile{};
 };
 
+class LocalTrial;
+
 class Device {
  public:
   explicit Device(std::shared_ptr<const Module> module);
@@ -263,6 +268,9 @@ class Device {
 
  private:
   struct State;
+  struct Run;
+  [[nodiscard]] Outcome run(const Run& run);
+  [[nodiscard]] Outcome look_at_locals(const Run& run, std::uint32_t entry);
   std::unique_ptr<State> state_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "engine/emulator/block.h"
 #include "engine/emulator/garbage.h"
+#include "engine/emulator/local_trial.h"
 #include "engine/emulator/warp.h"
 
 namespace assay::emulator {
@@ -156,6 +157,10 @@ void enter_function(Warp& w, const Op& op, const Function& function, const CallS
     set_changing_rows(w, *frame);
   }
   frame->lanes |= w.active;
+  if (w.trial != nullptr) {
+    w.frame = frame;
+    w.trial->entered(w, w.active);
+  }
   const std::size_t n = std::min(call.arguments.size(), function.parameters.size());
   for (std::size_t i = 0; i < n; ++i) {
     copy_rows(frame->rows, function.parameters[i], parent->rows, call.arguments[i], w.active);

@@ -86,6 +86,15 @@ struct Extreme {
     return (IsMax ? x > y : x < y) ? a : b;
   }
 };
+// Of the magnitudes, with the product's sign.
+template <class Fmt, bool IsMax, bool NaN>
+struct SignedExtreme {
+  static U16 of(U16 a, U16 b, U32 aux) {
+    const U16 r = Extreme<Fmt, IsMax, NaN>::of(a & 0x7FFFU, b & 0x7FFFU, aux);
+    const float v = Fmt::widen(r);
+    return v == v ? static_cast<U16>(r | ((a ^ b) & 0x8000U)) : r;
+  }
+};
 template <class Fmt>
 struct Ex2 {
   static U16 of(U16 a, U32) { return narrow_nearest<Fmt>(__builtin_exp2f(Fmt::widen(a))); }
@@ -151,6 +160,15 @@ using MinNaN = Extreme<Fmt, false, true>;
 template <class Fmt>
 using MaxNaN = Extreme<Fmt, true, true>;
 
+template <class Fmt>
+using MinSigned = SignedExtreme<Fmt, false, false>;
+template <class Fmt>
+using MaxSigned = SignedExtreme<Fmt, true, false>;
+template <class Fmt>
+using MinSignedNaN = SignedExtreme<Fmt, false, true>;
+template <class Fmt>
+using MaxSignedNaN = SignedExtreme<Fmt, true, true>;
+
 // cvt.rn.f16x2.f32 d, a, b: a to the high half, b to the low one. op.aux: 0x3 rounding, then flags.
 template <class Fmt>
 void pack_pair(Warp& w, const Op& op) {
@@ -182,7 +200,14 @@ bool convert_pair(Form& form, Selection& s) {
 }
 
 bool extreme(Form& form, Selection& s, bool is_max) {
-  if (form.take("NaN")) {
+  if (form.take("ftz")) s.aux |= kFtz;
+  const bool nan = form.take("NaN");
+  if (form.take("xorsign")) {
+    if (!form.take("abs")) return false;
+    if (nan) return is_max ? typed<MaxSignedNaN, 2>(form, s) : typed<MinSignedNaN, 2>(form, s);
+    return is_max ? typed<MaxSigned, 2>(form, s) : typed<MinSigned, 2>(form, s);
+  }
+  if (nan) {
     return is_max ? typed<MaxNaN, 2>(form, s) : typed<MinNaN, 2>(form, s);
   }
   return is_max ? typed<MaxOf, 2>(form, s) : typed<MinOf, 2>(form, s);

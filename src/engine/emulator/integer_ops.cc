@@ -90,19 +90,6 @@ struct PairSub {
 };
 
 template <class F>
-Handlers wrap1(Type t) {
-  switch (bits_of(t)) {
-    case 16:
-      return make1<U16, F>();
-    case 32:
-      return make1<U32, F>();
-    case 64:
-      return make1<U64, F>();
-    default:
-      return {};
-  }
-}
-template <class F>
 Handlers typed2(Type t) {
   switch (t) {
     case Type::u16:

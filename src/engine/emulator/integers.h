@@ -70,8 +70,22 @@ ASSAY_INLINE S32 clamp32(S64 v) {
                              : static_cast<S32>(v);
 }
 
+// Where the sign does not matter.
 template <class F>
-Handlers wrap2(Type t) {  // sign does not matter
+Handlers wrap1(Type t) {
+  switch (bits_of(t)) {
+    case 16:
+      return make1<U16, F>();
+    case 32:
+      return make1<U32, F>();
+    case 64:
+      return make1<U64, F>();
+    default:
+      return {};
+  }
+}
+template <class F>
+Handlers wrap2(Type t) {
   switch (bits_of(t)) {
     case 16:
       return make2<U16, F>();

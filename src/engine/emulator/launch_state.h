@@ -17,6 +17,7 @@
 
 namespace assay::emulator {
 
+class LocalTrial;
 class Watch;
 
 class LaunchState {
@@ -34,8 +35,9 @@ class LaunchState {
   std::size_t shared_bytes = 0;
   std::uint64_t number = 0;  // of this launch on its device
   AddressTable memory{};
-  Watch* watch = nullptr;  // if there is an inspection
-  Heap* heap = nullptr;    // there if the module calls malloc
+  Watch* watch = nullptr;       // if there is an inspection
+  LocalTrial* trial = nullptr;  // if this run is one of a search for uninitialised locals
+  Heap* heap = nullptr;         // there if the module calls malloc
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
 
   [[nodiscard]] bool ended() const { return ended_.load(std::memory_order_relaxed); }

@@ -1,13 +1,8 @@
 // Bits: and or xor not cnot lop3, selection, moves; shifts and bit fields from here.
-#include "engine/emulator/lanes.h"
+#include "engine/emulator/integers.h"
 
 namespace assay::emulator::ASSAY_EMULATOR_ISA {
 namespace {
-
-using U16 = unsigned short;
-using U32 = unsigned int;
-using U64 = unsigned long long;
-using S32 = int;
 
 struct And {
   template <class T>
@@ -103,33 +98,6 @@ struct SlctFloat {  // NaN picks b, -0 picks a
   }
 };
 
-template <class F>
-Handlers bits2(Type t) {
-  switch (bits_of(t)) {
-    case 16:
-      return make2<U16, F>();
-    case 32:
-      return make2<U32, F>();
-    case 64:
-      return make2<U64, F>();
-    default:
-      return {};
-  }
-}
-template <class F>
-Handlers bits1(Type t) {
-  switch (bits_of(t)) {
-    case 16:
-      return make1<U16, F>();
-    case 32:
-      return make1<U32, F>();
-    case 64:
-      return make1<U64, F>();
-    default:
-      return {};
-  }
-}
-
 bool boolean(Form& form, Selection& s) {
   const std::string_view base = form.base();
   const Type t = form.take_type();
@@ -145,11 +113,11 @@ bool boolean(Form& form, Selection& s) {
     return true;
   }
   if (!is_bits(t) || bits_of(t) < 16 || bits_of(t) > 64) return false;
-  s.handlers = base == "and"   ? bits2<And>(t)
-               : base == "or"  ? bits2<Or>(t)
-               : base == "xor" ? bits2<Xor>(t)
-               : base == "not" ? bits1<Not>(t)
-                               : bits1<Cnot>(t);
+  s.handlers = base == "and"   ? wrap2<And>(t)
+               : base == "or"  ? wrap2<Or>(t)
+               : base == "xor" ? wrap2<Xor>(t)
+               : base == "not" ? wrap1<Not>(t)
+                               : wrap1<Cnot>(t);
   return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -79,6 +80,13 @@ struct CallSite {
   std::vector<FormalSlot> results{};
 };
 
+// A register of a debug build and its row.
+struct RegisterRow {
+  std::uint32_t offset = 0;
+  std::uint8_t lane_bytes = 4;  // 0: a predicate
+  std::string_view name{};      // in Text::ptx
+};
+
 struct Function {
   std::string name{};
   bool is_entry = false;
@@ -92,6 +100,7 @@ struct Function {
   std::vector<SpecialRow> specials{};
   std::vector<FormalSlot> parameters{};
   std::vector<FormalSlot> results{};
+  std::vector<RegisterRow> registers{};            // of a debug build
   std::vector<std::uint32_t> references{};         // functions called or named
   std::vector<std::uint32_t> shared_references{};  // indices into Text::shared
   std::string unsupported{};

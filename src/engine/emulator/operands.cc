@@ -132,7 +132,10 @@ std::optional<FunctionDecoder::Symbol> FunctionDecoder::find_symbol(std::string_
     Scope& scope = scopes_[i];
     if (const auto found = scope.symbols.find(name); found != scope.symbols.end()) {
       Symbol& s = found->second;
-      if (s.kind == SymbolKind::reg && s.offset == kNowhere) s.offset = allocate_row(s.type);
+      if (s.kind == SymbolKind::reg && s.offset == kNowhere) {
+        s.offset = allocate_row(s.type);
+        note_register(found->first, s);
+      }
       note_last_use(name, s);
       return s;
     }
@@ -148,6 +151,7 @@ std::optional<FunctionDecoder::Symbol> FunctionDecoder::find_symbol(std::string_
                      .offset = register_row(name, range->second.type),
                      .may_share = range->second.type != Type::pred};
       scope.symbols[name] = s;
+      note_register(name, s);
       note_last_use(name, s);
       return s;
     }
@@ -157,11 +161,19 @@ std::optional<FunctionDecoder::Symbol> FunctionDecoder::find_symbol(std::string_
 
 // A register of one straight line takes a row that another one is done with.
 std::uint32_t FunctionDecoder::register_row(std::string_view name, Type type) {
+  if (text_.program.is_debug) return allocate_row(type);
   std::vector<std::uint32_t>& free = free_rows_[register_bytes(type)];
   if (type == Type::pred || free.empty() || !lives_.last_use(name)) return allocate_row(type);
   const std::uint32_t row = free.back();
   free.pop_back();
   return row;
+}
+
+void FunctionDecoder::note_register(std::string_view name, const Symbol& symbol) {
+  if (!text_.program.is_debug) return;
+  const unsigned bytes = symbol.type == Type::pred ? 0 : register_bytes(symbol.type);
+  function_.registers.push_back(
+      {.offset = symbol.offset, .lane_bytes = static_cast<std::uint8_t>(bytes), .name = name});
 }
 
 void FunctionDecoder::note_last_use(std::string_view name, const Symbol& symbol) {
@@ -252,6 +264,7 @@ std::uint32_t FunctionDecoder::special_register(std::string_view name, Type type
   const unsigned bytes = register_bytes(type);
   for (const SpecialName& s : kSpecials) {
     if (s.text != name) continue;
+    if (text_.program.has_clusters && name.find("cluster") != name.npos) return kNowhere;
     const auto [at, fresh] = special_rows_.try_emplace({s.special, bytes}, 0U);
     if (fresh) {
       at->second = allocate_row(type);
@@ -267,6 +280,7 @@ std::uint32_t FunctionDecoder::special_register(std::string_view name, Type type
   if (unset) return constant_row(bytes, 0);
   Handler read = nullptr;
   if (name == "%globaltimer_lo") read = &op_globaltimer_low;
+  if (name == "%globaltimer_hi") read = &op_globaltimer_high;
   if (name == "%clock" || name == "%clock_hi") read = &op_clock32;
   if (name == "%clock64") read = &op_clock64;
   if (name == "%globaltimer") read = &op_globaltimer;

@@ -10,6 +10,10 @@
 
 namespace assay::emulator {
 
+// Of a block: those that instructions number, and that of its cluster.
+inline constexpr unsigned kBarriers = 16;
+inline constexpr unsigned kAllBarriers = kBarriers + 1;
+
 inline constexpr unsigned kMaxWarps = 32;
 
 // One access, as later ones are compared with it.
@@ -86,7 +90,7 @@ class BlockClocks {
   Clocks fenced_lanes_{};                       // that ever executed a fence
   std::array<bool, kMaxWarps> has_accessed_{};  // since its lanes last met
   std::vector<Clocks> fenced_;
-  std::array<Clocks, 16> barriers_{};
+  std::array<Clocks, kAllBarriers> barriers_{};
   std::unordered_map<std::uint64_t, Clocks> words_{};
   std::unordered_map<std::uint64_t, Clocks> lanes_met_{};  // by word: of each warp
   std::vector<std::uint32_t> syncs_;

@@ -34,7 +34,9 @@ void ModuleParser::statement() {
     version();
   } else if (d == ".target") {
     reader_.expect_word("a target");
-    while (lexer.take(',')) reader_.expect_word("a target option");
+    while (lexer.take(',')) {
+      if (reader_.expect_word("a target option") == "debug") program_->is_debug = true;
+    }
   } else if (d == ".address_size") {
     if (reader_.expect_size("an address size") != 64) reader_.fail("address size is not 64");
   } else if (d == ".file") {
@@ -119,6 +121,12 @@ void ModuleParser::function_attributes(FunctionSource& function) {
         product *= std::min<std::uint64_t>(reader_.expect_size("a thread count"), 1U << 20);
       } while (!reader_.failed() && lexer.take(','));
       function.max_threads = static_cast<unsigned>(std::min<std::uint64_t>(product, 1U << 30));
+    } else if (d == ".reqnctapercluster" || d == ".maxclusterrank") {
+      std::uint64_t blocks = 1;
+      do {
+        blocks *= std::min<std::uint64_t>(reader_.expect_size("a block count"), 1U << 20);
+      } while (!reader_.failed() && lexer.take(','));
+      if (d == ".reqnctapercluster" && blocks > 1) program_->has_clusters = true;
     } else if (d == ".pragma") {
       while (lexer.peek().kind == TokenKind::string || lexer.peek().is(',')) lexer.next();
       reader_.expect(';');
@@ -129,7 +137,7 @@ void ModuleParser::function_attributes(FunctionSource& function) {
         lexer.next();
       }
     } else {
-      // .minnctapersm 2, .maxnreg 64, .reqnctapercluster 1, 1, .noreturn, .blocksareclusters …
+      // .minnctapersm 2, .maxnreg 64, .noreturn, .blocksareclusters …
       while (!reader_.failed() && lexer.peek().kind == TokenKind::number) {
         reader_.expect_size("a number");
         lexer.take(',');

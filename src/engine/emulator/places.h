@@ -160,25 +160,37 @@ ASSAY_INLINE Pattern place(const Addresses& a, std::uint32_t active, Pattern pat
   return pattern;
 }
 
+// The addresses of the active lanes: the first byte of the lowest and of the highest, and `bits`,
+// in which every bit is set that is set in one that could be misaligned.
+struct Span {
+  Pattern pattern;
+  U64 base;
+  U64 low;
+  U64 high;
+  U64 bits;
+};
+ASSAY_INLINE Span span_of(const Addresses& a, std::uint32_t active, unsigned bytes) {
+  U64 base = 0;
+  const Pattern pattern = classify(a, active, bytes, base);
+  Span span{pattern, base, base, base, base};
+  if (pattern == Pattern::sequential) {
+    span.low = base + U64{static_cast<unsigned>(__builtin_ctz(active))} * bytes;
+    span.high = base + U64{31U - static_cast<unsigned>(__builtin_clz(active))} * bytes;
+  } else if (pattern == Pattern::scattered) {
+    bounds(a, active, span.low, span.high, span.bits);
+  }
+  return span;
+}
+
 ASSAY_INLINE Pattern resolve_table(Warp& w, const Op& op, const Request& r, Places& out) {
   const Addresses a = addresses64(w, op);
   const std::uint32_t active = w.active;
-  U64 base = 0;
-  const Pattern pattern = classify(a, active, r.bytes, base);
-  U64 low = base;
-  U64 high = base;
-  U64 bits = base;
-  if (pattern == Pattern::sequential) {
-    low = base + U64{static_cast<unsigned>(__builtin_ctz(active))} * r.bytes;
-    high = base + U64{31U - static_cast<unsigned>(__builtin_clz(active))} * r.bytes;
-  } else if (pattern == Pattern::scattered) {
-    bounds(a, active, low, high, bits);
-  }
-  if ((bits & (r.bytes - 1)) == 0) {
-    const Object* const o = object_of(w, op, low, high - low + r.bytes, r.write);
-    if (o != nullptr && high >= low) {
-      return place(a, active, pattern, base, reinterpret_cast<std::uintptr_t>(o->host) - o->begin,
-                   out);
+  const Span span = span_of(a, active, r.bytes);
+  if ((span.bits & (r.bytes - 1)) == 0) {
+    const Object* const o = object_of(w, op, span.low, span.high - span.low + r.bytes, r.write);
+    if (o != nullptr && span.high >= span.low) {
+      return place(a, active, span.pattern, span.base,
+                   reinterpret_cast<std::uintptr_t>(o->host) - o->begin, out);
     }
   }
   return resolve_each(w, op, r, reinterpret_cast<const U64*>(a.q), out);
@@ -200,20 +212,12 @@ template <class A>
 ASSAY_INLINE Pattern resolve_shared(Warp& w, const Op& op, const Request& r, Places& out) {
   const Addresses a = shared_addresses<A>(w, op);
   const std::uint32_t active = w.active;
-  U64 base = 0;
-  const Pattern pattern = classify(a, active, r.bytes, base);
-  U64 low = base;
-  U64 high = base;
-  U64 bits = base;
-  if (pattern == Pattern::sequential) {
-    low = base + U64{static_cast<unsigned>(__builtin_ctz(active))} * r.bytes;
-    high = base + U64{31U - static_cast<unsigned>(__builtin_clz(active))} * r.bytes;
-  } else if (pattern == Pattern::scattered) {
-    bounds(a, active, low, high, bits);
-  }
-  const bool inside = low <= high && high < w.shared_bytes && w.shared_bytes - high >= r.bytes;
-  if (inside && (bits & (r.bytes - 1)) == 0) {
-    return place(a, active, pattern, base, reinterpret_cast<std::uintptr_t>(w.shared), out);
+  const Span span = span_of(a, active, r.bytes);
+  const bool inside =
+      span.low <= span.high && span.high < w.shared_bytes && w.shared_bytes - span.high >= r.bytes;
+  if (inside && (span.bits & (r.bytes - 1)) == 0) {
+    return place(a, active, span.pattern, span.base, reinterpret_cast<std::uintptr_t>(w.shared),
+                 out);
   }
   return resolve_each(w, op, r, reinterpret_cast<const U64*>(a.q), out);
 }

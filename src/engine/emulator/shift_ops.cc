@@ -1,15 +1,8 @@
 // Shifts: shl shr and the funnel shf. Amounts are 32 bits.
-#include "engine/emulator/lanes.h"
+#include "engine/emulator/integers.h"
 
 namespace assay::emulator::ASSAY_EMULATOR_ISA {
 namespace {
-
-using U16 = unsigned short;
-using U32 = unsigned int;
-using U64 = unsigned long long;
-using S16 = short;
-using S32 = int;
-using S64 = long long;
 
 // --- shifts: amounts are 32-bit and clamp at the width ---
 enum class Shift { left, logical, arithmetic };

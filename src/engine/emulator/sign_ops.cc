@@ -4,9 +4,6 @@
 namespace assay::emulator::ASSAY_EMULATOR_ISA {
 namespace {
 
-using U32 = unsigned int;
-using U64 = unsigned long long;
-
 struct Neg {
   template <class T>
   ASSAY_INLINE static Chunk<T> of(Chunk<T> a) {

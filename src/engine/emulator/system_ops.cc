@@ -179,10 +179,23 @@ void op_clock64(Warp& w, const Op& op) {
   broadcast(w, op.d, std::uint64_t{w.warp_instructions} + w.pc - w.run_start);
 }
 
-void op_globaltimer(Warp& w, const Op& op) { broadcast(w, op.d, now_ns()); }
+namespace {
+
+// Runs that are compared must see the same time: there a warp instruction takes one nanosecond.
+std::uint64_t time_ns(const Warp& w) {
+  return w.trial != nullptr ? w.warp_instructions + w.pc - w.run_start : now_ns();
+}
+
+}  // namespace
+
+void op_globaltimer(Warp& w, const Op& op) { broadcast(w, op.d, time_ns(w)); }
 
 void op_globaltimer_low(Warp& w, const Op& op) {
-  broadcast(w, op.d, static_cast<std::uint32_t>(now_ns()));
+  broadcast(w, op.d, static_cast<std::uint32_t>(time_ns(w)));
+}
+
+void op_globaltimer_high(Warp& w, const Op& op) {
+  broadcast(w, op.d, static_cast<std::uint32_t>(time_ns(w) >> 32));
 }
 
 // Others may use the time: this group yields.

@@ -4,6 +4,7 @@
 #include "engine/emulator/warp.h"
 
 #include "engine/emulator/block.h"
+#include "engine/emulator/local_trial.h"
 #include "engine/emulator/watch.h"
 
 namespace assay::emulator {
@@ -156,6 +157,7 @@ void start_warp(Warp& w, std::uint32_t lanes) {
   base->dynamic_bytes = 0;
   if (w.exited_in_call) reclaim_frames(w);
   set_block_rows(w);
+  if (w.trial != nullptr) w.trial->entered(w, lanes);
 }
 
 void run_warp(Warp& w) {

@@ -16,6 +16,7 @@
 namespace assay::emulator {
 
 class Block;
+class LocalTrial;
 class Watch;
 struct AccessShape;
 
@@ -82,6 +83,7 @@ struct Warp {
   std::uint32_t live = 0;                // lanes that have not exited
   Executed* executed = nullptr;          // when counters are wanted
   Watch* watch = nullptr;                // when there is an inspection
+  LocalTrial* trial = nullptr;           // when this run is one of those
   const Handler* originals = nullptr;    // by pc: what was replaced, when there is one
   AccessShape* const* shapes = nullptr;  // by pc: seen last, when counters are wanted
   bool recording = false;                // host_address() tells the watch

@@ -39,6 +39,8 @@ std::string_view name(FindingKind kind) {
       return "uninitialised_shared";
     case FindingKind::uninitialised_global:
       return "uninitialised_global";
+    case FindingKind::uninitialised_local:
+      return "uninitialised_local";
     case FindingKind::divergent_barrier:
       return "divergent_barrier";
     case FindingKind::mismatched_barrier:

@@ -5,6 +5,19 @@
 #include <stdexcept>
 
 namespace assay::job {
+namespace {
+
+auto place_of(const Kind& kind, std::string_view stage) {
+  const auto found = std::find_if(kind.stages.begin(), kind.stages.end(),
+                                  [&](const Stage& one) { return one.name == stage; });
+  if (found == kind.stages.end()) {
+    throw std::invalid_argument("kind '" + kind.name + "' declares no stage '" +
+                                std::string(stage) + "'");
+  }
+  return found;
+}
+
+}  // namespace
 
 bool Kind::has_stage(std::string_view stage) const {
   return std::any_of(stages.begin(), stages.end(),
@@ -31,15 +44,14 @@ Kind kernel_kind() {
                        Verdict::cancelled, Verdict::engine_fault}};
 }
 
-State state_after(const Kind& kind, std::string_view stage) {
-  const auto found = std::find_if(kind.stages.begin(), kind.stages.end(),
-                                  [&](const Stage& one) { return one.name == stage; });
-  if (found == kind.stages.end()) {
-    throw std::invalid_argument("kind '" + kind.name + "' declares no stage '" +
-                                std::string(stage) + "'");
-  }
+std::optional<State> state_after(const Kind& kind, std::string_view stage, StageStatus status,
+                                 std::string_view last_asked) {
+  const auto found = place_of(kind, stage);
   const auto next = std::next(found);
-  return next == kind.stages.end() ? found->during : next->during;
+  if (next == kind.stages.end()) return std::nullopt;
+  const auto last = last_asked.empty() ? kind.stages.end() : place_of(kind, last_asked);
+  if (found >= last) return last->during;
+  return status == StageStatus::passed ? next->during : found->during;
 }
 
 State final_state(Verdict verdict) {

@@ -3,6 +3,7 @@
 // the list of kinds; nothing registers itself.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,10 +30,14 @@ struct Kind {
 // One kernel judged: received · compiled · prepared · validated · timed · profiled · concluded.
 [[nodiscard]] Kind kernel_kind();
 
-// The state of an unfinished job whose last recorded stage is `stage`: the one of the stage that
-// comes next. The last stage changes nothing, since only a conclusion makes a state final. Throws
+// The state of an unfinished job that has just recorded `stage`: the one of the stage that comes
+// next, and nothing told that does not take place. After a stage that failed or was skipped, and
+// after `last_asked` (empty: all stages are), the job works on no later one. Nothing (the state it
+// has stays) after the kind's last stage, since only a conclusion makes a state final. Throws
 // std::invalid_argument for a stage the kind does not declare.
-[[nodiscard]] State state_after(const Kind& kind, std::string_view stage);
+[[nodiscard]] std::optional<State> state_after(const Kind& kind, std::string_view stage,
+                                               StageStatus status,
+                                               std::string_view last_asked = {});
 // The state of a concluded job. A negative verdict is a completed evaluation all the same.
 [[nodiscard]] State final_state(Verdict verdict);
 

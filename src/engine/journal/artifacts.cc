@@ -20,6 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kBlockBytes = 1U << 20;
+// As large as the PTX and the log of a job often are.
+constexpr std::size_t kTrialBytes = 256U << 10;
 // A writer takes seconds; one that is killed leaves its file for this long.
 constexpr std::chrono::minutes kStaleTemporary{15};
 // Verified files remembered; one more forgets them all, which costs a hash each.
@@ -158,10 +160,30 @@ bool ArtifactStore::place(const std::string& id, std::string_view bytes) {
   return true;
 }
 
+posix::Descriptor ArtifactStore::create(const fs::path& file, std::size_t bytes) {
+  posix::Descriptor fd(
+      ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!fd) throw unavailable(errno, "create " + file.string());
+  int fault = 0;
+  do {
+    fault = bytes > 0 && ::fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)) != 0 ? errno : 0;
+  } while (fault == EINTR);
+  // A file system that cannot reserve says when it is written to.
+  if (fault != 0 && fault != EOPNOTSUPP && fault != ENOSYS) {
+    ::unlink(file.c_str());
+    throw unavailable(fault, "room for an artifact of " + std::to_string(bytes) + " bytes");
+  }
+  return fd;
+}
+
+void ArtifactStore::require_writable() const {
+  const fs::path trial = folder_ / "tmp" / job::new_job_id();
+  const posix::Descriptor fd = create(trial, kTrialBytes);
+  ::unlink(trial.c_str());
+}
+
 void ArtifactStore::write_aside(const fs::path& aside, std::string_view bytes) const {
-  const posix::Descriptor fd(
-      ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd) throw unavailable(errno, "create " + aside.string());
+  const posix::Descriptor fd = create(aside, bytes.size());
   for (std::string_view rest = bytes; !rest.empty();) {
     const ssize_t wrote = ::write(fd.get(), rest.data(), rest.size());
     if (wrote < 0 && errno == EINTR) continue;

@@ -65,6 +65,10 @@ class ArtifactStore {
                                                 std::uint64_t length) const;
   [[nodiscard]] std::optional<std::string> get(const std::string& id) const;
 
+  // Takes room as a put would and gives it back: what put() would meet now. Throws
+  // JournalUnavailable.
+  void require_writable() const;
+
   // Brings the store below its bound, as far as links allow, and removes what killed writers left.
   // Returns the bytes freed.
   std::uint64_t sweep();
@@ -82,6 +86,9 @@ class ArtifactStore {
   // Against evictions by any server, and any other write.
   [[nodiscard]] posix::Descriptor lock(int how) const;
   [[nodiscard]] bool place(const std::string& id, std::string_view bytes);
+  // A new file with room for `bytes`, taken before the first is written. Throws JournalUnavailable.
+  [[nodiscard]] static posix::Descriptor create(const std::filesystem::path& file,
+                                                std::size_t bytes);
   void write_aside(const std::filesystem::path& aside, std::string_view bytes) const;
   [[nodiscard]] bool verified(const std::string& id, const posix::Descriptor& fd,
                               const Seen& seen) const;

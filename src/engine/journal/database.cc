@@ -64,7 +64,10 @@ void Database::check(int result, std::string_view what) const {
   // Of the system call that failed, if one did: sqlite3_system_errno() is not set by every step.
   const int error = errno;
   if (result == SQLITE_OK || result == SQLITE_ROW || result == SQLITE_DONE) return;
-  std::string message = "journal: " + std::string(what) + ": " + ::sqlite3_errmsg(handle_.get());
+  // Some calls return an error without leaving it at the connection.
+  const bool is_kept = ::sqlite3_extended_errcode(handle_.get()) != SQLITE_OK;
+  std::string message = "journal: " + std::string(what) + ": " +
+                        (is_kept ? ::sqlite3_errmsg(handle_.get()) : ::sqlite3_errstr(result));
   const auto why = storage_failure(result, error);
   if (!why) throw std::logic_error(message);
   const bool from_kernel = (result & 0xff) == SQLITE_IOERR || (result & 0xff) == SQLITE_CANTOPEN;

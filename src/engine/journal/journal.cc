@@ -14,7 +14,9 @@ Journal::Journal(std::filesystem::path state_dir, Options options)
 
 Journal::~Journal() = default;
 
-void Journal::submit(job::JobRecord record) { store_->submit(std::move(record)); }
+void Journal::submit(job::JobRecord record, std::string last_asked) {
+  store_->submit(std::move(record), std::move(last_asked));
+}
 
 void Journal::append(const std::string& job_id, std::uint64_t seq, const job::StageRecord& stage,
                      std::span<const job::ArtifactLink> artifacts) {

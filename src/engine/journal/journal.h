@@ -76,9 +76,10 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
 
   // Durable before it returns, with the stages the record has already (numbered from 0). Sets
-  // created_ns, updated_ns and state. Throws std::invalid_argument
-  // for an unknown kind, an id that exists, or a request beyond kMaxRequestBytes.
-  void submit(job::JobRecord record);
+  // created_ns, updated_ns and state. `last_asked` is the last stage the job is to reach (empty:
+  // all of them), so that no state beyond is told. Throws std::invalid_argument for an unknown kind
+  // or stage, an id that exists, or a request beyond kMaxRequestBytes.
+  void submit(job::JobRecord record, std::string last_asked = {});
 
   // Durable before it returns: the engine begins the next stage only then. `seq` grows with every
   // stage of a job, gaps allowed; the same call again changes nothing. The artifacts are in the

@@ -123,6 +123,12 @@ bool Journal::Store::is_pending(const std::string& job_id) {
   return pending_.contains(job_id);
 }
 
+std::string Journal::Store::last_asked_of(const std::string& job_id) {
+  const std::lock_guard lock(watch_mutex_);
+  const auto live = live_.find(job_id);
+  return live == live_.end() ? std::string() : live->second.last_asked;
+}
+
 void Journal::Store::overlay_pending(JobRecord& record) {
   const std::lock_guard lock(watch_mutex_);
   const auto pending = pending_.find(record.id);
@@ -132,8 +138,12 @@ void Journal::Store::overlay_pending(JobRecord& record) {
   record.conclusion = body_from(pending->second.conclusion);
 }
 
-void Journal::Store::submit(JobRecord record) {
-  (void)kind(record.kind);
+void Journal::Store::submit(JobRecord record, std::string last_asked) {
+  const job::Kind& declared = kind(record.kind);
+  if (!last_asked.empty() && !declared.has_stage(last_asked)) {
+    throw std::invalid_argument("kind '" + declared.name + "' declares no stage '" + last_asked +
+                                "'");
+  }
   const std::string request = text_of(record.request, kMaxRequestBytes, "the request");
   record.created_ns = now_ns();
   record.updated_ns = record.created_ns;
@@ -144,12 +154,14 @@ void Journal::Store::submit(JobRecord record) {
       const auto& stage = record.stages[i];
       (void)insert_stage(database, record.id, i, stage,
                          text_of(stage.body, kMaxBodyBytes, "stage '" + stage.name + "'"),
-                         job::state_after(kind(record.kind), stage.name), {}, record.created_ns);
+                         job::state_after(declared, stage.name, stage.status, last_asked), {},
+                         record.created_ns);
     }
     return true;
   });
   const std::lock_guard lock(watch_mutex_);
-  live_.emplace(record.id, record.stages.size());
+  live_.emplace(record.id,
+                Live{.stages = record.stages.size(), .last_asked = std::move(last_asked)});
 }
 
 void Journal::Store::append(const std::string& job_id, std::uint64_t seq,
@@ -157,6 +169,7 @@ void Journal::Store::append(const std::string& job_id, std::uint64_t seq,
                             std::span<const job::ArtifactLink> artifacts) {
   const std::string body = text_of(stage.body, kMaxBodyBytes, "stage '" + stage.name + "'");
   const std::int64_t now = now_ns();
+  const std::string last_asked = last_asked_of(job_id);
   const bool is_new = write([&](const Database& database) {
     const auto head = job_head(database, job_id);
     if (!head) throw std::invalid_argument("no job " + job_id);
@@ -166,13 +179,13 @@ void Journal::Store::append(const std::string& job_id, std::uint64_t seq,
     if (head->final || is_pending(job_id)) {
       throw std::invalid_argument("job " + job_id + " is concluded");
     }
-    const job::State state = job::state_after(kind(head->kind), stage.name);
+    const auto state = job::state_after(kind(head->kind), stage.name, stage.status, last_asked);
     return insert_stage(database, job_id, seq, stage, body, state, artifacts, now);
   });
   if (!is_new) return;
   const std::lock_guard lock(watch_mutex_);
   const auto live = live_.find(job_id);
-  if (live != live_.end()) ++live->second;
+  if (live != live_.end()) ++live->second.stages;
   changed_.notify_all();
 }
 
@@ -239,7 +252,7 @@ std::optional<JobRecord> Journal::Store::wait(const std::string& job_id,
     const auto until = ours ? deadline : std::min(deadline, Clock::now() + kForeignPoll);
     changed_.wait_until(lock, stop, until, [&] {
       const auto live = live_.find(job_id);
-      return ours && (live == live_.end() || live->second > stages_seen);
+      return ours && (live == live_.end() || live->second.stages > stages_seen);
     });
   }
 }

@@ -24,7 +24,7 @@ class Journal::Store {
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  void submit(job::JobRecord record);
+  void submit(job::JobRecord record, std::string last_asked);
   void append(const std::string& job_id, std::uint64_t seq, const job::StageRecord& stage,
               std::span<const job::ArtifactLink> artifacts);
   bool conclude(Ending ending);
@@ -92,6 +92,12 @@ class Journal::Store {
     return write(change);
   }
 
+  struct Live {
+    std::size_t stages = 0;
+    std::string last_asked{};
+  };
+
+  [[nodiscard]] std::string last_asked_of(const std::string& job_id);
   void require_file_in_place() const;
   void mark_suspect() const noexcept;
   void write_pending_ends();
@@ -113,8 +119,8 @@ class Journal::Store {
   std::mutex read_mutex_{};
   std::mutex watch_mutex_{};
   std::condition_variable_any changed_{};
-  std::map<std::string, std::size_t> live_{};  // stages of this instance's unfinished jobs
-  std::map<std::string, Ending> pending_{};    // ends the storage has refused so far
+  std::map<std::string, Live> live_{};       // this instance's unfinished jobs
+  std::map<std::string, Ending> pending_{};  // ends the storage has refused so far
 };
 
 }  // namespace assay::journal

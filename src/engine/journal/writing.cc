@@ -60,7 +60,8 @@ std::optional<JobHead> job_head(const Database& database, const std::string& job
 }
 
 bool insert_stage(const Database& database, const std::string& job_id, std::uint64_t seq,
-                  const job::StageRecord& stage, const std::string& body, job::State state_after,
+                  const job::StageRecord& stage, const std::string& body,
+                  std::optional<job::State> state_after,
                   std::span<const job::ArtifactLink> artifacts, std::int64_t now_ns) {
   if (already_there(database, job_id, seq, stage, body)) return false;
   const std::int64_t started_ns =
@@ -72,10 +73,12 @@ bool insert_stage(const Database& database, const std::string& job_id, std::uint
   insert_artifacts(database, job_id, seq, artifacts);
   std::uint64_t bytes = body.size();
   for (const auto& one : artifacts) bytes += one.bytes;
-  Statement update(database,
-                   "UPDATE job SET state = ?, updated_ns = ?, stages = stages + 1, "
-                   "bytes = bytes + ? WHERE id = ?");
-  update.bind(job::name(state_after)).bind(now_ns).bind(as_integer(bytes)).bind(job_id).run();
+  Statement update(
+      database,
+      "UPDATE job SET state = COALESCE(?, state), updated_ns = ?, stages = stages + 1, "
+      "bytes = bytes + ? WHERE id = ?");
+  state_after ? update.bind(job::name(*state_after)) : update.bind_null();
+  update.bind(now_ns).bind(as_integer(bytes)).bind(job_id).run();
   return true;
 }
 

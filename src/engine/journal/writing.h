@@ -41,10 +41,10 @@ struct JobHead {
 };
 [[nodiscard]] std::optional<JobHead> job_head(const Database& database, const std::string& job_id);
 
-// False: this very stage is recorded already.
+// False: this very stage is recorded already. Without `state_after` the job's state stays.
 [[nodiscard]] bool insert_stage(const Database& database, const std::string& job_id,
                                 std::uint64_t seq, const job::StageRecord& stage,
-                                const std::string& body, job::State state_after,
+                                const std::string& body, std::optional<job::State> state_after,
                                 std::span<const job::ArtifactLink> artifacts, std::int64_t now_ns);
 
 // False: the job has ended already, or there is none.

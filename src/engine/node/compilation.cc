@@ -4,7 +4,9 @@
 #include <thread>
 
 #include "engine/node/leading_headers.h"
+#include "engine/node/triton_assembly.h"
 #include "engine/node/triton_compiler.h"
+#include "engine/node/wrapper_build.h"
 #include "engine/source/signature.h"
 
 namespace assay::node {
@@ -30,8 +32,8 @@ constexpr const char* kAnswerFormat = "answer 1, assay " ASSAY_VERSION;
 
 std::vector<std::string> options_for(const KernelSource& source, const CompileGoal& goal,
                                      const Toolkit& toolkit) {
-  std::vector<std::string> options{"--gpu-architecture=" + goal.arch, "-lineinfo",
-                                   "-default-device"};
+  std::vector<std::string> options{"--gpu-architecture=" + goal.arch,
+                                   goal.debug ? "-G" : "-lineinfo", "-default-device"};
   // The assembler's figures. It runs for real targets only.
   if (goal.examine && goal.arch.starts_with("sm_")) options.emplace_back("-Xptxas=-v");
   for (const auto& folder : toolkit.include_folders) {
@@ -249,6 +251,7 @@ std::optional<Ended> Compiler::list(Program& program, const std::stop_token& sto
     return program.kernels;
   });
   if (auto* ended = std::get_if<Ended>(&read)) return std::move(*ended);
+  TritonAssembly(runners_, cache_, pythons_).examine(program, stop);
   return std::nullopt;
 }
 
@@ -276,6 +279,10 @@ Ended Compiler::crashed(const RunnerEnd& end, const frames::Frame& request,
     }
     return ended;
   });
+}
+
+WrapperTools Compiler::wrapper_tools(PythonZygote& zygote) const {
+  return {runners_, zygote, *this, cache_, *wrappers_};
 }
 
 CompilerFacts Compiler::describe() const {
@@ -330,7 +337,9 @@ std::variant<Program, Ended> Compiler::compile(const KernelSource& source, const
   if (is_answer(frame) && said) cache_.keep(key, frame);
   spares_.want();
   const auto* program = std::get_if<Program>(&decoded);
-  if (program != nullptr && program->elapsed_ms > kWorthHeaders.count()) zygotes_.prepare(warmth);
+  // A debug build comes after the one that runs, and seldom twice.
+  const bool is_slow = program != nullptr && program->elapsed_ms > kWorthHeaders.count();
+  if (is_slow && !goal.debug) zygotes_.prepare(warmth);
   return decoded;
 }
 

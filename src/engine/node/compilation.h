@@ -23,8 +23,13 @@ namespace assay::node {
 // The virtual architecture the emulator's PTX is made for.
 inline constexpr const char* kEmulatorArch = "compute_90";
 
+struct WrapperTools;
+class WrapperEnvironment;
+
 struct CompileGoal {
   std::string arch = kEmulatorArch;  // as the compiler's --gpu-architecture takes it
+  // Variables keep their registers and places (-G), for looking at what is read unwritten.
+  bool debug = false;
   // Also say what each kernel needs and takes, and make the cubin where `arch` is a real one.
   bool examine = false;
   const char* which = "kernel";  // or ref_kernel: what a Triton source is called in its tracebacks
@@ -77,16 +82,25 @@ struct CompilerFacts {
 class Compiler {
  public:
   Compiler(const Runners& runners, CompileCache& cache, CompileZygotes& zygotes, Spares& spares,
-           Pythons& pythons)
-      : runners_(runners), cache_(cache), zygotes_(zygotes), spares_(spares), pythons_(pythons) {}
+           Pythons& pythons, WrapperEnvironment* wrappers = nullptr)
+      : runners_(runners),
+        cache_(cache),
+        zygotes_(zygotes),
+        spares_(spares),
+        pythons_(pythons),
+        wrappers_(wrappers) {}
 
   [[nodiscard]] std::variant<Program, Ended> compile(const KernelSource& source,
                                                      const CompileGoal& goal,
                                                      const std::stop_token& stop) const;
 
-  // Fills in what each kernel of a program takes, where its compiler did not say (Triton). In a
-  // confined process: PTX is a user's words.
+  // Fills in what each kernel of a program takes, where its compiler did not say (Triton), and what
+  // it needs of the hardware, where there is an assembler. In confined processes: PTX is a user's
+  // words.
   [[nodiscard]] std::optional<Ended> list(Program& program, const std::stop_token& stop) const;
+
+  // With what torch_cuda sources are built. REQUIRES that it was given the headers' environment.
+  [[nodiscard]] WrapperTools wrapper_tools(PythonZygote& zygote) const;
 
   // Loads the compiler to ask it; blocks for that long.
   [[nodiscard]] CompilerFacts describe() const;
@@ -103,6 +117,7 @@ class Compiler {
   CompileZygotes& zygotes_;
   Spares& spares_;
   Pythons& pythons_;
+  WrapperEnvironment* wrappers_;
 };
 
 // The first `__global__` of a source by its place in the text, "" if there is none that a scan can

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +10,8 @@
 #include <algorithm>
 #include <charconv>
 #include <system_error>
+
+#include "engine/node/zygote_start.h"
 
 namespace assay::node {
 namespace {
@@ -33,38 +34,6 @@ constexpr std::size_t kMaxWarm = 2;
 constexpr int kMaxBaseFailures = 3;
 constexpr std::string_view kHeaderPrefix = "headers-";
 
-pid_t spawn_zygote(const fs::path& executable, const posix::Descriptor& channel) {
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-  ::posix_spawn_file_actions_init(&files);
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
-  ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_RDWR, 0);
-  const posix::Descriptor high(::fcntl(channel.get(), F_DUPFD_CLOEXEC, 64));
-  ::posix_spawn_file_actions_adddup2(&files, high.get(), confinement::kChannelDescriptor);
-  ::posix_spawn_file_actions_addclosefrom_np(&files, confinement::kChannelDescriptor + 1);
-  sigset_t none;
-  sigset_t all;
-  ::sigemptyset(&none);
-  ::sigfillset(&all);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setsigdefault(&attributes, &all);
-  ::posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-  std::string name = executable.string();
-  std::string flag = "--zygote";
-  std::string path = "PATH=/usr/bin:/bin";
-  char* const arguments[] = {name.data(), flag.data(), nullptr};
-  char* const environment[] = {path.data(), nullptr};
-  pid_t pid = -1;
-  const int error =
-      ::posix_spawn(&pid, executable.c_str(), &files, &attributes, arguments, environment);
-  ::posix_spawn_file_actions_destroy(&files);
-  ::posix_spawnattr_destroy(&attributes);
-  if (error != 0) throw std::system_error(error, std::generic_category(), name);
-  return pid;
-}
-
 // The caller's stays whole, for the way without a zygote.
 SpawnRequest duplicate(const SpawnRequest& request) {
   const auto copy = [](const posix::Descriptor& one) {
@@ -86,7 +55,9 @@ CompileZygote::CompileZygote(const fs::path& executable, const Toolkit& toolkit,
     : channel_({}, {}, true), pch_(pch) {
   auto sockets = posix::make_socket_pair();
   channel_ = frames::Channel(std::move(sockets.ours), kCaps, true);
-  pid_ = spawn_zygote(executable, sockets.theirs);
+  pid_ = start_zygote({.arguments = {executable.string(), "--zygote"},
+                       .environment = {"PATH=/usr/bin:/bin"},
+                       .handed = {&sockets.theirs}});
   Frame request;
   request.body = {{"type", "prepare"},
                   {"nvrtc", toolkit.nvrtc.string()},
@@ -150,18 +121,10 @@ CompileZygote::State CompileZygote::state(Clock::time_point deadline) {
 
 std::optional<Child> CompileZygote::spawn(SpawnRequest request) {
   if (!pch_.empty()) request.confinement.readable.push_back(pch_);
-  auto handover = confinement::prepare_spawn(std::move(request));
-  Frame word;
-  word.body = {{"type", "fork"}, {"environment", handover.environment}};
-  word.descriptors = std::move(handover.descriptors);
-  channel_.queue(std::move(word));
-  const auto reply = next(Clock::now() + kForkLimit);
-  const pid_t pid = reply ? reply->body.value("pid", -1) : -1;
-  if (pid <= 0) {
-    state_ = State::gone;
-    return std::nullopt;
-  }
-  return confinement::finish_spawn(std::move(handover), pid);
+  auto child = fork_confined(channel_, std::move(request),
+                             [this] { return next(Clock::now() + kForkLimit); });
+  if (!child) state_ = State::gone;
+  return child;
 }
 
 CompileZygotes::CompileZygotes(fs::path executable, Toolkit toolkit, fs::path folder)

@@ -1,4 +1,6 @@
 // How a KernelJob ends: what its report says of it all.
+#include <algorithm>
+
 #include "engine/node/kernel_job.h"
 #include "engine/node/kernel_wording.h"
 #include "engine/node/trial_judgement.h"
@@ -24,6 +26,11 @@ bool tell_evidence(const json& evidence, bool passed, json& body, json& warnings
   return suspect;
 }
 
+bool speaks_of(const json& evidence, const char* which) {
+  return std::any_of(evidence.begin(), evidence.end(),
+                     [&](const json& item) { return item.at("which") == which; });
+}
+
 // Trust speaks of a passed verdict, and of proven cheating: another failure needs none.
 json trust_of(const std::optional<Ended>& ended, bool speaks, bool suspect, bool weak) {
   const bool forged =
@@ -46,6 +53,10 @@ std::string KernelJob::summary_of_passed() const {
 Conclusion KernelJob::conclude(const Step& ended) {
   Conclusion conclusion{.verdict = ended ? ended->verdict : Verdict::passed};
   clean_ = ran_ && !ended && evidence_.empty();
+  // Where the kernel failed, that was in another process; whatever else ended the job may have been
+  // anywhere.
+  reference_clean_ = ran_ && (!ended || ended->detail.value("which", "") == "kernel") &&
+                     !speaks_of(evidence_, "ref_kernel");
   json& body = conclusion.body;
   body["summary"] = ended ? ended->summary : summary_of_passed();
   if (ended) {
@@ -71,6 +82,7 @@ Conclusion KernelJob::conclude(const Step& ended) {
   }
   if (gpu_ != nullptr && ran_) {
     body["environment"]["runner_reused"] = runner_reused_;
+    if (reference_) body["environment"]["reference_runner_reused"] = reference_runner_reused_;
     body["environment"]["referee"] = referee_->is_on_device() ? "device" : "host";
   }
   body["warnings"] = warnings_;

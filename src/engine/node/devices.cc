@@ -7,6 +7,7 @@ namespace assay::node {
 namespace {
 
 constexpr const char* kEmulator = "emulator";
+constexpr const char* kAnyGpu = "gpu";
 
 Ended stopped() {
   return {.verdict = job::Verdict::cancelled, .summary = "Cancelled before it finished."};
@@ -23,7 +24,7 @@ Ended shut_away(const std::string& device, const std::string& why) {
 // Alone on the device, as a job would be.
 DeviceGuard::Canary canary_of(GpuPool& pool) {
   return [&pool](const std::stop_token& stop) -> std::string {
-    const auto lease = GpuLease::take(pool.gpu().uuid, stop);
+    const auto lease = pool.lease({}, stop);
     if (!lease) return "stopped";
     return run_canary(pool.start_apart(), RunnerRole::gpu_kernel, stop);
   };
@@ -37,21 +38,34 @@ bool speaks_against_device(const Conclusion& conclusion) {
   return conclusion.verdict == job::Verdict::engine_fault && !conclusion.interrupted;
 }
 
-Devices::Devices(const Runners& runners, std::string preferred)
-    : preferred_(std::move(preferred)),
-      gpus_(preferred_ == kEmulator ? Gpus{.missing = "this server was told to use the emulator"}
-                                    : find_gpus(runners)) {
+Devices::Devices(const Runners& runners, const std::string& preferred)
+    : Devices(runners, preferred,
+              preferred == kEmulator ? Gpus{.missing = "this server was told to use the emulator"}
+                                     : find_gpus(runners),
+              canary_of) {}
+
+Devices::Devices(const Runners& runners, std::string preferred, Gpus gpus, const MakeCanary& canary)
+    : preferred_(std::move(preferred)), gpus_(std::move(gpus)), loads_(gpus_.list.size()) {
   for (const Gpu& gpu : gpus_.list) {
-    Place& place = places_[gpu.device()];
-    place.pool = std::make_unique<GpuPool>(runners, gpu);
-    place.guard = std::make_unique<DeviceGuard>(canary_of(*place.pool));
+    Place place{.pool = std::make_unique<GpuPool>(runners, gpu)};
+    place.guard = std::make_unique<DeviceGuard>(canary(*place.pool));
+    places_.push_back(std::move(place));
   }
 }
 
 Gpus Devices::told() const {
   Gpus told = gpus_;
-  for (Gpu& gpu : told.list) gpu.facts["health"] = places_.at(gpu.device()).guard->told();
+  for (std::size_t i = 0; i < told.list.size(); ++i) {
+    const DeviceLoads::Count count = loads_.count(i);
+    told.list[i].facts["health"] = places_[i].guard->told();
+    told.list[i].facts["jobs"] = {{"running", count.running}, {"served", count.served}};
+  }
   return told;
+}
+
+std::size_t Devices::index_of(const std::string& device) const {
+  const Gpu* found = gpus_.find(device);
+  return found == nullptr ? places_.size() : static_cast<std::size_t>(found - gpus_.list.data());
 }
 
 Ended Devices::unknown(const std::string& device) const {
@@ -63,31 +77,50 @@ Ended Devices::unknown(const std::string& device) const {
                .detail = {{"missing", gpus_.missing}}};
 }
 
-std::variant<GpuPool*, Ended> Devices::first_usable(Use use, const std::stop_token& stop) const {
-  for (const auto& [name, place] : places_) {
-    if (use == Use::compiles || place.guard->may_use(stop)) return place.pool.get();
-    if (stop.stop_requested()) return stopped();
+std::variant<Devices::Chosen, Ended> Devices::any_usable(Use use, const std::string& client,
+                                                         const std::stop_token& stop) const {
+  if (use == Use::compiles) return Chosen{.pool = places_.front().pool.get()};
+  std::vector<DeviceLoads::Candidate> candidates;
+  for (const Place& place : places_) {
+    candidates.push_back({.knows_client = place.pool->knows(client),
+                          .held_elsewhere = GpuLease::is_held(place.pool->gpu().uuid)});
   }
-  if (places_.empty()) return nullptr;
-  return shut_away(places_.begin()->first, places_.begin()->second.guard->why());
+  // Who sits there while the device is proved keeps others away, who find it proved or shut.
+  while (DeviceLoads::Seat seat = loads_.join_best(candidates)) {
+    const std::size_t device = DeviceLoads::device_of(seat);
+    const Place& place = places_[device];
+    if (place.guard->may_use(stop)) {
+      return Chosen{.pool = place.pool.get(), .seat = std::move(seat)};
+    }
+    if (stop.stop_requested()) return stopped();
+    candidates[device].may_serve = false;
+  }
+  return shut_away(places_.front().pool->gpu().device(), places_.front().guard->why());
 }
 
-std::variant<GpuPool*, Ended> Devices::choose(const std::string& wanted, Use use,
-                                              const std::stop_token& stop) const {
+std::variant<Devices::Chosen, Ended> Devices::choose(const std::string& wanted, Use use,
+                                                     const std::string& client,
+                                                     const std::stop_token& stop) const {
   const std::string& device = wanted == "auto" ? preferred_ : wanted;
-  if (device == kEmulator) return nullptr;
-  if (device == "auto") return first_usable(use, stop);
-  const auto found = places_.find(device);
-  if (found == places_.end()) return unknown(device);
-  const Place& place = found->second;
-  if (use == Use::compiles || place.guard->may_use(stop)) return place.pool.get();
+  if (device == kEmulator) return Chosen{};
+  if (device == "auto" && places_.empty()) return Chosen{};
+  if ((device == "auto" || device == kAnyGpu) && !places_.empty()) {
+    return any_usable(use, client, stop);
+  }
+  const std::size_t index = index_of(device);
+  if (index == places_.size()) return unknown(device);
+  const Place& place = places_[index];
+  if (use == Use::compiles) return Chosen{.pool = place.pool.get()};
+  Chosen chosen{.pool = place.pool.get(), .seat = loads_.join(index)};
+  if (place.guard->may_use(stop)) return chosen;
   if (stop.stop_requested()) return stopped();
   return shut_away(device, place.guard->why());
 }
 
 void Devices::note(GpuPool& pool, const Conclusion& conclusion) const {
   if (!speaks_against_device(conclusion)) return;
-  places_.at(pool.gpu().device()).guard->runner_failed(conclusion.body.value("summary", ""));
+  places_.at(index_of(pool.gpu().device()))
+      .guard->runner_failed(conclusion.body.value("summary", ""));
   pool.discard();
 }
 

@@ -36,10 +36,16 @@ posix::Descriptor open_lock(const std::string& name) {
   throw std::system_error(error, std::generic_category(), "the lock of a GPU");
 }
 
+std::string name_of_lock(const std::string& uuid) { return "assay-" + uuid + ".lock"; }
+
 }  // namespace
 
-std::optional<GpuLease> GpuLease::take(const std::string& uuid, const std::stop_token& stop) {
-  posix::Descriptor lock = open_lock("assay-" + uuid + ".lock");
+std::optional<GpuLease> GpuLease::take(const std::string& uuid, JobQueue& turns,
+                                       const std::string& client, const std::stop_token& stop) {
+  const JobQueue::Ticket ticket = turns.enter(client);
+  if (!turns.wait(ticket, stop)) return std::nullopt;
+  Turn turn(&turns, GiveUp{ticket});
+  posix::Descriptor lock = open_lock(name_of_lock(uuid));
   while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
       throw std::system_error(errno, std::generic_category(), "the lock of a GPU");
@@ -47,7 +53,17 @@ std::optional<GpuLease> GpuLease::take(const std::string& uuid, const std::stop_
     if (stop.stop_requested()) return std::nullopt;
     std::this_thread::sleep_for(kRetry);
   }
-  return GpuLease(std::move(lock));
+  return GpuLease(std::move(turn), std::move(lock));
+}
+
+bool GpuLease::is_held(const std::string& uuid) {
+  try {
+    const posix::Descriptor lock = open_lock(name_of_lock(uuid));
+    // Shared, so that two who look do not see each other.
+    return ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  } catch (const std::system_error&) {
+    return false;
+  }
 }
 
 }  // namespace assay::node

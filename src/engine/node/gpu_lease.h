@@ -1,25 +1,38 @@
 // The right to run on a GPU, exclusive among all engines of the machine's users: an advisory lock
 // on one file per device, in a place all agree on. The kernel releases it when its holder dies, and
-// runners never see it. Owned by one job.
+// runners never see it. Within one engine the jobs of a device take turns in the order in which
+// they asked; only whose turn it is waits for the lock. Owned by one job.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 
+#include "engine/node/job_queue.h"
 #include "engine/posix/descriptor.h"
 
 namespace assay::node {
 
 class GpuLease {
  public:
-  // Waits for it; nothing if stopped meanwhile. Throws std::system_error if there is no place for
-  // the lock.
-  [[nodiscard]] static std::optional<GpuLease> take(const std::string& uuid,
+  // Waits for it; nothing if stopped meanwhile. Borrows `turns`, a queue of one slot for this
+  // device. Throws std::system_error if there is no place for the lock.
+  [[nodiscard]] static std::optional<GpuLease> take(const std::string& uuid, JobQueue& turns,
+                                                    const std::string& client,
                                                     const std::stop_token& stop);
+  // Whether somebody holds it now: a look, which promises nothing. False if nobody can tell.
+  [[nodiscard]] static bool is_held(const std::string& uuid);
 
  private:
-  explicit GpuLease(posix::Descriptor lock) : lock_(std::move(lock)) {}
+  struct GiveUp {
+    JobQueue::Ticket ticket = 0;
+    void operator()(JobQueue* turns) const { turns->done(ticket); }
+  };
+  using Turn = std::unique_ptr<JobQueue, GiveUp>;
+  GpuLease(Turn turn, posix::Descriptor lock) : turn_(std::move(turn)), lock_(std::move(lock)) {}
+
+  Turn turn_;  // given up after the lock
   posix::Descriptor lock_;
 };
 

@@ -1,6 +1,7 @@
 #include "engine/node/gpu_pool.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace assay::node {
 namespace {
@@ -10,13 +11,17 @@ using Clock = std::chrono::steady_clock;
 // A comparison takes two, the next job one more; the job after a failure two that are ready.
 constexpr std::size_t kSpares = 4;
 constexpr std::size_t kReserve = 2;
-// Served before and kept: jobs at once of few clients.
-constexpr std::size_t kKept = 4;
-constexpr std::size_t kReferees = 2;
+// Served before and kept, both sides of a comparison: jobs at once of few clients, as many as the
+// memory of the device has room for beside what they work on.
+constexpr std::uint64_t kBytesPerKept = 8ULL << 30;
+constexpr std::uint64_t kLeastKept = 4;
+constexpr std::uint64_t kMostKept = 12;
+constexpr std::size_t kReferees = 4;
 constexpr std::chrono::seconds kIdle{120};
 // Emptying takes milliseconds; a process that takes longer is not worth keeping.
 constexpr std::chrono::seconds kEmptyingLimit{2};
-constexpr std::chrono::milliseconds kWorthWaiting{100};
+// A new referee takes as long.
+constexpr std::chrono::milliseconds kWorthWaiting{300};
 
 bool answers(RunnerProcess& process, nlohmann::json request, const char* wanted) {
   frames::Frame frame;
@@ -31,6 +36,7 @@ bool answers(RunnerProcess& process, nlohmann::json request, const char* wanted)
 GpuPool::GpuPool(const Runners& runners, Gpu gpu)
     : runners_(runners),
       gpu_(std::move(gpu)),
+      most_kept_(std::clamp(gpu_.memory_bytes / kBytesPerKept, kLeastKept, kMostKept)),
       last_use_(Clock::now()),
       spares_([this](const std::stop_token&) { return start(RunnerRole::gpu_kernel); }, kSpares,
               kIdle, kReserve),
@@ -44,13 +50,22 @@ void GpuPool::wait_for_returned(std::unique_lock<std::mutex>& lock) {
   changed_.wait_for(lock, kWorthWaiting, [&] { return !cleaning_ && returned_.empty(); });
 }
 
-GpuPool::Runner GpuPool::take(const std::string& client) {
+bool GpuPool::knows(const std::string& client) const {
+  if (client.empty()) return false;
+  const std::lock_guard lock(mutex_);
+  const auto is_his = [&](const auto& one) { return one.client == client; };
+  return cleaning_for_ == client || std::any_of(kept_.begin(), kept_.end(), is_his) ||
+         std::any_of(returned_.begin(), returned_.end(),
+                     [&](const Used& used) { return !used.clean.empty() && is_his(used); });
+}
+
+GpuPool::Runner GpuPool::take(const std::string& client, Side side) {
   {
     std::unique_lock lock(mutex_);
     last_use_ = Clock::now();
     if (!client.empty()) wait_for_returned(lock);
     const auto known = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& one) {
-      return !client.empty() && one.client == client;
+      return !client.empty() && one.client == client && one.side == side;
     });
     if (known != kept_.end()) {
       Process runner = std::move(known->process);
@@ -84,7 +99,7 @@ void GpuPool::discard() {
   spares_.let_go();
   const std::lock_guard lock(mutex_);
   for (Used& used : returned_) {
-    used.ended.push_back(std::move(used.clean));
+    for (Clean& one : used.clean) used.ended.push_back(std::move(one.process));
     used.ended.push_back(std::move(used.referee));
     spares_.retire(std::move(used.ended));
   }
@@ -96,7 +111,7 @@ void GpuPool::discard() {
 void GpuPool::give_back(Used used) {
   for (auto& process : used.untouched) spares_.put_back(std::move(process));
   // Who used no runner here needs none ahead.
-  if (used.clean || !used.ended.empty()) spares_.want();
+  if (!used.clean.empty() || !used.ended.empty()) spares_.want();
   const std::lock_guard lock(mutex_);
   returned_.push_back(std::move(used));
   last_use_ = Clock::now();
@@ -107,23 +122,36 @@ void GpuPool::clean_one(std::unique_lock<std::mutex>& lock) {
   Used used = std::move(returned_.front());
   returned_.erase(returned_.begin());
   cleaning_ = true;
+  cleaning_for_ = used.clean.empty() ? std::string() : used.client;
   lock.unlock();
-  const bool runner_emptied = used.clean && answers(*used.clean, {{"type", "reset"}}, "reset");
+  const bool none_ended = used.ended.empty();
+  // A kernel that never ends slows down all that is to come.
+  if (used.hung) used.ended.clear();
+  spares_.retire(std::exchange(used.ended, {}));
+  for (Clean& one : used.clean) {
+    if (!answers(*one.process, {{"type", "reset"}}, "reset")) {
+      used.ended.push_back(std::move(one.process));
+    }
+  }
+  std::erase_if(used.clean, [](const Clean& one) { return !one.process; });
   // Memory that an ended runner was lent may still be written by its kernel.
-  const bool let_go_of = runner_emptied && used.ended.empty();
+  const bool let_go_of = !used.clean.empty() && used.ended.empty() && none_ended;
   const bool referee_emptied =
       used.referee && answers(*used.referee, {{"type", "close"}, {"keep", let_go_of}}, "closed");
   lock.lock();
   cleaning_ = false;
-  keep(std::move(used), referee_emptied, runner_emptied);
+  cleaning_for_.clear();
+  keep(std::move(used), referee_emptied);
   changed_.notify_all();
 }
 
-void GpuPool::keep(Used used, bool referee_emptied, bool runner_emptied) {
-  if (runner_emptied && kept_.size() < kKept) {
-    kept_.push_back({.process = std::move(used.clean), .client = std::move(used.client)});
-  } else {
-    used.ended.push_back(std::move(used.clean));
+void GpuPool::keep(Used used, bool referee_emptied) {
+  for (Clean& one : used.clean) {
+    kept_.push_back({.process = std::move(one.process), .client = used.client, .side = one.side});
+  }
+  while (kept_.size() > most_kept_) {
+    used.ended.push_back(std::move(kept_.front().process));
+    kept_.erase(kept_.begin());
   }
   if (referee_emptied && referees_.size() < kReferees) {
     referees_.push_back(std::move(used.referee));

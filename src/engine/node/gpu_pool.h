@@ -1,8 +1,10 @@
 // Processes of one GPU, kept ready: a context takes a fifth of a second to make, and the driver
 // makes one at a time, whoever asks. Fresh ones are Spares; here are those that have served.
 //
-// A kernel runner serves one job. One that ran nothing but device code, to a clean pass and beside
-// no reference, may serve the same client again once it has been emptied; it never serves another.
+// A kernel runner serves one job. One that ran nothing but device code, and nothing speaks against
+// what it did, may serve the same client again once it has been emptied: what was judged there is
+// followed by what is to be judged, a reference by a reference, so that no process is ever on both
+// sides of a comparison. It never serves another client.
 // Referees run no user code and serve one job after the other. What nobody took for a while is let
 // go, since each process holds half a gigabyte of the device's memory.
 //
@@ -11,12 +13,16 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "engine/node/gpu_lease.h"
 #include "engine/node/gpus.h"
 #include "engine/node/runners.h"
 #include "engine/node/spares.h"
@@ -26,6 +32,7 @@ namespace assay::node {
 class GpuPool {
  public:
   using Process = Spares::Process;
+  enum class Side { judged, reference };
   struct Runner {
     Process process{};
     bool reused = false;
@@ -42,10 +49,17 @@ class GpuPool {
 
   [[nodiscard]] const Gpu& gpu() const { return gpu_; }
 
-  // A runner whose context exists or is being made; one that served `client` before if there is
-  // one. "" for a fresh one.
+  // A runner whose context exists or is being made; one that served `client` on this side before if
+  // there is one. "" for a fresh one.
   // Throws std::system_error, as take_referee() does, when no process can be made.
-  [[nodiscard]] Runner take(const std::string& client);
+  [[nodiscard]] Runner take(const std::string& client, Side side);
+  // Whether one is kept, or about to be, that served `client` before.
+  [[nodiscard]] bool knows(const std::string& client) const;
+  // The device, for one job alone; see gpu_lease.h.
+  [[nodiscard]] std::optional<GpuLease> lease(const std::string& client,
+                                              const std::stop_token& stop) {
+    return GpuLease::take(gpu_.uuid, turns_, client, stop);
+  }
   [[nodiscard]] Referee take_referee();
 
   // A job has failed, and what it used is lost: replacements are begun while its end is still being
@@ -56,12 +70,17 @@ class GpuPool {
   // One that belongs to no pool.
   [[nodiscard]] Process start_apart() const { return start(RunnerRole::gpu_kernel); }
 
+  struct Clean {
+    Process process{};
+    Side side = Side::judged;
+  };
   // What a job has used.
   struct Used {
-    Process referee{};  // also one that has ended
-    Process clean{};    // a runner that may serve `client` again; or none
+    Process referee{};           // also one that has ended
+    std::vector<Clean> clean{};  // runners that may serve `client` again
     std::string client{};
     std::vector<Process> ended{};      // runners that serve nobody again
+    bool hung = false;                 // a kernel may run there still
     std::vector<Process> untouched{};  // fresh ones that were asked nothing: as good as new
   };
   // Empties and ends them in the background, and starts spares up to the number kept.
@@ -71,12 +90,13 @@ class GpuPool {
   struct Kept {
     Process process{};
     std::string client{};
+    Side side = Side::judged;
   };
 
   [[nodiscard]] Process start(RunnerRole role) const;
   // What was just given back is better than a fresh one, if it comes soon. Called with the lock.
   void wait_for_returned(std::unique_lock<std::mutex>& lock);
-  void keep(Used used, bool referee_emptied, bool runner_emptied);
+  void keep(Used used, bool referee_emptied);
   // Until stopped: empties what came back, lets it go after idling.
   void keep_house(const std::stop_token& stop);
   // With the lock, which it releases while it works.
@@ -85,12 +105,15 @@ class GpuPool {
 
   const Runners& runners_;
   const Gpu gpu_;
-  std::mutex mutex_{};
+  const std::size_t most_kept_;
+  JobQueue turns_{1, SIZE_MAX};  // on the device
+  mutable std::mutex mutex_{};
   std::condition_variable_any changed_{};
   std::vector<Process> referees_{};
-  std::vector<Kept> kept_{};
+  std::vector<Kept> kept_{};  // the latest last
   std::vector<Used> returned_{};
   bool cleaning_ = false;
+  std::string cleaning_for_{};  // whose runner is being emptied; "" for nobody's
   std::chrono::steady_clock::time_point last_use_{};
   Spares spares_;
   std::jthread housekeeper_{};  // last: joined before the rest is destroyed

@@ -29,7 +29,8 @@ std::uint64_t product(const std::optional<contract::LaunchDim>& dim, std::uint64
 json GpuProfile::count(const KernelSource& source, const Program& program,
                        const contract::Contract& judged, const std::vector<std::string>& counters,
                        CounterValues& values, std::string& entry) {
-  KernelSession session(pool_.take({}).process, RunnerRole::gpu_kernel, "/kernel", stop_);
+  KernelSession session(pool_.take({}, GpuPool::Side::judged).process, RunnerRole::gpu_kernel,
+                        "/kernel", stop_);
   const auto told = [&]() -> json {
     auto loaded = session.load(source, program, judged, referee_.places());
     if (auto* ended = std::get_if<Ended>(&loaded)) return {{"unavailable", ended->summary}};

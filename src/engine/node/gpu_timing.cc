@@ -10,6 +10,7 @@ namespace assay::node {
 namespace {
 
 using nlohmann::json;
+using Clock = std::chrono::steady_clock;
 
 // Contents that runs begin with, and places they work in.
 constexpr std::uint32_t kMaxSlots = 3;
@@ -40,11 +41,14 @@ constexpr double kShortNs = 60'000;
 // Slopes of the same kernel in two processes were seen to differ by this much, however many were
 // taken: its instructions and tensors lie elsewhere.
 constexpr double kSlopeDoubtNs = 100;
+constexpr double kShareOfDoubt = 0.25;
 constexpr std::uint32_t kGraphTurnRepeats = 3;
 // What contents that were not shown before may cost more than those that were.
 constexpr std::uint32_t kShownAnew = 5;
 constexpr double kMostSlower = 1.25;
 constexpr double kMostSlowerNs = 3'000;
+// The device's state is asked for at the end, and this often while turns go on.
+constexpr std::chrono::milliseconds kStateEvery{100};
 // The multiprocessors' clock moved by more than this between turns.
 constexpr double kUnstableClock = 0.03;
 
@@ -78,7 +82,7 @@ json describe(const Ratio& ratio, const char* basis) {
 GpuTiming::GpuTiming(RefereeSession& referee, KernelSession& kernel, KernelSession* reference,
                      TimingRequest request, Judge judge, std::chrono::nanoseconds& execution_left)
     : referee_(referee),
-      request_(request),
+      request_(std::move(request)),
       judge_(std::move(judge)),
       execution_left_(execution_left),
       kernel_{.session = &kernel, .name = "kernel"} {
@@ -86,12 +90,20 @@ GpuTiming::GpuTiming(RefereeSession& referee, KernelSession& kernel, KernelSessi
 }
 
 GpuTiming::Step GpuTiming::measure(json& body) {
-  Step ended = stage_arenas();
-  if (!ended) ended = estimate();
-  if (!ended) ended = take_turns();
-  if (!ended) ended = other_views(body);
-  if (!ended && reference_) ended = compare(body);
-  if (!ended && request_.keeps_state && slots_ > 1) ended = show_anew(body);
+  json& spent_ms = body["spent_ms"] = json::object();
+  Step ended;
+  const auto part = [&](const char* name, auto&& carry_out) {
+    if (ended) return;
+    const auto begin = Clock::now();
+    ended = carry_out();
+    spent_ms[name] = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  };
+  part("staging", [&] { return stage_arenas(); });
+  part("estimate", [&] { return estimate(); });
+  part("turns", [&] { return take_turns(); });
+  part("views", [&] { return other_views(body); });
+  if (reference_) part("comparing", [&] { return compare(body); });
+  if (request_.keeps_state && slots_ > 1) part("shown_anew", [&] { return show_anew(body); });
   tell(body);
   return ended;
 }
@@ -108,7 +120,8 @@ TurnOrder GpuTiming::order(const char* view, std::uint32_t runs) {
   return order;
 }
 
-std::variant<Turn, Ended> GpuTiming::ask(Side& side, const TurnOrder& order) {
+std::variant<Turn, Ended> GpuTiming::ask(Side& side, TurnOrder order) {
+  order.tell_state = order.tell_state || Clock::now() - state_told_ >= kStateEvery;
   auto reply = side.session->time(order, execution_left_);
   if (auto* ended = std::get_if<Ended>(&reply)) {
     if (reference_ && &side == &*reference_) ended->summary = "The reference: " + ended->summary;
@@ -118,7 +131,9 @@ std::variant<Turn, Ended> GpuTiming::ask(Side& side, const TurnOrder& order) {
   const Turn& turn = std::get<Turn>(reply);
   event_overhead_ns_ = turn.event_overhead_ns;
   if (turn.clock_mhz) clocks_mhz_.push_back(*turn.clock_mhz);
+  if (turn.state.is_null()) return reply;
   state_ = turn.state;
+  state_told_ = Clock::now();
   for (const auto& reason : state_.value("held_down", json::array())) held_down_.insert(reason);
   return reply;
 }
@@ -127,12 +142,14 @@ GpuTiming::Step GpuTiming::stage_arenas() {
   const auto fitting = static_cast<std::uint32_t>(kMaxStagedBytes /
                                                   std::max<std::uint64_t>(request_.arena_bytes, 1));
   slots_ = std::clamp(fitting, 1U, kMaxSlots);
-  const auto placed = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-      kPlaces, kMaxPlacedBytes / std::max<std::uint64_t>(request_.arena_bytes, 1)));
+  const std::uint64_t place_bytes = request_.arena_bytes + request_.scratch_bytes;
+  const auto placed = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(kPlaces, kMaxPlacedBytes / std::max<std::uint64_t>(place_bytes, 1)));
   places_ = std::max(placed, 1U);
   std::vector<LentArena> arenas;
   for (std::uint32_t slot = 0; slot < slots_; ++slot) {
-    auto arena = referee_.fill(slot, slot);
+    const std::uint32_t trial = request_.first_trial + slot;
+    auto arena = request_.fill ? request_.fill(trial, slot) : referee_.fill(trial, slot);
     if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
     arenas.push_back(std::move(std::get<LentArena>(arena)));
   }
@@ -227,7 +244,7 @@ GpuTiming::Step GpuTiming::examine(std::uint32_t slot) {
   auto said = referee_.check(slot);
   if (auto* ended = std::get_if<Ended>(&said)) return std::move(*ended);
   ++examined_;
-  return judge_(slot, std::get<json>(said));
+  return judge_(request_.first_trial + slot, std::get<json>(said));
 }
 
 // The runs above begin with a few contents over and over. A kernel that keeps its results answers
@@ -264,7 +281,9 @@ GpuTiming::Step GpuTiming::other_views(json& body) {
     auto warm = ask(side, order("warm", std::min(trials_, kWarmRuns)));
     if (auto* ended = std::get_if<Ended>(&warm)) return std::move(*ended);
     into["warm"] = view_of(std::get<Turn>(warm));
-    auto graph = ask(side, order("graph", kGraphRepeats));
+    TurnOrder last = order("graph", kGraphRepeats);
+    last.tell_state = true;  // while what was measured still keeps the device warm
+    auto graph = ask(side, std::move(last));
     if (auto* ended = std::get_if<Ended>(&graph)) return std::move(*ended);
     into["graph"] = view_of(std::get<Turn>(graph));
     into["graph"]["launches"] = std::get<Turn>(graph).launches;
@@ -292,7 +311,8 @@ GpuTiming::Step GpuTiming::one_more_pair(bool by_graph) {
        {reference_first ? &*reference_ : &kernel_, reference_first ? &kernel_ : &*reference_}) {
     // The times that are told are those that were asked for.
     const std::size_t told = side->cold_ns.size();
-    auto ended = by_graph ? graph_turn(*side) : take_turn(*side, kRunsOfPair, false);
+    auto ended =
+        by_graph ? graph_turn(*side) : take_turn(*side, std::min(kRunsOfPair, trials_), false);
     if (ended) return ended;
     side->cold_ns.resize(told);
   }
@@ -312,6 +332,10 @@ GpuTiming::Step GpuTiming::compare(json& body) {
       if (auto ended = one_more_pair(true)) return ended;
     }
   }
+  // A ratio needs two, however few runs were asked for.
+  while (kernel_.turns_ns.size() < 2) {
+    if (auto ended = one_more_pair(by_graph)) return ended;
+  }
   const auto measurable = [](const Side& side) {
     return side.turns_ns.size() >= 2 &&
            std::all_of(side.turns_ns.begin(), side.turns_ns.end(), [](double t) { return t > 0; });
@@ -321,15 +345,19 @@ GpuTiming::Step GpuTiming::compare(json& body) {
     body["speedup_note"] = "too few runs, or too short to be told from nothing";
     return std::nullopt;
   }
+  // More pairs narrow an interval down to what no number of them resolves.
+  const double doubt_ns = by_graph ? kSlopeDoubtNs : 0;
+  const double enough =
+      std::max(kMinimumEffect, doubt_ns / median(kernel_.turns_ns) * kShareOfDoubt);
   Ratio ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns);
-  const auto until = std::chrono::steady_clock::now() + kSettling;
-  while (ratio.high / ratio.low > 1 + 2 * kMinimumEffect && ratio.pairs < kMostPairs &&
-         std::chrono::steady_clock::now() < until) {
+  const auto until = Clock::now() + kSettling;
+  while (ratio.high / ratio.low > 1 + 2 * enough && ratio.pairs < kMostPairs &&
+         Clock::now() < until) {
     if (auto ended = one_more_pair(by_graph)) return ended;
     if (!measurable(kernel_) || !measurable(*reference_)) break;
     ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns);
   }
-  if (by_graph) ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns, kSlopeDoubtNs);
+  if (by_graph) ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns, doubt_ns);
   body["speedup"] = describe(ratio, basis);
   const bool in_cycles = kernel_.turn_cycles.size() == kernel_.turns_ns.size() &&
                          reference_->turn_cycles.size() == kernel_.turns_ns.size();

@@ -27,6 +27,10 @@ struct TimingRequest {
   std::uint32_t known_trials = 1;
   std::uint64_t arena_bytes = 0;
   bool keeps_state = false;  // the program has variables that outlast a launch
+  // Contents are those of the trials from here on; made by this, if not by the referee alone.
+  std::uint32_t first_trial = 0;
+  std::function<std::variant<LentArena, Ended>(std::uint32_t trial, std::uint32_t slot)> fill{};
+  std::uint64_t scratch_bytes = 0;  // that each place has beside its arena
 };
 
 class GpuTiming {
@@ -65,7 +69,7 @@ class GpuTiming {
   [[nodiscard]] Step graph_turn(Side& side);
   [[nodiscard]] Step one_more_pair(bool by_graph);
   // One turn of a side; a failure names whose it is.
-  [[nodiscard]] std::variant<Turn, Ended> ask(Side& side, const TurnOrder& order);
+  [[nodiscard]] std::variant<Turn, Ended> ask(Side& side, TurnOrder order);
   [[nodiscard]] TurnOrder order(const char* view, std::uint32_t runs);
   [[nodiscard]] std::uint32_t below(std::uint32_t bound);
   void tell(nlohmann::json& body) const;
@@ -85,7 +89,8 @@ class GpuTiming {
   double event_overhead_ns_ = 0;
   std::vector<double> clocks_mhz_{};
   nlohmann::json state_ = nlohmann::json::object();  // the device's, last seen
-  std::set<std::string> held_down_{};                // why its clocks were, at any turn
+  std::chrono::steady_clock::time_point state_told_ = std::chrono::steady_clock::now();
+  std::set<std::string> held_down_{};  // why its clocks were, at any turn
   std::mt19937_64 random_{std::random_device{}()};
 };
 

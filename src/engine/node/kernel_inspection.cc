@@ -21,15 +21,8 @@ constexpr double kPeakFlops = 66.9e12;
 constexpr double kPeakBytesPerSecond = 4.8e12;
 
 std::variant<Inspected, Ended> inspect(const InspectionRun& run, std::vector<std::string> what) {
-  auto arena = run.referee.fill(0);
-  if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
-  std::chrono::nanoseconds limit = std::min<std::chrono::nanoseconds>(
-      kInspectionLimit, std::max<std::chrono::nanoseconds>(run.execution_left, kInspectionLeast));
-  const std::chrono::nanoseconds given = limit;
-  auto said = run.kernel.inspect({std::move(what), run.task.check_blocks},
-                                 std::move(std::get<LentArena>(arena)), limit);
-  run.execution_left -= given - limit;
-  return said;
+  return inspect(run.referee, run.kernel, {std::move(what), run.task.check_blocks},
+                 run.execution_left);
 }
 
 // What a run on the emulator ends with, as a finding; nothing if it comes to its end. A GPU has no
@@ -79,6 +72,19 @@ json estimate_of(const json& profile) {
 }
 
 }  // namespace
+
+std::variant<Inspected, Ended> inspect(RefereeSession& referee, KernelSession& kernel,
+                                       const InspectionOrder& order,
+                                       std::chrono::nanoseconds& execution_left) {
+  auto arena = referee.fill(0);
+  if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
+  std::chrono::nanoseconds limit = std::min<std::chrono::nanoseconds>(
+      kInspectionLimit, std::max<std::chrono::nanoseconds>(execution_left, kInspectionLeast));
+  const std::chrono::nanoseconds given = limit;
+  auto said = kernel.inspect(order, std::move(std::get<LentArena>(arena)), limit);
+  execution_left -= given - limit;
+  return said;
+}
 
 json run_checks(const InspectionRun& run) {
   json out = {{"ran", false}, {"checks", run.task.checks}, {"findings", json::array()}};

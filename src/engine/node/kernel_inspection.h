@@ -19,6 +19,10 @@ struct InspectionRun {
   std::chrono::nanoseconds& execution_left;
 };
 
+// One inspection with the inputs of the first trial, in at most the time there is for one.
+[[nodiscard]] std::variant<Inspected, Ended> inspect(RefereeSession& referee, KernelSession& kernel,
+                                                     const InspectionOrder& order,
+                                                     std::chrono::nanoseconds& execution_left);
 // {ran, checks, findings, notes, blocks: {checked, of}?}: always an answer; what could not be
 // looked at says why.
 [[nodiscard]] nlohmann::json run_checks(const InspectionRun& run);

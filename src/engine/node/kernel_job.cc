@@ -44,50 +44,51 @@ void KernelJob::start_runners() {
         std::make_unique<RefereeSession>(runners_.start(RunnerRole::referee), std::string(), stop_);
   }
   if (task_.reference && !task_.reference->is_python()) {
-    reference_ = start_session(task_.reference_name);
+    reference_ = start_session(task_.reference_name, GpuPool::Side::reference);
   }
-  kernel_ = start_session(task_.judged_name);
+  kernel_ = start_session(task_.judged_name, GpuPool::Side::judged);
 }
 
-std::unique_ptr<KernelSession> KernelJob::start_session(const std::string& argument) {
+std::unique_ptr<KernelSession> KernelJob::start_session(const std::string& argument,
+                                                        GpuPool::Side side) {
   if (gpu_ == nullptr) {
     return std::make_unique<KernelSession>(runners_.start(RunnerRole::kernel), RunnerRole::kernel,
                                            "/" + argument, stop_);
   }
-  // Beside a reference nothing serves that has served before.
-  auto taken = gpu_->take(task_.reference ? std::string() : task_.client);
-  runner_reused_ = taken.reused;
+  auto taken = gpu_->take(task_.client, side);
+  (side == GpuPool::Side::judged ? runner_reused_ : reference_runner_reused_) = taken.reused;
   return std::make_unique<KernelSession>(std::move(taken.process), RunnerRole::gpu_kernel,
                                          "/" + argument, stop_);
 }
 
 KernelJob::~KernelJob() {
   if (gpu_ == nullptr) return;
-  GpuPool::Used used{.client = task_.client};
+  GpuPool::Used used{.client = task_.client, .hung = hung_};
   if (profile_) used.ended = profile_->release();
   if (referee_) used.referee = referee_->release();
-  if (reference_) {
-    (reference_->is_untouched() ? used.untouched : used.ended).push_back(reference_->release());
-  }
-  if (kernel_) give_back_kernel(used);
+  if (reference_) give_back(*reference_, GpuPool::Side::reference, used);
+  if (kernel_) give_back(*kernel_, GpuPool::Side::judged, used);
   gpu_->give_back(std::move(used));
 }
 
-void KernelJob::give_back_kernel(GpuPool::Used& used) {
+void KernelJob::give_back(KernelSession& session, GpuPool::Side side, GpuPool::Used& used) const {
+  const bool reused = side == GpuPool::Side::judged ? runner_reused_ : reference_runner_reused_;
+  const bool untouched = session.is_untouched();
   // One that has served this client before still is no fresh one.
-  const bool untouched = kernel_->is_untouched();
-  if (may_serve_again() || (untouched && runner_reused_)) {
-    used.clean = kernel_->release();
+  if (untouched ? reused : may_serve_again(side)) {
+    used.clean.push_back({.process = session.release(), .side = side});
   } else {
-    (untouched ? used.untouched : used.ended).push_back(kernel_->release());
+    (untouched ? used.untouched : used.ended).push_back(session.release());
   }
 }
 
 // What a run on the device could leave behind for the next: nothing but memory that is scrubbed and
 // a module that is unloaded. Device code that takes memory of its own would leave that.
-bool KernelJob::may_serve_again() const {
-  return !task_.reference && clean_ && !task_.client.empty() && program_ &&
-         program_->ptx.find("malloc") == std::string::npos;
+bool KernelJob::may_serve_again(GpuPool::Side side) const {
+  const bool judged = side == GpuPool::Side::judged;
+  const auto& program = judged ? program_ : reference_program_;
+  return (judged ? clean_ : reference_clean_) && !task_.client.empty() && program &&
+         program->ptx.find("malloc") == std::string::npos;
 }
 
 CompileGoal KernelJob::goal() const {
@@ -103,6 +104,7 @@ Conclusion KernelJob::run() {
   if (!ended && task_.until > Until::validated) ended = timed_stage();
   if (!ended && task_.until > Until::timed) profile_stage();
   lease_.reset();
+  hung_ = ended && ended->verdict == Verdict::timed_out;
   if (ended && gpu_ != nullptr && kernel_ && !kernel_->is_untouched()) gpu_->failed();
   if (!ended && ran_ && task_.generalise) generalise_stage();
   return conclude(ended);
@@ -110,7 +112,8 @@ Conclusion KernelJob::run() {
 
 KernelJob::Step KernelJob::compile_reference(json& body, std::vector<Artifact>& artifacts) {
   if (task_.reference->is_python()) {
-    python_reference_.emplace(runners_, pythons_, gpu_ != nullptr ? &gpu_->gpu() : nullptr, stop_);
+    python_reference_.emplace(runners_, pythons_, compiler_,
+                              gpu_ != nullptr ? &gpu_->gpu() : nullptr, stop_);
     if (auto ended = python_reference_->load(*task_.reference)) {
       return about_reference(std::move(*ended));
     }
@@ -207,8 +210,8 @@ KernelJob::Step KernelJob::prepare_stage() {
   StageClock clock(reporter_, "prepared");
   execution_left_ = task_.timeout;
   const contract::Contract& contract = task_.kernel.contract;
-  if (auto ended =
-          referee_->open(contract, {.atol = task_.atol, .rtol = task_.rtol}, task_.expected)) {
+  if (auto ended = referee_->open(contract, {.atol = task_.atol, .rtol = task_.rtol},
+                                  task_.expected, task_.in_double)) {
     return clock.tell(std::move(*ended));
   }
   const bool has_answer =
@@ -230,7 +233,7 @@ KernelJob::Step KernelJob::prepare_stage() {
   }
   if (gpu_ != nullptr) {
     const auto asked = Clock::now();
-    lease_ = GpuLease::take(gpu_->gpu().uuid, stop_);
+    lease_ = gpu_->lease(task_.client, stop_);
     if (!lease_) throw JobStopped();
     clock.body["device"] = device;
     clock.body["lease_wait_ms"] =
@@ -278,6 +281,19 @@ KernelJob::Step KernelJob::run_reference(std::uint32_t trial, json& said, Ran& r
   auto answer = referee_->expect();
   if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
   said = std::move(std::get<json>(answer));
+  return task_.in_double && python_reference_ ? run_reference_in_double(trial) : std::nullopt;
+}
+
+KernelJob::Step KernelJob::run_reference_in_double(std::uint32_t trial) {
+  for (const char* part : {"high", "low"}) {
+    auto filled = referee_->fill(trial, kReferenceSlot);
+    if (auto* ended = std::get_if<Ended>(&filled)) return std::move(*ended);
+    auto ended = python_reference_->run(std::move(std::get<LentArena>(filled)), trial,
+                                        execution_left_, part);
+    if (ended) return about_reference(std::move(*ended));
+    auto answer = referee_->expect_in_double(part);
+    if (auto* failed = std::get_if<Ended>(&answer)) return std::move(*failed);
+  }
   return std::nullopt;
 }
 

@@ -37,9 +37,10 @@ class KernelJob {
   using Step = std::optional<Ended>;  // nothing: go on
 
   void start_runners();
-  [[nodiscard]] std::unique_ptr<KernelSession> start_session(const std::string& argument);
-  [[nodiscard]] bool may_serve_again() const;
-  void give_back_kernel(GpuPool::Used& used);
+  [[nodiscard]] std::unique_ptr<KernelSession> start_session(const std::string& argument,
+                                                             GpuPool::Side side);
+  [[nodiscard]] bool may_serve_again(GpuPool::Side side) const;
+  void give_back(KernelSession& session, GpuPool::Side side, GpuPool::Used& used) const;
   [[nodiscard]] CompileGoal goal() const;
   [[nodiscard]] Step compile_stage();
   [[nodiscard]] Step list_stage();
@@ -49,6 +50,9 @@ class KernelJob {
   [[nodiscard]] Step validate_stage();
   [[nodiscard]] Step timed_stage();
   [[nodiscard]] Step gpu_timed_stage();
+  [[nodiscard]] Step emulated_timed_stage();
+  void name_ranges();
+  void note_ranges();
   void profile_stage();
   void gpu_profile_stage();
   void generalise_stage();
@@ -60,6 +64,8 @@ class KernelJob {
 
   // One arena through the reference; what the kernel must give is known afterwards.
   [[nodiscard]] Step run_reference(std::uint32_t trial, nlohmann::json& said, Ran& ran);
+  // Likewise in double, beside what it must give.
+  [[nodiscard]] Step run_reference_in_double(std::uint32_t trial);
   // One arena through one kernel; what the referee says of it lands in `said`.
   [[nodiscard]] Step run_once(KernelSession& session, std::uint32_t trial, nlohmann::json& said,
                               Ran& ran);
@@ -87,9 +93,12 @@ class KernelJob {
   TimingFacts kernel_timing_{};
   TimingFacts reference_timing_{};
   std::chrono::nanoseconds execution_left_{0};
-  bool ran_ = false;    // device code has run: trust means something
-  bool clean_ = false;  // it passed, and nothing speaks against it
+  bool ran_ = false;              // device code has run: trust means something
+  bool clean_ = false;            // it passed, and nothing speaks against it
+  bool reference_clean_ = false;  // nothing went wrong in the reference's runner
+  bool hung_ = false;             // it did not end within its time
   bool runner_reused_ = false;
+  bool reference_runner_reused_ = false;
   nlohmann::json evidence_ = nlohmann::json::array();
   nlohmann::json warnings_ = nlohmann::json::array();
   std::string weak_{};             // why a pass proves little; "" if nothing speaks for that

@@ -159,6 +159,24 @@ std::variant<Loaded, Ended> KernelSession::load(const KernelSource& source, cons
   return loaded;
 }
 
+std::variant<bool, Ended> KernelSession::load_sequence(json body, std::string programs) {
+  frames::Frame request;
+  request.body = std::move(body);
+  request.body["type"] = "load_sequence";
+  request.blob = std::move(programs);
+  untouched_ = false;
+  fresh_runs_ = false;
+  auto reply =
+      process_->ask(std::move(request), std::chrono::steady_clock::now() + kLoadLimit, stop_);
+  if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, role_);
+  const json& said = std::get<frames::Frame>(reply).body;
+  const auto type = said.value("type", std::string());
+  if (type == "loaded_sequence") return said.value("has_variables", true);
+  if (type != "unloadable") return our_fault("The kernel runner answered out of turn.");
+  return Ended{.verdict = Verdict::unsupported,
+               .summary = "The device does not take it: " + said.value("message", std::string())};
+}
+
 std::variant<Loaded, Ended> KernelSession::decode_loaded(const json& body,
                                                          const std::string& wanted) const {
   if (body.value("type", "") == "unloadable") {
@@ -247,7 +265,7 @@ std::variant<json, Ended> KernelSession::ask_run(const json& extra, LentArena ar
   request.body = launch_frame("run");
   request.body["arena_bytes"] = arena.bytes;
   request.body["on_device"] = arena.on_device;
-  request.body["fresh_module"] = true;
+  request.body["fresh_module"] = fresh_runs_;
   request.body["budget"] = {{"thread_instructions", 0},
                             {"wall_ns", std::max<std::int64_t>(execution_left.count(), 1)},
                             {"memory_bytes", kRunMemoryBytes},
@@ -288,8 +306,9 @@ std::variant<Inspected, Ended> KernelSession::inspect(const InspectionOrder& ord
   });
 }
 
-std::variant<Ran, Ended> KernelSession::decode_ran(const json& body) const {
+std::variant<Ran, Ended> KernelSession::decode_ran(const json& body) {
   if (body.value("type", "") != "ran") return our_fault("The kernel runner answered out of turn.");
+  range_failure_ = body.value("range_failure", range_failure_);
   if (body.at("ending") != "completed") return ending(body);
   return Ran{.elapsed = nanoseconds(body.at("elapsed_ns").get<std::int64_t>()),
              .counters = body.at("counters"),
@@ -298,11 +317,13 @@ std::variant<Ran, Ended> KernelSession::decode_ran(const json& body) const {
 }
 
 json KernelSession::launch_frame(const char* type) const {
-  return {{"type", type},
-          {"grid", dim(launch_.grid, 1)},
-          {"block", dim(launch_.block, 256)},
-          {"shared_bytes", launch_.shared_mem_bytes.value_or(0)},
-          {"arguments", arguments_}};
+  json frame = {{"type", type},
+                {"grid", dim(launch_.grid, 1)},
+                {"block", dim(launch_.block, 256)},
+                {"shared_bytes", launch_.shared_mem_bytes.value_or(0)},
+                {"arguments", arguments_}};
+  if (!range_.empty()) frame["range"] = range_;
+  return frame;
 }
 
 std::variant<std::uint32_t, Ended> KernelSession::stage(std::vector<LentArena> arenas,
@@ -335,6 +356,7 @@ std::variant<Turn, Ended> KernelSession::time(const TurnOrder& order, nanosecond
   request.body["view"] = order.view;
   request.body["warmups"] = order.warmups;
   request.body["fresh_module"] = order.fresh_module;
+  request.body["tell_state"] = order.tell_state;
   request.body["wall_ns"] = std::max<std::int64_t>(execution_left.count(), 1);
   json runs = json::array();
   for (const RunOrder& run : order.runs) {
@@ -378,15 +400,16 @@ std::variant<KernelSession::Counted, Ended> KernelSession::profile(
   });
 }
 
-std::variant<Turn, Ended> KernelSession::decode_timed(const json& body) const {
+std::variant<Turn, Ended> KernelSession::decode_timed(const json& body) {
   if (body.value("type", "") != "timed") {
     return our_fault("The kernel runner answered out of turn.");
   }
+  range_failure_ = body.value("range_failure", range_failure_);
   if (body.at("ending") != "completed") return ending(body);
   Turn turn{.samples_ns = body.at("samples_ns").get<std::vector<double>>(),
             .launches = body.at("launches"),
             .event_overhead_ns = body.at("event_overhead_ns"),
-            .state = body.value("state", json::object()),
+            .state = body.value("state", json(nullptr)),
             .note = body.at("note")};
   if (body.at("clock_mhz").is_number()) turn.clock_mhz = body.at("clock_mhz").get<double>();
   return turn;

@@ -59,6 +59,7 @@ struct TurnOrder {
   std::vector<RunOrder> runs{};
   std::uint32_t warmups = 1;
   bool fresh_module = false;  // the program's variables as they were when it was loaded
+  bool tell_state = false;    // of the device: clocks, heat, power; takes milliseconds to ask
 };
 
 struct Turn {
@@ -66,8 +67,8 @@ struct Turn {
   std::uint32_t launches = 1;
   std::optional<double> clock_mhz{};
   double event_overhead_ns = 0;
-  nlohmann::json state = nlohmann::json::object();  // of the device (runner/nvml.h)
-  std::string note{};                               // why there are no samples
+  nlohmann::json state = nullptr;  // of the device (runner/nvml.h), if that was asked for
+  std::string note{};              // why there are no samples
 };
 
 class KernelSession {
@@ -79,6 +80,10 @@ class KernelSession {
 
   // Ends this session; the process is for whoever ends it.
   [[nodiscard]] std::unique_ptr<RunnerProcess> release() { return std::move(process_); }
+  // What a profiler calls the runs from now on (runner/nvtx.h); why it cannot see them, if it
+  // cannot.
+  void name_range(std::string name) { range_ = std::move(name); }
+  [[nodiscard]] const std::string& range_failure() const { return range_failure_; }
   // It was asked nothing yet, and so knows nothing of this job.
   [[nodiscard]] bool is_untouched() const { return untouched_; }
 
@@ -91,6 +96,12 @@ class KernelSession {
   // `execution_left` shrinks by what the run took: the timeout counts execution, nothing else.
   [[nodiscard]] std::variant<Ran, Ended> run(LentArena arena,
                                              std::chrono::nanoseconds& execution_left);
+
+  // Instead of load(): several programs and what is done with them in order
+  // (runner/sequence.h). run(), stage() and time() are then of all of it.
+  // Answers whether a program has variables that outlast a launch.
+  // Unlike a program's, they keep their values from run to run, as they do where Python runs them.
+  [[nodiscard]] std::variant<bool, Ended> load_sequence(nlohmann::json body, std::string programs);
 
   // On the emulator only: the same launch, looked at. What the kernel does wrong is no Ended here.
   [[nodiscard]] std::variant<Inspected, Ended> inspect(const InspectionOrder& order,
@@ -122,19 +133,22 @@ class KernelSession {
   // Sends a run and returns the runner's answer.
   [[nodiscard]] std::variant<nlohmann::json, Ended> ask_run(
       const nlohmann::json& extra, LentArena arena, std::chrono::nanoseconds& execution_left);
-  [[nodiscard]] std::variant<Turn, Ended> decode_timed(const nlohmann::json& body) const;
+  [[nodiscard]] std::variant<Turn, Ended> decode_timed(const nlohmann::json& body);
   [[nodiscard]] std::optional<Ended> bind(const contract::Contract& called,
                                           const contract::Contract& judged,
                                           const std::vector<TensorPlace>& places);
   // These throw json exceptions on a reply that is none.
   [[nodiscard]] std::variant<Loaded, Ended> decode_loaded(const nlohmann::json& body,
                                                           const std::string& wanted) const;
-  [[nodiscard]] std::variant<Ran, Ended> decode_ran(const nlohmann::json& body) const;
+  [[nodiscard]] std::variant<Ran, Ended> decode_ran(const nlohmann::json& body);
   [[nodiscard]] std::optional<Ended> misfits(const nlohmann::json& reply) const;
   [[nodiscard]] Ended ending(const nlohmann::json& reply) const;
 
   std::unique_ptr<RunnerProcess> process_;
   bool untouched_ = true;
+  std::string range_{};
+  std::string range_failure_{};
+  bool fresh_runs_ = true;  // each run begins with the program as it was loaded
   RunnerRole role_;
   std::string pointer_;
   std::stop_token stop_;

@@ -85,6 +85,7 @@ KernelTask decode_kernel_task(const json& request) {
       blocks != options.end() && !blocks->is_null()) {
     task.check_blocks = *blocks;
   }
+  task.in_double = options.value("oracle", std::string("reference")) == "float64";
   task.atol = optional_number(options, "atol");
   task.rtol = optional_number(options, "rtol");
   const auto until = until_from(options.at("until").get<std::string>());

@@ -73,6 +73,8 @@ struct KernelTask {
   std::uint32_t check_blocks = 0;     // checks look at so many blocks; 0: at all
   std::vector<std::string> metrics_sections{};  // of device metrics; empty: none
   std::string client{};                         // whose task it is
+  std::string job_id{};                         // what a profiler calls it
+  bool in_double = false;                       // the reference is to be evaluated in double too
   bool generalise = false;                      // whether the hidden tasks were asked for
   std::vector<HiddenTask> hidden{};
   std::string hidden_note{};  // why they are not more

@@ -61,6 +61,14 @@ std::string finding_text(const json& finding) {
            " ns. It keeps results between launches, and its times are those of looking them up.";
   }
   const std::string tensor = "'" + finding.at("tensor").get<std::string>() + "'";
+  if (check == "precision") {
+    const nlohmann::json& precision = finding.at("precision");
+    const nlohmann::json& ratio = precision.at("ratio");
+    const std::string times =
+        ratio.is_number() ? std::to_string(std::lround(ratio.get<double>())) + " times" : "beyond";
+    return "Its error in " + tensor + " is " + times +
+           " the reference's own, both against the reference in double: it computes in fewer bits.";
+  }
   if (check == "input_mutated") {
     return "It writes to an input: declare " + tensor + " with role \"inout\" if it is meant.";
   }

@@ -57,7 +57,7 @@ void tell_resources(json& out, const json& kernel, const Listing& listing) {
     out["resources_missing"] =
         real_arch(listing.arch) == 0
             ? listing.arch + " is a virtual target; a real one (sm_…) has registers and occupancy"
-            : "registers and occupancy are the assembler's to say, and it has not read this PTX";
+            : "registers and occupancy are the assembler's to say, and none has read this PTX";
     out["static_shared_bytes"] = kernel.value("static_shared_bytes", std::uint64_t{0});
     return;
   }
@@ -184,13 +184,19 @@ json tell_program(const Program& program, const KernelSource& source, const List
   const auto signatures = source::signatures(source.source);
   json listed = program.kernels;
   json kernels = json::array();
+  Listing launched = listing;
+  if (program.called && program.called->launch) {
+    const auto& launch = *program.called->launch;
+    if (launch.block) launched.block_threads = static_cast<unsigned>(launch.block->x);
+    launched.dynamic_shared_bytes = launch.shared_mem_bytes.value_or(0);
+  }
   for (json& kernel : listed) {
     if (program.called) {
       name_parameters(kernel, *program.called, program.configuration.at("kernel"));
     } else {
       name_parameters(kernel, signatures);
     }
-    kernels.push_back(tell_kernel(kernel, listing));
+    kernels.push_back(tell_kernel(kernel, launched));
   }
   json told = {
       {"compiler", program.compiler},

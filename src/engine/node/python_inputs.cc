@@ -50,6 +50,15 @@ std::variant<const posix::Descriptor*, Ended> PythonInputs::made_for(std::uint32
   return &made_.insert_or_assign(trial, std::move(copy)).first->second.descriptor();
 }
 
+bool PythonInputs::differ(std::uint32_t one, std::uint32_t other) {
+  for (const std::uint32_t trial : {one, other}) {
+    if (std::holds_alternative<Ended>(made_for(trial))) return true;
+  }
+  const auto first = made_.at(one).bytes();
+  const auto second = made_.at(other).bytes();
+  return !std::equal(first.begin(), first.end(), second.begin(), second.end());
+}
+
 std::variant<LentArena, Ended> PythonInputs::fill(std::uint32_t trial, std::uint32_t slot) {
   if (provider_ == nullptr) return referee_.fill(trial, slot);
   auto made = made_for(trial);

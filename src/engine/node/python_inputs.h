@@ -23,6 +23,9 @@ class PythonInputs {
   [[nodiscard]] std::variant<LentArena, Ended> fill(std::uint32_t trial, std::uint32_t slot);
   // Of random numbers, for inputs and for calls: trial 0's is everybody's, the others are drawn.
   [[nodiscard]] std::uint64_t seed(std::uint32_t trial) const;
+  // Whether two trials of inputs that a source makes itself have other bytes: the engine knows no
+  // more of them. True if they could not be made.
+  [[nodiscard]] bool differ(std::uint32_t one, std::uint32_t other);
   // What was made for trials so far is not needed again.
   void forget() { made_.clear(); }
 

@@ -19,12 +19,6 @@ constexpr std::uint64_t kMaxGpuArenaBytes = 2ULL << 30;
 constexpr std::uint64_t kConstructionSeed = 42;  // the manual's
 constexpr std::size_t kMostOutputs = 64;
 
-// Beside device code a torch_cuda reference is built by torch itself.
-bool runs_here(const KernelSource& source, const KernelTask& task, const Gpu* gpu) {
-  return source.kernel_type == "torch" || source.kernel_type == "multi_kernel" ||
-         (source.kernel_type == "torch_cuda" && (gpu != nullptr || task.kernel.is_python()));
-}
-
 bool has_output(const contract::Contract& contract) {
   return std::any_of(contract.args.begin(), contract.args.end(),
                      [](const contract::Arg& arg) { return arg.is_tensor() && arg.is_written(); });
@@ -63,20 +57,11 @@ std::optional<Ended> unsupported_python(const KernelTask& task, const Gpu* gpu) 
                  .summary = std::move(summary),
                  .detail = {{"missing", missing}}};
   };
-  for (const KernelSource* source :
-       {&task.kernel, task.reference ? &*task.reference : &task.kernel}) {
-    const std::string& type = source->kernel_type;
-    if (!source->is_python() && task.kernel.is_python()) {
-      return refuse("A reference in `" + type +
-                        "` cannot judge a Python source yet; the other way round it can: a torch "
-                        "reference, and a `cuda` or `triton` kernel.",
-                    "a comparison across processes of different kinds");
-    }
-    if (!source->is_python() || runs_here(*source, task, gpu)) continue;
-    return refuse("Kernel type '" + type +
-                      "' is not judged here: torch builds it, where there is a GPU, nvcc and a "
-                      "torch for CUDA. Its device code can be judged as `cuda`.",
-                  "a GPU, nvcc and a torch built for CUDA");
+  if (task.reference && !task.reference->is_python() && task.kernel.is_python()) {
+    return refuse("A reference in `" + task.reference->kernel_type +
+                      "` cannot judge a Python source yet; the other way round it can: a torch "
+                      "reference, and a `cuda` or `triton` kernel.",
+                  "a comparison across processes of different kinds");
   }
   if (gpu == nullptr && task.has_python_reference() && task.device.starts_with("gpu")) {
     return refuse(
@@ -317,7 +302,7 @@ PythonJob::Step PythonJob::lease_device(json& body) {
   body["device"] = gpu_ != nullptr ? gpu_->device() : "cpu";
   if (gpu_ == nullptr) return std::nullopt;
   const auto asked = std::chrono::steady_clock::now();
-  lease_ = GpuLease::take(gpu_->uuid, stop_);
+  lease_ = pool_->lease(task_.client, stop_);
   if (!lease_) {
     return Ended{.verdict = Verdict::cancelled, .summary = "Cancelled before it finished."};
   }

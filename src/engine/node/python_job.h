@@ -3,7 +3,7 @@
 // stages are those of a KernelJob. Reference and candidate run in two confined processes forked
 // from one zygote; the referee makes inputs and judges outputs, as for every kernel; the clock is
 // the engine's (python_timing.h). User code runs in the process that is timed, so that a pass is
-// `audited` at most.
+// `audited` at most, unless what it launches is lifted out of it (python_lift.h).
 //
 // One object per job, used by the job's thread.
 #pragma once
@@ -57,6 +57,11 @@ class PythonJob {
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
   [[nodiscard]] Step run_once(PythonSession& session, std::uint32_t trial, nlohmann::json& said);
   [[nodiscard]] Step timed_stage();
+  // Repeats what the source launches without it, and puts that in the place of what `body` has of
+  // it; evidence says whether and why not. An end only if it is proven to cheat.
+  [[nodiscard]] Step lift(nlohmann::json& body);
+  [[nodiscard]] std::string why_no_lift() const;
+  void end_python();
   [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,
                                  nlohmann::json& body);
   void note_claims(const PythonClaims& claims);
@@ -65,6 +70,7 @@ class PythonJob {
   void note_launches();
   // Whether launches are executed by the emulator, so that no time of theirs means anything.
   [[nodiscard]] bool is_emulated() const;
+  [[nodiscard]] nlohmann::json trust(const Step& ended, bool suspect) const;
   [[nodiscard]] Conclusion conclude(const Step& ended);
   [[nodiscard]] std::string summary_of_passed() const;
 
@@ -93,6 +99,7 @@ class PythonJob {
   std::chrono::nanoseconds execution_left_{0};
   std::chrono::nanoseconds typical_{0};  // of the slower side's last run
   bool ran_ = false;
+  bool lifted_ = false;
   std::uint64_t launches_ = 0;  // of the kernel's, on CPU tensors
   nlohmann::json evidence_ = nlohmann::json::array();
   nlohmann::json warnings_ = nlohmann::json::array();

@@ -189,12 +189,23 @@ PythonJob::Step PythonJob::timed_stage() {
   Step ended = timing.measure(clock.body);
   for (const auto& item : timing.evidence()) evidence_.push_back(item);
   note_claims({.patched = timing.patched()});
+  if (!ended) ended = lift(clock.body);
   return clock.tell(std::move(ended));
 }
 
 std::string PythonJob::summary_of_passed() const {
   if (task_.until == Until::compiled) return "Loaded: " + kernel_loaded_.name + " is there.";
   return passed_summary(task_);
+}
+
+// Trust speaks of a passed verdict, and of proven cheating. User code ran beside the clock's
+// subject: what the outside audit confirms is as far as it goes, unless its launches were right
+// without it.
+json PythonJob::trust(const Step& ended, bool suspect) const {
+  if (ended && ended->detail.value("forged", false)) return "rejected";
+  if (ended || !ran_) return nullptr;
+  if (suspect) return "suspect";
+  return lifted_ && weak_.empty() ? "verified" : "audited";
 }
 
 Conclusion PythonJob::conclude(const Step& ended) {
@@ -214,13 +225,7 @@ Conclusion PythonJob::conclude(const Step& ended) {
     if (!ended) summary += " " + words;
     warnings_.push_back({{"code", item.at("check")}, {"message", words}});
   }
-  const bool forged = ended && ended->detail.value("forged", false);
-  // Trust speaks of a passed verdict, and of proven cheating. User code ran beside the clock's
-  // subject: what the outside audit confirms is as far as it goes.
-  body["trust"] = forged           ? json("rejected")
-                  : ended || !ran_ ? json(nullptr)
-                  : suspect        ? json("suspect")
-                                   : json("audited");
+  body["trust"] = trust(ended, suspect);
   if (!ended && !weak_.empty()) summary += " " + weak_;
   body["summary"] = std::move(summary);
   body["evidence"] = evidence_;

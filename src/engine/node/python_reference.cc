@@ -25,7 +25,13 @@ std::optional<Ended> PythonReference::load(const KernelSource& source) {
   if (auto* ended = std::get_if<Ended>(&process)) return std::move(*ended);
   session_ = std::make_unique<PythonSession>(
       std::get<std::unique_ptr<RunnerProcess>>(std::move(process)), "ref_kernel", stop_);
-  auto loaded = session_->load(source, false, kConstructionSeed, gpu_ != nullptr);
+  std::optional<WrapperBuild> wrappers;
+  if (source.kernel_type == "torch_cuda") {
+    wrappers.emplace(compiler_.wrapper_tools(*zygote_), source, "ref_kernel.py",
+                     gpu_ != nullptr ? gpu_->arch() : kEmulatorArch, stop_);
+  }
+  auto loaded = session_->load(source, false, kConstructionSeed, gpu_ != nullptr,
+                               wrappers ? &*wrappers : nullptr);
   if (auto* ended = std::get_if<Ended>(&loaded)) return std::move(*ended);
   name_ = std::get<PythonLoaded>(loaded).name;
   return std::nullopt;
@@ -43,8 +49,9 @@ std::optional<Ended> PythonReference::bind(const KernelSource& source,
 }
 
 std::optional<Ended> PythonReference::run(LentArena arena, std::uint32_t trial,
-                                          std::chrono::nanoseconds& execution_left) {
-  auto ran = session_->run(std::move(arena), kConstructionSeed + trial, execution_left);
+                                          std::chrono::nanoseconds& execution_left,
+                                          const char* in_double) {
+  auto ran = session_->run(std::move(arena), kConstructionSeed + trial, execution_left, in_double);
   if (auto* ended = std::get_if<Ended>(&ran)) return std::move(*ended);
   return std::nullopt;
 }

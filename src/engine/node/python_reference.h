@@ -19,9 +19,14 @@ namespace assay::node {
 
 class PythonReference {
  public:
-  // `gpu`: null for CPU tensors.
-  PythonReference(const Runners& runners, Pythons& pythons, const Gpu* gpu, std::stop_token stop)
-      : runners_(runners), pythons_(pythons), gpu_(gpu), stop_(std::move(stop)) {}
+  // `gpu`: null for CPU tensors. `compiler`: of a torch_cuda source's kernels.
+  PythonReference(const Runners& runners, Pythons& pythons, const Compiler& compiler,
+                  const Gpu* gpu, std::stop_token stop)
+      : runners_(runners),
+        pythons_(pythons),
+        compiler_(compiler),
+        gpu_(gpu),
+        stop_(std::move(stop)) {}
   ~PythonReference();
   PythonReference(const PythonReference&) = delete;
   PythonReference& operator=(const PythonReference&) = delete;
@@ -33,8 +38,10 @@ class PythonReference {
   [[nodiscard]] std::optional<Ended> bind(const KernelSource& source,
                                           const contract::Contract& judged,
                                           const std::vector<TensorPlace>& places);
+  // `in_double`: as for PythonSession::run().
   [[nodiscard]] std::optional<Ended> run(LentArena arena, std::uint32_t trial,
-                                         std::chrono::nanoseconds& execution_left);
+                                         std::chrono::nanoseconds& execution_left,
+                                         const char* in_double = nullptr);
 
   // Of what is called: "Model.forward".
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -42,6 +49,7 @@ class PythonReference {
  private:
   const Runners& runners_;
   Pythons& pythons_;
+  const Compiler& compiler_;
   const Gpu* gpu_;
   std::stop_token stop_;
   PythonZygote* zygote_ = nullptr;

@@ -157,7 +157,8 @@ std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source
                         .warnings = body.at("warnings"),
                         .torch = body.at("torch").get<std::string>().substr(0, 100),
                         .python = body.at("python").get<std::string>().substr(0, 100),
-                        .built = body.at("built")};
+                        .built = body.at("built"),
+                        .no_capture = body.at("no_capture").get<std::string>().substr(0, 200)};
   });
 }
 
@@ -245,9 +246,11 @@ std::variant<json, Ended> PythonSession::shapes(LentArena arena, std::uint64_t s
 }
 
 std::variant<PythonClaims, Ended> PythonSession::run(LentArena arena, std::uint64_t seed,
-                                                     nanoseconds& execution_left) {
-  auto reply =
-      ask_running({{"type", "run"}, {"seed", seed}}, "ran", only(std::move(arena)), execution_left);
+                                                     nanoseconds& execution_left,
+                                                     const char* in_double) {
+  json body = {{"type", "run"}, {"seed", seed}};
+  if (in_double != nullptr) body["in_double"] = in_double;
+  auto reply = ask_running(std::move(body), "ran", only(std::move(arena)), execution_left);
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return decode_claim(RunnerRole::python, [&]() -> std::variant<PythonClaims, Ended> {
     return claims_of(std::get<json>(reply));
@@ -296,6 +299,39 @@ std::variant<PythonSession::Turn, Ended> PythonSession::clocked(json body, const
     Turn turn{.claims = claims_of(std::get<json>(reply)), .wall = wall};
     if (cpu_before && cpu_after) turn.cpu = *cpu_after - *cpu_before;
     return turn;
+  });
+}
+
+std::variant<CapturedCall, Ended> PythonSession::capture(LentArena arena, std::uint64_t seed,
+                                                         nanoseconds& execution_left) {
+  const std::uint64_t bytes = arena.bytes;
+  auto reply = ask_running({{"type", "capture"}, {"seed", seed}}, "captured",
+                           only(std::move(arena)), execution_left);
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  return decode_claim(RunnerRole::python, [&]() -> std::variant<CapturedCall, Ended> {
+    auto call = captured_call(std::get<json>(reply), blob_, bytes);
+    if (auto* good = std::get_if<CapturedCall>(&call)) return std::move(*good);
+    CapturedCall refused;
+    refused.refused = std::get<std::string>(call);
+    return refused;
+  });
+}
+
+std::variant<PythonSession::Programs, Ended> PythonSession::programs(
+    const std::vector<std::size_t>& numbers) {
+  auto reply = ask({{"type", "programs"}, {"programs", numbers}}, "programs",
+                   Clock::now() + kAnswerLimit, {});
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  return decode_claim(RunnerRole::python, [&]() -> std::variant<Programs, Ended> {
+    Programs programs{.bytes = std::get<json>(reply).at("bytes").get<std::vector<std::uint64_t>>(),
+                      .code = std::move(blob_)};
+    std::uint64_t left = programs.code.size();
+    for (const std::uint64_t bytes : programs.bytes) {
+      if (bytes > left) return forged();
+      left -= bytes;
+    }
+    if (left != 0 || programs.bytes.size() != numbers.size()) return forged();
+    return programs;
   });
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/node/kernel_task.h"
+#include "engine/node/lift_claim.h"
 #include "engine/node/referee_session.h"
 #include "engine/node/wrapper_build.h"
 
@@ -23,6 +24,7 @@ struct PythonLoaded {
   std::string torch{};
   std::string python{};
   nlohmann::json built = nlohmann::json::array();  // of torch_cuda: what, and by whom
+  std::string no_capture{};  // why its calls cannot be captured; "" if they can
 };
 
 // What a process says of its own state after a call: it counts against the source, never for it.
@@ -64,8 +66,10 @@ class PythonSession {
   // [{shape, dtype}] of what a call returns.
   [[nodiscard]] std::variant<nlohmann::json, Ended> shapes(
       LentArena arena, std::uint64_t seed, std::chrono::nanoseconds& execution_left);
+  // `in_double`: null, or which part (high, low) of what it gives in double is left as outputs.
   [[nodiscard]] std::variant<PythonClaims, Ended> run(LentArena arena, std::uint64_t seed,
-                                                      std::chrono::nanoseconds& execution_left);
+                                                      std::chrono::nanoseconds& execution_left,
+                                                      const char* in_double = nullptr);
 
   // One turn: `calls` calls, one on each of the first stretches of the memory. The time is that
   // between the engine's word and the answer.
@@ -95,6 +99,16 @@ class PythonSession {
   [[nodiscard]] std::variant<Turn, Ended> go(std::uint32_t calls, std::uint64_t seed,
                                              std::chrono::nanoseconds& execution_left);
   [[nodiscard]] std::variant<Turn, Ended> fetch(std::chrono::nanoseconds& execution_left);
+
+  // What a call on this memory of the device makes the device do; for sources loaded on a GPU.
+  [[nodiscard]] std::variant<CapturedCall, Ended> capture(LentArena arena, std::uint64_t seed,
+                                                          std::chrono::nanoseconds& execution_left);
+  // The machine code of these programs, one after the other, and the size of each.
+  struct Programs {
+    std::vector<std::uint64_t> bytes{};
+    std::string code{};
+  };
+  [[nodiscard]] std::variant<Programs, Ended> programs(const std::vector<std::size_t>& numbers);
 
   // Nothing was said that was not asked for; what its threads did while they should rest.
   [[nodiscard]] std::variant<std::chrono::nanoseconds, Ended> rest(std::chrono::nanoseconds pause);

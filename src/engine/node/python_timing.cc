@@ -131,7 +131,7 @@ PythonTiming::Step PythonTiming::turn(std::uint32_t calls, Walls& walls) {
   walls.kernel = said.wall;
   kernel_wall_ += said.wall;
   kernel_cpu_ += said.cpu;
-  patched_ = std::move(said.claims.patched);
+  if (!said.claims.patched.empty()) patched_ = std::move(said.claims.patched);
   timed_calls_ += calls;
   return examine(calls, memory, of_reference ? &*of_reference : nullptr);
 }

@@ -1,9 +1,7 @@
 #include "engine/node/python_zygote.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "engine/node/python_package.h"
+#include "engine/node/zygote_start.h"
 
 namespace assay::node {
 namespace {
@@ -30,7 +29,6 @@ constexpr std::chrono::seconds kForkLimit{10};
 // 300 MiB are worth keeping while somebody works.
 constexpr int kIdleSeconds = 300;
 constexpr milliseconds kStopPeriod{100};
-constexpr int kPackageDescriptor = 4;
 
 posix::Descriptor package_file() {
   const std::string text = python_package();
@@ -49,47 +47,6 @@ std::vector<std::string> environment() {
           "OMP_NUM_THREADS=1",        "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1",
           "NUMEXPR_NUM_THREADS=1",    "CUDA_VISIBLE_DEVICES=",  "TORCH_DEVICE_BACKEND_AUTOLOAD=0",
           "PYTHONDONTWRITEBYTECODE=1"};
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  for (auto& text : texts) all.push_back(text.data());
-  all.push_back(nullptr);
-  return all;
-}
-
-pid_t spawn_interpreter(const std::string& executable, const posix::Descriptor& channel) {
-  const posix::Descriptor package = package_file();
-  // Above all targets, so that no target overwrites a source.
-  const posix::Descriptor high_channel(::fcntl(channel.get(), F_DUPFD_CLOEXEC, 64));
-  const posix::Descriptor high_package(::fcntl(package.get(), F_DUPFD_CLOEXEC, 64));
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-  ::posix_spawn_file_actions_init(&files);
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
-  ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_RDWR, 0);
-  ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_RDWR, 0);
-  ::posix_spawn_file_actions_adddup2(&files, high_channel.get(), confinement::kChannelDescriptor);
-  ::posix_spawn_file_actions_adddup2(&files, high_package.get(), kPackageDescriptor);
-  ::posix_spawn_file_actions_addclosefrom_np(&files, kPackageDescriptor + 1);
-  sigset_t none;
-  sigset_t all;
-  ::sigemptyset(&none);
-  ::sigfillset(&all);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setsigdefault(&attributes, &all);
-  ::posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-  std::vector<std::string> arguments{executable, "-I", "-B", "-c", python_bootstrap()};
-  std::vector<std::string> entries = environment();
-  pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, executable.c_str(), &files, &attributes,
-                                  pointers(arguments).data(), pointers(entries).data());
-  ::posix_spawn_file_actions_destroy(&files);
-  ::posix_spawnattr_destroy(&attributes);
-  if (error != 0) throw std::system_error(error, std::generic_category(), executable);
-  return pid;
 }
 
 }  // namespace
@@ -112,7 +69,12 @@ void PythonZygote::end() {
 void PythonZygote::start() {
   auto sockets = posix::make_socket_pair();
   channel_ = frames::Channel(std::move(sockets.ours), kCaps, true);
-  pid_ = spawn_interpreter(interpreter_.executable, sockets.theirs);
+  // The package behind the channel, where its first words look for it.
+  const posix::Descriptor package = package_file();
+  pid_ = start_zygote({.arguments = {interpreter_.executable, "-I", "-B", "-c", python_bootstrap()},
+                       .environment = environment(),
+                       .handed = {&sockets.theirs, &package},
+                       .is_silent = true});
   Frame request;
   request.body = {{"type", "prepare"}, {"library", library_.string()}, {"idle_s", kIdleSeconds}};
   channel_.queue(std::move(request));
@@ -168,18 +130,11 @@ std::variant<Child, NoPython> PythonZygote::spawn(confinement::SpawnRequest requ
                                                   const std::stop_token& stop) {
   const std::lock_guard lock(mutex_);
   if (auto none = make_ready(stop)) return *none;
-  auto handover = confinement::prepare_spawn(std::move(request));
-  Frame word;
-  word.body = {{"type", "fork"}, {"environment", handover.environment}};
-  word.descriptors = std::move(handover.descriptors);
-  channel_.queue(std::move(word));
-  const auto reply = next(Clock::now() + kForkLimit, {});
-  const pid_t pid = reply ? reply->body.value("pid", -1) : -1;
-  if (pid <= 0) {
-    end();
-    return NoPython{.reason = "The Python process that forks runners has gone.", .is_fault = true};
-  }
-  return confinement::finish_spawn(std::move(handover), pid);
+  auto child = fork_confined(channel_, std::move(request),
+                             [this] { return next(Clock::now() + kForkLimit, {}); });
+  if (child) return std::move(*child);
+  end();
+  return NoPython{.reason = "The Python process that forks runners has gone.", .is_fault = true};
 }
 
 }  // namespace assay::node

@@ -68,12 +68,13 @@ std::optional<Ended> RefereeSession::prepare() {
 
 std::optional<Ended> RefereeSession::open(const contract::Contract& contract,
                                           const contract::ToleranceRequest& tolerance,
-                                          const json& expected) {
+                                          const json& expected, bool in_double) {
   json body = {
       {"type", "open"}, {"contract", contract::to_json(contract)}, {"secret", draw_secret()}};
   if (tolerance.atol) body["atol"] = *tolerance.atol;
   if (tolerance.rtol) body["rtol"] = *tolerance.rtol;
   if (!expected.empty()) body["expected"] = expected;
+  if (in_double) body["on_host"] = true;
   if (!nvrtc_.empty()) {
     if (auto ended = prepare()) return ended;
   }
@@ -108,8 +109,14 @@ std::variant<json, Ended> RefereeSession::expect() {
 std::variant<json, Ended> RefereeSession::expect(std::uint32_t slot) {
   return ask_body({{"type", "expect"}, {"slot", slot}}, "expected");
 }
+std::variant<json, Ended> RefereeSession::expect_in_double(const char* part) {
+  return ask_body({{"type", "expect_in_double"}, {"part", part}}, "expected");
+}
 std::variant<json, Ended> RefereeSession::check(std::uint32_t slot) {
   return ask_body({{"type", "check"}, {"slot", slot}}, "checked");
+}
+std::variant<json, Ended> RefereeSession::check_as(std::uint32_t trial, std::uint32_t slot) {
+  return ask_body({{"type", "check"}, {"slot", slot}, {"trial", trial}}, "checked");
 }
 std::variant<json, Ended> RefereeSession::weak_oracle() {
   return ask_body({{"type", "weak_oracle"}}, "weak_oracle");

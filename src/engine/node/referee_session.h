@@ -37,10 +37,11 @@ class RefereeSession {
   [[nodiscard]] std::unique_ptr<RunnerProcess> release() { return std::move(process_); }
 
   // `expected`: base64 by argument, what every trial must give; empty where a reference says it.
+  // `in_double`: expect_in_double() will be told too, and arenas are the host's.
   // May be called again, for another contract: the trials begin anew.
   [[nodiscard]] std::optional<Ended> open(const contract::Contract& contract,
                                           const contract::ToleranceRequest& tolerance,
-                                          const nlohmann::json& expected);
+                                          const nlohmann::json& expected, bool in_double = false);
   [[nodiscard]] const std::vector<TensorPlace>& places() const { return places_; }
   [[nodiscard]] std::uint64_t arena_bytes() const { return arena_bytes_; }
   // Whether the arenas are device memory; known once open.
@@ -53,7 +54,12 @@ class RefereeSession {
   // See runner/examination.h for what they answer.
   [[nodiscard]] std::variant<nlohmann::json, Ended> expect();
   [[nodiscard]] std::variant<nlohmann::json, Ended> expect(std::uint32_t slot);
+  // `part`: high or low.
+  [[nodiscard]] std::variant<nlohmann::json, Ended> expect_in_double(const char* part);
   [[nodiscard]] std::variant<nlohmann::json, Ended> check(std::uint32_t slot = 0);
+  // The same against the answers of another trial; the slot is to be filled anew after that.
+  [[nodiscard]] std::variant<nlohmann::json, Ended> check_as(std::uint32_t trial,
+                                                             std::uint32_t slot);
   [[nodiscard]] std::variant<nlohmann::json, Ended> weak_oracle();
 
  private:

@@ -40,8 +40,24 @@ std::vector<std::string> readable_paths(const Toolkit& toolkit) {
   return paths;
 }
 
-Runners::Runners(std::filesystem::path executable, confinement::Layers layers, Toolkit toolkit)
-    : executable_(std::move(executable)), layers_(layers), toolkit_(std::move(toolkit)) {}
+Runners::Runners(std::filesystem::path executable, confinement::Layers layers, Toolkit toolkit,
+                 std::string profiler)
+    : executable_(std::move(executable)),
+      layers_(layers),
+      toolkit_(std::move(toolkit)),
+      profiler_(std::move(profiler)) {}
+
+void Runners::show_to_profiler(RunnerRole role, confinement::SpawnRequest& request) const {
+  if (profiler_.empty() || (role != RunnerRole::kernel && role != RunnerRole::gpu_kernel)) return;
+  request.environment.emplace_back(kProfilerVariable, profiler_);
+  // What it loads in turn lies beside it. The runner says so if it cannot load it.
+  const auto folder = std::filesystem::path(profiler_).parent_path();
+  std::error_code none;
+  if (folder.is_absolute() && folder != folder.root_path() &&
+      std::filesystem::is_directory(folder, none)) {
+    request.confinement.readable.push_back(folder.string());
+  }
+}
 
 confinement::SpawnRequest Runners::request(RunnerRole role, confinement::Profile profile) const {
   confinement::SpawnRequest request{.executable = executable_.string(),
@@ -59,6 +75,7 @@ std::unique_ptr<RunnerProcess> Runners::start(RunnerRole role, const Spawner& sp
   const bool compiles = role == RunnerRole::compile;
   auto wanted = request(role, compiles ? confinement::Profile::compile : confinement::Profile::cpu);
   if (compiles) wanted.confinement.readable = readable_paths(toolkit_);
+  show_to_profiler(role, wanted);
   return std::make_unique<RunnerProcess>(
       std::move(wanted), RunnerLimits{.resident_bytes = resident_limit(role)}, spawn);
 }
@@ -112,6 +129,7 @@ std::unique_ptr<RunnerProcess> Runners::start_on_gpu(RunnerRole role, const GpuA
   // Modules are loaded whole when they are loaded, and nothing is written to a cache of the user's.
   wanted.environment = {{"CUDA_MODULE_LOADING", "EAGER"}, {"CUDA_CACHE_DISABLE", "1"}};
   if (!gpu.uuid.empty()) wanted.environment.emplace_back("CUDA_VISIBLE_DEVICES", gpu.uuid);
+  show_to_profiler(role, wanted);
   return std::make_unique<RunnerProcess>(std::move(wanted),
                                          RunnerLimits{.resident_bytes = resident_limit(role)});
 }

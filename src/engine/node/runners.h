@@ -11,6 +11,10 @@
 
 namespace assay::node {
 
+// Names the library of a profiler that follows NVTX's protocol: in the server's environment, and in
+// that of the runners it is to see.
+inline constexpr const char* kProfilerVariable = "NVTX_INJECTION64_PATH";
+
 // What a runner is shown of one GPU.
 struct GpuAccess {
   std::vector<std::string> nodes{};
@@ -19,7 +23,10 @@ struct GpuAccess {
 
 class Runners {
  public:
-  Runners(std::filesystem::path executable, confinement::Layers layers, Toolkit toolkit);
+  // `profiler`: a library that kernel runners load to show their timed runs to a profiler (see
+  // runner/nvtx.h); "" for none.
+  Runners(std::filesystem::path executable, confinement::Layers layers, Toolkit toolkit,
+          std::string profiler = {});
 
   // Throws std::system_error when no process can be made.
   [[nodiscard]] std::unique_ptr<RunnerProcess> start(
@@ -42,15 +49,18 @@ class Runners {
                                                             const GpuAccess& gpu) const;
 
   [[nodiscard]] const Toolkit& toolkit() const { return toolkit_; }
+  [[nodiscard]] bool are_profiled() const { return !profiler_.empty(); }
   [[nodiscard]] const std::filesystem::path& executable() const { return executable_; }
 
  private:
   [[nodiscard]] confinement::SpawnRequest request(RunnerRole role,
                                                   confinement::Profile profile) const;
+  void show_to_profiler(RunnerRole role, confinement::SpawnRequest& request) const;
 
   std::filesystem::path executable_;
   confinement::Layers layers_;
   Toolkit toolkit_;
+  std::string profiler_;
 };
 
 // Folders that the runners of every role are shown, as the self-test should see them too.

@@ -79,6 +79,7 @@ json SweepJob::request_for(const Row& row, std::uint32_t trials, With with) cons
   json request = {{"kernel", row.variant.at("kernel")}, {"options", request_.at("options")}};
   request["options"]["num_trials"] = trials;
   request["options"]["until"] = "timed";
+  if (!device_.empty()) request["options"]["device"] = device_;
   if (with == With::reference && request_.contains("ref_kernel")) {
     request["ref_kernel"] = request_.at("ref_kernel");
   }
@@ -138,12 +139,21 @@ void SweepJob::measure_in_rounds() {
 void SweepJob::evaluate(Row& row, std::uint32_t trials, With with) {
   const Conclusion conclusion = judge_(request_for(row, trials, with), stop_);
   if (stop_.stop_requested()) throw JobStopped();
+  stay_on_device(conclusion);
   row.verdict = job::name(conclusion.verdict);
   row.summary = conclusion.body.value("summary", "");
   // The first time speaks of the output; later ones only of the time.
   if (row.trust.is_null()) row.trust = conclusion.body.value("trust", json(nullptr));
   if (conclusion.verdict == job::Verdict::passed) take_measurement(row, conclusion);
   tell(row, "evaluated");
+}
+
+// Times of two GPUs rank nothing, be they of one model: where the first variant ran all others do.
+void SweepJob::stay_on_device(const Conclusion& conclusion) {
+  const auto environment = conclusion.body.find("environment");
+  if (environment == conclusion.body.end()) return;
+  const std::string device = environment->value("device", "");
+  if (device.starts_with("gpu:")) device_ = device;
 }
 
 void SweepJob::take_measurement(Row& row, const Conclusion& conclusion) {

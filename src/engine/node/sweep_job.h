@@ -49,6 +49,7 @@ class SweepJob {
   void compile_all();
   void measure_in_rounds();
   void evaluate(Row& row, std::uint32_t trials, With with);
+  void stay_on_device(const Conclusion& conclusion);
   void take_measurement(Row& row, const Conclusion& conclusion);
   void find_ties();
   [[nodiscard]] bool budget_left() const;
@@ -60,6 +61,7 @@ class SweepJob {
   [[nodiscard]] Conclusion conclude();
 
   const nlohmann::json request_;
+  std::string device_{};  // where all variants run, once one has
   KernelJudge judge_;
   Reporter& reporter_;
   std::stop_token stop_;

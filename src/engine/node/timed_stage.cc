@@ -4,6 +4,7 @@
 #include "engine/node/emulated_twin.h"
 #include "engine/node/gpu_timing.h"
 #include "engine/node/kernel_job.h"
+#include "engine/node/locals_check.h"
 #include "engine/node/stage_clock.h"
 
 namespace assay::node {
@@ -65,8 +66,28 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
   return clock.tell(std::move(ended));
 }
 
+// The manual's names: what it calls original is the reference, or the one kernel there is.
+void KernelJob::name_ranges() {
+  if (!runners_.are_profiled()) return;
+  kernel_->name_range(task_.job_id + (task_.reference ? "_custom" : "_original"));
+  if (reference_) reference_->name_range(task_.job_id + "_original");
+}
+
+void KernelJob::note_ranges() {
+  if (kernel_->range_failure().empty()) return;
+  warnings_.push_back(
+      {{"code", "no_ranges"},
+       {"message", "No profiler sees the timed runs: " + kernel_->range_failure()}});
+}
+
 KernelJob::Step KernelJob::timed_stage() {
-  if (gpu_ != nullptr) return gpu_timed_stage();
+  name_ranges();
+  Step ended = gpu_ != nullptr ? gpu_timed_stage() : emulated_timed_stage();
+  note_ranges();
+  return ended;
+}
+
+KernelJob::Step KernelJob::emulated_timed_stage() {
   StageClock clock(reporter_, "timed");
   json samples = json::array();
   json reference_samples = json::array();
@@ -134,7 +155,13 @@ InspectionRun KernelJob::inspection() {
 
 // A GPU tells little of what goes wrong on it: there a twin on the emulator is looked at.
 json KernelJob::checks_made() {
-  if (gpu_ == nullptr) return run_checks(inspection());
+  const auto with_locals = [&](json checks, RefereeSession& referee) {
+    if (wants_locals(task_)) {
+      check_locals({runners_, compiler_, referee, task_, stop_, execution_left_}, checks);
+    }
+    return checks;
+  };
+  if (gpu_ == nullptr) return with_locals(run_checks(inspection()), *referee_);
   EmulatedTwin twin(runners_, task_, stop_);
   if (auto ended = twin.load(task_, *program_)) {
     return {{"ran", false},
@@ -142,11 +169,12 @@ json KernelJob::checks_made() {
             {"findings", json::array()},
             {"notes", {"Checks run on the emulator, and there: " + ended->summary}}};
   }
-  json out = run_checks({.referee = twin.referee(),
-                         .kernel = twin.kernel(),
-                         .task = task_,
-                         .on_gpu = true,
-                         .execution_left = execution_left_});
+  json out = with_locals(run_checks({.referee = twin.referee(),
+                                     .kernel = twin.kernel(),
+                                     .task = task_,
+                                     .on_gpu = true,
+                                     .execution_left = execution_left_}),
+                         twin.referee());
   out["on"] = "emulator";
   return out;
 }

@@ -98,6 +98,39 @@ json defines_of(const json& flags) {
   return defines;
 }
 
+// What copies to variables of the emulator's device: they lie where only kernels reach. Constant
+// memory could not be written by one.
+std::string copying_kernels(const std::vector<std::string>& variables) {
+  std::string text =
+      "\n#line 1 \"assay\"\nextern \"C\" __global__ void assay_copy(char* to, const char* from, "
+      "unsigned long long bytes) {\n  for (unsigned long long i = threadIdx.x; i < bytes; i += "
+      "blockDim.x) to[i] = from[i];\n}\n";
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    text += "extern \"C\" __global__ void assay_address_" + std::to_string(i) +
+            "(unsigned long long* to) { *to = (unsigned long long)&::" + variables[i] + "; }\n";
+  }
+  return text;
+}
+
+std::string without_constant_memory(std::string text) {
+  constexpr std::string_view kConstant = "__constant__";
+  constexpr std::string_view kDevice = "  __device__";
+  for (auto at = text.find(kConstant); at != std::string::npos; at = text.find(kConstant, at)) {
+    text.replace(at, kConstant.size(), kDevice);
+  }
+  return text;
+}
+
+// Words of a C++ compiler about what CUDA's own would know: it is not the author's mistake then.
+bool is_about_cuda(const std::string& message) {
+  if (message.find("did you mean") != std::string::npos) return false;
+  for (const char* word : {"cuda", "CUDA", "'cublas", "'cudnn", "'thrust", "'cub", "'curand",
+                           "(*)(", "'__device__", "'__nv"}) {
+    if (message.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
 Ended unsupported(const std::string& what, const std::string& place) {
   return {.verdict = Verdict::unsupported,
           .summary =
@@ -179,6 +212,10 @@ std::variant<std::string, Ended> WrapperBuild::build(const json& asked) {
   }
   const source::DeviceCode device = source::device_code(cuda);
   device_ = {.source = device.text, .kernel_type = "cuda", .compiler_options = device.options};
+  if (!on_gpu() && !host.variables.empty()) {
+    device_.source =
+        without_constant_memory(std::move(device_.source)) + copying_kernels(host.variables);
+  }
   for (auto& option : device_options(asked.at("cuda_flags"))) {
     device_.compiler_options.push_back(std::move(option));
   }
@@ -190,7 +227,9 @@ std::variant<std::string, Ended> WrapperBuild::compile_host(const json& asked, s
   auto prepared = tools_.environment.prepare(tools_.runners, tools_.zygote, on_gpu(), stop_);
   if (auto* ended = std::get_if<Ended>(&prepared)) return std::move(*ended);
   const auto& environment = std::get<WrapperEnvironment::Prepared>(prepared);
+  // CUDA's compiler would hand its own to the host's; both texts are one unit here.
   json defines = defines_of(asked.at("cxx_flags"));
+  for (auto& define : defines_of(asked.at("cuda_flags"))) defines.push_back(std::move(define));
   const auto name = asked.at("name").get<std::string>();
   const std::string key =
       CompileCache::key({kAnswerFormat, environment.key, text, name, defines.dump()});
@@ -239,6 +278,11 @@ Ended WrapperBuild::refuse_host(const json& said) const {
     }
     ended.detail["diagnostics"].push_back(std::move(one));
   }
+  if (is_about_cuda(ended.summary)) {
+    ended.verdict = Verdict::unsupported;
+    ended.summary += " — if it is right, only torch's own build on a GPU has what it needs.";
+    ended.detail["missing"] = "CUDA's own compiler for the host code";
+  }
   if (!is_told) ended.summary += ": " + said.at("log").get<std::string>().substr(0, 300);
   return ended;
 }
@@ -256,7 +300,9 @@ std::string WrapperBuild::excerpt(std::size_t line) const {
 
 std::variant<Program, Ended> WrapperBuild::compile_kernels(const json& asked) {
   const auto start = Clock::now();
-  const json& names = asked.at("names");
+  json names = asked.at("names");
+  const json kernels = names;
+  for (const auto& variable : asked.at("variables")) names.push_back(variable);
   if (names.size() > kMaxKernels) {
     return Ended{.verdict = Verdict::compile_failed,
                  .summary = "It has more than " + std::to_string(kMaxKernels) + " kernels."};
@@ -269,11 +315,11 @@ std::variant<Program, Ended> WrapperBuild::compile_kernels(const json& asked) {
   for (const auto& name : device_.name_expressions) {
     if (program.lowered.contains(name)) continue;
     return Ended{.verdict = Verdict::compile_failed,
-                 .summary = "The device's compiler knows no kernel " + name.substr(0, 200) + "."};
+                 .summary = "The device's compiler knows no " + name.substr(0, 200) + "."};
   }
   if (!report_.empty()) {
     json& told = report_.back();
-    told["kernels"] = names;
+    told["kernels"] = kernels;
     told["device_compiler"] = program.compiler;
     told["device_cached"] = program.cached;
     told["device_ms"] = std::chrono::duration<double, std::milli>(Clock::now() - start).count();

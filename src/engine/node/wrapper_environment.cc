@@ -1,9 +1,6 @@
 #include "engine/node/wrapper_environment.h"
 
-#include <unistd.h>
-
-#include <atomic>
-#include <system_error>
+#include <optional>
 
 #include "engine/confinement/sha256.h"
 #include "engine/node/python_start.h"
@@ -19,19 +16,14 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kDescribeLimit{60};
 // 36 s on two cores that others used as well.
 constexpr std::chrono::seconds kPrecompileLimit{300};
-constexpr const char* kAside = ".aside-";
-// A maker that has not renamed its folder by now was killed.
-constexpr std::chrono::minutes kStale{15};
+constexpr const char* kMade = "wrapper.h.gch";
+// What could not be made (a full disk) is tried again.
+constexpr std::chrono::minutes kTryAgain{10};
 
 json include_folders(const Toolkit& toolkit) {
   json folders = json::array();
   for (const auto& folder : toolkit.include_folders) folders.push_back(folder.string());
   return folders;
-}
-
-std::string aside_name() {
-  static std::atomic<unsigned> number{0};
-  return kAside + std::to_string(::getpid()) + "-" + std::to_string(number++);
 }
 
 // What a folder is named by: the library headers as their versions say, ours and the toolkit's as
@@ -43,6 +35,9 @@ std::string key_of(const json& said, const Toolkit& toolkit, bool on_gpu) {
 }
 
 }  // namespace
+
+WrapperEnvironment::WrapperEnvironment(const fs::path& folder)
+    : keeps_(!folder.empty()), store_(folder, kMade) {}
 
 std::variant<frames::Frame, Ended> ask_host_compiler(const Runners& runners, PythonZygote& zygote,
                                                      json body, const fs::path& readable,
@@ -70,16 +65,18 @@ std::variant<WrapperEnvironment::Prepared, Ended> WrapperEnvironment::prepare(
     const Runners& runners, PythonZygote& zygote, bool on_gpu, const std::stop_token& stop) {
   const std::lock_guard lock(mutex_);
   const std::pair place{zygote.interpreter().executable, on_gpu};
-  const auto known = prepared_.find(place);
-  std::error_code ignored;
-  if (known != prepared_.end() &&
-      (known->second.folder.empty() || fs::exists(known->second.folder, ignored))) {
-    Prepared prepared = known->second;
+  const auto known = held_.find(place);
+  if (known != held_.end()) {
+    Prepared prepared = known->second.prepared;
     prepared.made_ms = 0;
-    return prepared;
+    const bool is_plain = prepared.folder.empty();
+    const bool stands = is_plain ? !keeps_ || Clock::now() - known->second.since < kTryAgain
+                                 : !store_.find(prepared.key).empty();
+    if (stands) return prepared;
   }
   auto looked = look(runners, zygote, on_gpu, stop);
-  if (const auto* prepared = std::get_if<Prepared>(&looked)) prepared_[place] = *prepared;
+  const auto* prepared = std::get_if<Prepared>(&looked);
+  if (prepared != nullptr && !stop.stop_requested()) held_[place] = {*prepared, Clock::now()};
   return looked;
 }
 
@@ -101,13 +98,9 @@ std::variant<WrapperEnvironment::Prepared, Ended> WrapperEnvironment::look(
     if (!missing.empty()) return lacks(missing);
     Prepared prepared{.key = key_of(said, runners.toolkit(), on_gpu),
                       .compiler = said.at("compiler").get<std::string>()};
-    std::error_code error;
-    const fs::path folder = folder_ / prepared.key;
-    if (folder_.empty()) {
+    if (!keeps_) {
       prepared.note = "there is no state folder";
-    } else if (fs::exists(folder / "wrapper.h.gch", error)) {
-      prepared.folder = folder;
-    } else {
+    } else if (prepared.folder = store_.find(prepared.key); prepared.folder.empty()) {
       make(prepared, runners, zygote, on_gpu, stop);
     }
     return prepared;
@@ -117,42 +110,31 @@ std::variant<WrapperEnvironment::Prepared, Ended> WrapperEnvironment::look(
 void WrapperEnvironment::make(Prepared& prepared, const Runners& runners, PythonZygote& zygote,
                               bool on_gpu, const std::stop_token& stop) {
   const auto start = Clock::now();
-  std::error_code error;
-  const fs::path aside = folder_ / aside_name();
-  fs::create_directories(aside, error);
-  tidy();
-  if (error) {
-    prepared.note = error.message();
+  auto begun = store_.begin(prepared.key, stop);
+  if (const auto* why = std::get_if<std::string>(&begun)) {
+    prepared.note = *why;
     return;
   }
+  const auto& making = std::get<WrapperStore::Making>(begun);
+  // Another server may have been first.
+  prepared.folder = store_.find(prepared.key);
+  if (!prepared.folder.empty()) return;
   auto answer = ask_host_compiler(runners, zygote,
                                   {{"type", "precompile"},
                                    {"headers", wrapper_headers()},
-                                   {"folder", aside.string()},
+                                   {"folder", making.aside().string()},
                                    {"on_gpu", on_gpu}},
-                                  {}, aside, kPrecompileLimit, stop);
+                                  {}, making.aside(), kPrecompileLimit, stop);
   const auto* frame = std::get_if<frames::Frame>(&answer);
   if (frame == nullptr) {
     prepared.note = std::get<Ended>(answer).summary;
   } else if (!frame->body.value("ok", false)) {
     prepared.note = frame->body.value("log", std::string("it failed")).substr(0, 500);
   } else {
-    const fs::path folder = folder_ / prepared.key;
-    fs::rename(aside, folder, error);
-    // Another server may have been first.
-    if (fs::exists(folder / "wrapper.h.gch", error)) prepared.folder = folder;
+    prepared.folder = store_.keep(making, prepared.key);
+    if (prepared.folder.empty()) prepared.note = "what was made could not be kept";
   }
-  fs::remove_all(aside, error);
   prepared.made_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-void WrapperEnvironment::tidy() const {
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder_, error)) {
-    if (!entry.path().filename().string().starts_with(kAside)) continue;
-    const auto age = fs::file_time_type::clock::now() - entry.last_write_time(error);
-    if (!error && age > kStale) fs::remove_all(entry.path(), error);
-  }
 }
 
 }  // namespace assay::node

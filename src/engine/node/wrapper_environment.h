@@ -1,13 +1,12 @@
 // The headers that host halves of torch_cuda sources are compiled with, compiled ahead: once per
-// interpreter, compiler, flags and device, in a folder named by all of that, and used by every
-// server on the same state folder. Half a gigabyte and half a minute each; without space or
-// permission there is none, and compiling takes as long as the headers do.
-//
-//   FOLDER/<key>/wrapper.h, …, wrapper.h.gch        made aside and renamed, never changed
+// interpreter, compiler, flags and device, in a folder named by all of that (wrapper_store.h), and
+// used by every server on the same state folder. Half a gigabyte and half a minute each; without
+// space or permission there is none for a while, and compiling takes as long as the headers do.
 //
 // Any thread; a second one that needs the same headers waits for the first.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -20,6 +19,7 @@
 #include "engine/node/ended.h"
 #include "engine/node/python_zygote.h"
 #include "engine/node/runners.h"
+#include "engine/node/wrapper_store.h"
 
 namespace assay::node {
 
@@ -34,7 +34,7 @@ class WrapperEnvironment {
   };
 
   // An empty folder keeps nothing.
-  explicit WrapperEnvironment(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  explicit WrapperEnvironment(const std::filesystem::path& folder);
 
   // For one half; or what is missing.
   [[nodiscard]] std::variant<Prepared, Ended> prepare(const Runners& runners, PythonZygote& zygote,
@@ -45,12 +45,15 @@ class WrapperEnvironment {
                                                    bool on_gpu, const std::stop_token& stop);
   void make(Prepared& prepared, const Runners& runners, PythonZygote& zygote, bool on_gpu,
             const std::stop_token& stop);
-  void tidy() const;
-
-  const std::filesystem::path folder_;
+  struct Held {
+    Prepared prepared{};
+    std::chrono::steady_clock::time_point since{};
+  };
+  const bool keeps_;
+  const WrapperStore store_;
   std::mutex mutex_{};
   // By interpreter, and whether for a device.
-  std::map<std::pair<std::string, bool>, Prepared> prepared_{};
+  std::map<std::pair<std::string, bool>, Held> held_{};
 };
 
 // One question to a confined process that compiles, and runs nothing of the user's. `writable`: a

@@ -122,10 +122,12 @@ struct LaunchConfig {
     int (*)(Address, std::size_t, std::size_t, std::uint64_t, unsigned long long))                 \
   X(MemUnmap, "cuMemUnmap", int (*)(Address, std::size_t))                                         \
   X(MemSetAccess, "cuMemSetAccess", int (*)(Address, std::size_t, const void*, std::size_t))       \
-  X(MemcpyHtoD, "cuMemcpyHtoD_v2", int (*)(Address, const void*, std::size_t))                     \
+  X(MemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", int (*)(Address, const void*, std::size_t, Handle))   \
   X(MemcpyDtoH, "cuMemcpyDtoH_v2", int (*)(void*, Address, std::size_t))                           \
   X(MemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", int (*)(Address, Address, std::size_t, Handle))       \
   X(MemsetD32Async, "cuMemsetD32Async", int (*)(Address, unsigned, std::size_t, Handle))           \
+  X(MemsetD8Async, "cuMemsetD8Async", int (*)(Address, unsigned char, std::size_t, Handle))        \
+  X(MemsetD16Async, "cuMemsetD16Async", int (*)(Address, unsigned short, std::size_t, Handle))     \
   X(ModuleLoadData, "cuModuleLoadData", int (*)(Handle*, const void*))                             \
   X(ModuleUnload, "cuModuleUnload", int (*)(Handle))                                               \
   X(ModuleGetFunction, "cuModuleGetFunction", int (*)(Handle*, Handle, const char*))               \

@@ -19,6 +19,7 @@
 #include "engine/posix/descriptor.h"
 #include "engine/runner/cupti.h"
 #include "engine/runner/nvml.h"
+#include "engine/runner/sequence.h"
 
 namespace assay::runner {
 
@@ -55,6 +56,7 @@ struct TimingPlan {
   std::vector<TimedRun> runs{};
   std::uint32_t warmups = 1;
   std::chrono::nanoseconds wall{0};  // beyond this a run counts as one that never ends
+  bool tell_state = false;           // of the device, which takes milliseconds to ask
 };
 
 struct Timed {
@@ -62,7 +64,7 @@ struct Timed {
   std::vector<double> samples_ns{};   // one per run of the plan; of a graph one per repetition
   std::uint32_t launches = 1;         // of a graph: N
   std::optional<double> clock_mhz{};  // of the multiprocessors, over the whole measurement
-  GpuState state{};                   // of the device, right after the measurement
+  GpuState state{};                   // of the device, during it, if that was asked for
   double event_overhead_ns = 0;       // between two events with nothing in between
   std::string note{};                 // why there are no samples
 };
@@ -136,6 +138,18 @@ class Device {
   [[nodiscard]] virtual Timed time(const TimedLaunch& /*launch*/, const TimingPlan& /*plan*/) {
     return {};
   }
+
+  // A sequence instead of a program: until the next load() or load_sequence(), launch() and time()
+  // are for nobody, and stage() and reload() are its. "" or why the device does not take it.
+  [[nodiscard]] virtual std::string load_sequence(Sequence&& /*sequence*/) {
+    return "this device runs one kernel at a time";
+  }
+  // Runs it once on the arena and on scratch of zeros.
+  [[nodiscard]] virtual emulator::Outcome run_sequence(Arena& /*arena*/,
+                                                       const emulator::Budget& /*budget*/) {
+    return {.ending = emulator::Ending::unsupported};
+  }
+  [[nodiscard]] virtual Timed time_sequence(const TimingPlan& /*plan*/) { return {}; }
 };
 
 // Host memory at an address of the device's choice.

@@ -7,6 +7,7 @@
 #include "engine/contract/payload.h"
 #include "engine/judge/comparison.h"
 #include "engine/judge/poison.h"
+#include "engine/judge/precision.h"
 #include "engine/judge/strided.h"
 #include "engine/judge/weak_oracle.h"
 #include "engine/runner/judged_output.h"
@@ -175,6 +176,10 @@ json Examination::expect() {
   return {{"findings", behaviour(arena, nullptr)}};
 }
 
+void Examination::expect_in_double(Part part) {
+  in_double_[current_->trial][part] = keep(take_arena());
+}
+
 void Examination::expect_always(const json& outputs) {
   Kept kept;
   for (const auto& placement : layout_.placements) {
@@ -218,6 +223,24 @@ json Examination::judge_output(const Placement& placement, const Bytes& got) con
   return out;
 }
 
+json Examination::judge_precision(const Placement& placement, const Bytes& got) const {
+  const auto exact = in_double_.find(current_->trial);
+  const auto expected = expected_.find(current_->trial);
+  if (exact == in_double_.end() || expected == expected_.end()) return nullptr;
+  const Bytes& high = exact->second.at(Part::high).outputs.at(placement.arg_index);
+  const Bytes& low = exact->second.at(Part::low).outputs.at(placement.arg_index);
+  const Bytes& reference = expected->second.outputs.at(placement.arg_index);
+  const TensorSpec& tensor = spec(placement);
+  const auto precision =
+      judge::precision_of({.high = high, .low = low}, reference, got, tensor.dtype);
+  if (!precision) return nullptr;
+  const auto tolerance =
+      judge::tolerance_in_force(tensor.dtype, tensor.tolerance, caller_tolerance_);
+  const bool same =
+      judge::compare(high, reference, tensor.dtype, tensor.shape, tolerance.value).equal;
+  return describe(*precision, same);
+}
+
 // An element that neither run wrote holds poison both times, each time another: no difference.
 bool Examination::differs(const Placement& placement, const Kept& before, const Bytes& now) const {
   Bytes then = before.outputs.at(placement.arg_index);
@@ -243,6 +266,13 @@ json Examination::check() {
     const Bytes& bytes = got.outputs.at(placement.arg_index);
     json judged = judge_output(placement, bytes);
     ok = ok && judged["ok"].get<bool>();
+    if (json precision = judge_precision(placement, bytes); !precision.is_null()) {
+      if (is_lost(precision)) {
+        findings.push_back(
+            {{"check", "precision"}, {"tensor", arg(placement).name}, {"precision", precision}});
+      }
+      judged["precision"] = std::move(precision);
+    }
     told.push_back(std::move(judged));
     if (before != given_.end() && differs(placement, before->second, bytes)) {
       findings.push_back({{"check", "repeat_differs"}, {"tensor", arg(placement).name}});

@@ -28,7 +28,9 @@ class Examination final : public Examiner {
   [[nodiscard]] posix::Descriptor fill(std::uint32_t trial, std::uint32_t slot) override;
   void take_inputs(posix::Descriptor given) override;
   void select(std::uint32_t slot) override { current_ = &turns_.at(slot); }
+  void count_as(std::uint32_t trial) override { current_->trial = trial; }
   [[nodiscard]] nlohmann::json expect() override;
+  void expect_in_double(Part part) override;
   [[nodiscard]] nlohmann::json check() override;
   [[nodiscard]] nlohmann::json weak_oracle() override;
 
@@ -72,6 +74,9 @@ class Examination final : public Examiner {
                              const Bytes& now) const;
   [[nodiscard]] nlohmann::json judge_output(const contract::Placement& placement,
                                             const Bytes& got) const;
+  // What is known of this trial's reference in double; null if nothing is.
+  [[nodiscard]] nlohmann::json judge_precision(const contract::Placement& placement,
+                                               const Bytes& got) const;
 
   contract::Contract contract_;
   contract::ToleranceRequest caller_tolerance_;
@@ -81,8 +86,9 @@ class Examination final : public Examiner {
   Turn* current_ = nullptr;
   std::uint32_t fills_ = 0;
   std::map<std::uint32_t, Kept> expected_{};  // by trial
-  std::optional<Kept> always_{};              // what is expected of trials to come
-  std::map<std::uint32_t, Kept> given_{};     // by the candidate, when it first ran a trial
+  std::map<std::uint32_t, std::map<Part, Kept>> in_double_{};
+  std::optional<Kept> always_{};           // what is expected of trials to come
+  std::map<std::uint32_t, Kept> given_{};  // by the candidate, when it first ran a trial
 };
 
 }  // namespace assay::runner

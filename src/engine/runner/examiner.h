@@ -6,6 +6,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "engine/contract/layout.h"
 #include "engine/posix/descriptor.h"
@@ -33,10 +34,20 @@ class Examiner {
   virtual void take_inputs(posix::Descriptor given) = 0;
   // Throws std::out_of_range for a slot that was never filled.
   virtual void select(std::uint32_t slot) = 0;
+  // The run that is selected counts as one of another trial from now on: what it left is held
+  // against that one's answers, which tells whether they differ at all.
+  virtual void count_as(std::uint32_t trial) = 0;
 
   // The outputs now in the arena are what the candidate must produce for this trial. Also says how
   // the reference itself behaved: guards, inputs, unwritten elements. {findings}
   [[nodiscard]] virtual nlohmann::json expect() = 0;
+
+  // The outputs now in the arena are one part of what the reference gives for this trial when it
+  // computes in double (see judge/precision.h), which check() tells of from then on.
+  enum class Part { high, low };
+  virtual void expect_in_double(Part /*part*/) {
+    throw std::runtime_error("what was computed in double is looked at on the host only");
+  }
 
   // Judges the outputs now in the arena: against what is expected for the trial if there is
   // anything, and against what the candidate itself gave for the same inputs before.

@@ -9,8 +9,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long a wait polls without pause: most kernels are done by then.
-constexpr std::chrono::microseconds kSpin{300};
+// How long a wait polls without pause: a batch of timed runs is done by then. A pause lasts twice
+// as long as it says, and the device idles meanwhile.
+constexpr std::chrono::microseconds kSpin{3'000};
 constexpr std::chrono::microseconds kPause{50};
 constexpr std::size_t kPrintfBytes = 1U << 20;
 

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "engine/runner/cuda_driver.h"
@@ -30,6 +32,12 @@ class GpuContext {
 
   // Waits until all work of the stream has ended. kNotReady: it had not by then.
   [[nodiscard]] int wait(std::chrono::steady_clock::time_point until) const;
+
+  // A copy in the stream's order; `from` is the caller's again on return. cuMemcpyHtoD would return
+  // before its last bytes have arrived, and what the stream does next would not wait for them.
+  [[nodiscard]] int copy_in(cuda::Address to, std::span<const std::byte> from) const {
+    return driver_.MemcpyHtoDAsync(to, from.data(), from.size(), stream_);
+  }
 
   // A stamp of time and clock cycles of one multiprocessor, written when the stream comes to it.
   // Two of them give the clock in between. Nothing if the driver can compile no PTX.

@@ -6,11 +6,13 @@
 
 #include <array>
 #include <cstdio>
+#include <future>
 
 #include "engine/posix/descriptor.h"
 #include "engine/runner/device.h"
 #include "engine/runner/gpu_launch.h"
 #include "engine/runner/gpu_mapping.h"
+#include "engine/runner/gpu_sequence.h"
 #include "engine/runner/gpu_timer.h"
 #include "engine/runner/l2_flush.h"
 
@@ -101,6 +103,30 @@ class MappedArena final : public Arena {
   std::size_t size_;
 };
 
+// The program's one kernel, as it is timed.
+class OneLaunch final : public GpuWork {
+ public:
+  OneLaunch(const GpuContext& context, cuda::Handle function, const TimedLaunch& launch)
+      : context_(context), function_(function), launch_(launch) {}
+  [[nodiscard]] int queue(cuda::Address place) const override {
+    return queue_launch(context_, function_, launch_.launch,
+                        placed(launch_.launch.parameters, launch_.pointer_offsets, place));
+  }
+
+ private:
+  const GpuContext& context_;
+  cuda::Handle function_;
+  const TimedLaunch& launch_;
+};
+
+// What a place of this sequence needs beside the arena itself.
+std::uint64_t sequence_room(const GpuSequence& work,
+                            const std::vector<std::unique_ptr<Arena>>& arenas) {
+  const std::uint64_t wanted = work.sequence().memory_bytes;
+  const std::uint64_t arena = arenas.empty() ? 0 : arenas.front()->size();
+  return wanted > arena ? wanted - arena : 0;
+}
+
 class GpuDevice final : public Device {
  public:
   GpuDevice() : timer_(context_) {
@@ -109,6 +135,7 @@ class GpuDevice final : public Device {
   }
 
   Loaded load(const ProgramText& program) override {
+    sequence_.reset();
     auto parsed = emulator::Module::parse(program.ptx);
     if (const auto* error = std::get_if<emulator::ParseError>(&parsed)) return *error;
     // What came without machine code the driver assembles.
@@ -141,24 +168,14 @@ class GpuDevice final : public Device {
         Clock::now() + (budget.wall.count() > 0 ? budget.wall : std::chrono::hours(1));
     const auto host = arena.bytes();
     if (!host.empty()) {
-      driver.check(driver.MemcpyHtoD(arena.address(), host.data(), host.size()), "inputs");
+      driver.check(context_.copy_in(arena.address(), host), "inputs");
     }
     const CapturedOutput output;
     driver.check(driver.EventRecord(start_, context_.stream()), "cuEventRecord");
     int result = queue_launch(context_, function, launch, launch.parameters);
     if (result == cuda::kSuccess) result = driver.EventRecord(stop_, context_.stream());
-    if (result == cuda::kSuccess) result = context_.wait(until);
-    if (result != cuda::kNotReady) {
-      // Hands over what the kernel printed, also before a fault.
-      const int synchronised = driver.CtxSynchronize();
-      if (result == cuda::kSuccess) result = synchronised;
-    }
-    Outcome outcome = outcome_of(context_, result);
-    output.take(budget.printf_bytes, outcome);
+    Outcome outcome = concluded(result, until, output, budget);
     if (outcome.ending != Ending::completed) return outcome;
-    float milliseconds = 0;
-    driver.check(driver.EventElapsedTime(&milliseconds, start_, stop_), "cuEventElapsedTime");
-    outcome.wall = std::chrono::nanoseconds(static_cast<std::int64_t>(milliseconds * 1e6F));
     if (!host.empty()) {
       driver.check(driver.MemcpyDtoH(host.data(), arena.address(), host.size()), "outputs");
     }
@@ -166,6 +183,11 @@ class GpuDevice final : public Device {
   }
 
   void reload() override {
+    if (sequence_) {
+      const std::string failure = sequence_->reload();
+      if (!failure.empty()) throw std::runtime_error("the sequence was loaded before: " + failure);
+      return;
+    }
     if (!has_variables_) return;
     const int result = load_module();
     if (result != cuda::kSuccess) throw cuda::DriverError(result, "the module was loaded before");
@@ -174,6 +196,7 @@ class GpuDevice final : public Device {
   bool reset() override {
     const auto& driver = context_.driver();
     timer_.scrub();
+    sequence_.reset();
     if (module_ != nullptr) driver.check(driver.ModuleUnload(module_), "cuModuleUnload");
     module_ = nullptr;
     cubin_.clear();
@@ -195,7 +218,7 @@ class GpuDevice final : public Device {
     before.reserve(std::max<std::size_t>(arena.size(), 1));
     const auto host = arena.bytes();
     if (!host.empty()) {
-      driver.check(driver.MemcpyHtoD(arena.address(), host.data(), host.size()), "inputs");
+      driver.check(context_.copy_in(arena.address(), host), "inputs");
     }
     driver.check(driver.MemcpyDtoDAsync(before.address(), arena.address(), arena.size(), stream),
                  "inputs");
@@ -224,18 +247,87 @@ class GpuDevice final : public Device {
     return profiled;
   }
   std::uint32_t stage(std::vector<std::unique_ptr<Arena>>&& arenas, std::uint32_t places) override {
-    return timer_.stage(std::move(arenas), places);
+    return timer_.stage(std::move(arenas), places,
+                        sequence_ ? sequence_room(*sequence_, arenas) : 0);
   }
   Timed time(const TimedLaunch& launch, const TimingPlan& plan) override {
     cuda::Handle function = nullptr;
     if (auto refused = prepare(launch.launch, function)) return {.outcome = *refused};
+    return timed(OneLaunch(context_, function, launch), plan);
+  }
+
+  std::string load_sequence(Sequence&& sequence) override {
+    sequence_.emplace(context_, std::move(sequence));
+    std::string failure = sequence_->load();
+    if (!failure.empty()) sequence_.reset();
+    return failure;
+  }
+
+  Outcome run_sequence(Arena& arena, const emulator::Budget& budget) override {
+    const auto& driver = context_.driver();
+    const cuda::Handle stream = context_.stream();
+    const auto until =
+        Clock::now() + (budget.wall.count() > 0 ? budget.wall : std::chrono::hours(1));
+    GpuMemory memory(context_);
+    memory.reserve(std::max<std::size_t>(sequence_->sequence().memory_bytes, arena.size()));
+    const auto host = arena.bytes();
+    driver.check(host.empty() ? driver.MemcpyDtoDAsync(memory.address(), arena.address(),
+                                                       arena.size(), stream)
+                              : context_.copy_in(memory.address(), host),
+                 "inputs");
+    driver.check(sequence_->clear_scratch(memory.address()), "scratch");
+    const CapturedOutput output;
+    driver.check(driver.EventRecord(start_, stream), "cuEventRecord");
+    int result = sequence_->queue(memory.address());
+    if (result == cuda::kSuccess) result = driver.EventRecord(stop_, stream);
+    Outcome outcome = concluded(result, until, output, budget);
+    if (outcome.ending != Ending::completed) return outcome;
+    driver.check(host.empty() ? driver.MemcpyDtoDAsync(arena.address(), memory.address(),
+                                                       arena.size(), stream)
+                              : driver.MemcpyDtoH(host.data(), memory.address(), host.size()),
+                 "outputs");
+    // It goes back to the driver, who may give it to another.
+    driver.check(driver.MemsetD32Async(memory.address(), 0, memory.bytes() / 4, stream),
+                 "clearing");
+    driver.check(driver.CtxSynchronize(), "outputs");
+    return outcome;
+  }
+
+  Timed time_sequence(const TimingPlan& plan) override { return timed(*sequence_, plan); }
+
+ private:
+  // Waits for what was queued, if it was: how it ended, what it printed, how long it took.
+  [[nodiscard]] Outcome concluded(int result, Clock::time_point until, const CapturedOutput& output,
+                                  const emulator::Budget& budget) {
+    const auto& driver = context_.driver();
+    if (result == cuda::kSuccess) result = context_.wait(until);
+    if (result != cuda::kNotReady) {
+      // Hands over what the kernel printed, also before a fault.
+      const int synchronised = driver.CtxSynchronize();
+      if (result == cuda::kSuccess) result = synchronised;
+    }
+    Outcome outcome = outcome_of(context_, result);
+    output.take(budget.printf_bytes, outcome);
+    if (outcome.ending != Ending::completed) return outcome;
+    float milliseconds = 0;
+    driver.check(driver.EventElapsedTime(&milliseconds, start_, stop_), "cuEventElapsedTime");
+    outcome.wall = std::chrono::nanoseconds(static_cast<std::int64_t>(milliseconds * 1e6F));
+    return outcome;
+  }
+
+  [[nodiscard]] Timed timed(const GpuWork& work, const TimingPlan& plan) {
     const CapturedOutput unwanted;
-    Timed timed = timer_.time(function, launch, plan);
-    timed.state = nvml_.read();
+    // Beside the runs: as they were timed is how the device is to be described.
+    std::future<GpuState> state;
+    if (plan.tell_state) {
+      state =
+          std::async(std::launch::async | std::launch::deferred, [this] { return nvml_.read(); });
+    }
+    Timed timed = timer_.time(work, plan);
+    if (state.valid()) timed.state = state.get();
     return timed;
   }
 
- private:
   [[nodiscard]] int load_module() {
     const auto& driver = context_.driver();
     if (module_ != nullptr) driver.ModuleUnload(module_);
@@ -276,6 +368,7 @@ class GpuDevice final : public Device {
   GpuTimer timer_;
   std::string cubin_{};
   bool has_variables_ = false;
+  std::optional<GpuSequence> sequence_{};
   cuda::Handle module_ = nullptr;
   cuda::Handle start_ = nullptr;
   cuda::Handle stop_ = nullptr;

@@ -1,5 +1,6 @@
 #include "engine/runner/gpu_launch.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -23,22 +24,28 @@ Outcome fault(FaultKind kind, std::string message) {
 }  // namespace
 
 int queue_launch(const GpuContext& context, cuda::Handle function, const emulator::Launch& launch,
-                 const std::vector<std::byte>& parameters) {
-  std::vector<std::byte> block = parameters;
+                 std::vector<std::byte> block, std::span<const LaunchTrait> traits) {
   std::size_t bytes = block.size();
   std::array<void*, 5> extra{kBufferPointer, block.data(), kBufferSize, &bytes, nullptr};
   const auto& grid = launch.grid;
   const auto& threads = launch.block;
-  if (launch.cooperative) {
-    cuda::LaunchAttribute together{.id = cuda::LaunchAttribute::kCooperative};
-    together.value[0] = 1;
+  if (launch.cooperative || !traits.empty()) {
+    std::vector<cuda::LaunchAttribute> attributes;
+    for (const auto& trait : traits) {
+      attributes.push_back({.id = trait.id});
+      std::copy(trait.value.begin(), trait.value.end(), attributes.back().value.begin());
+    }
+    if (launch.cooperative) {
+      attributes.push_back({.id = cuda::LaunchAttribute::kCooperative});
+      attributes.back().value[0] = 1;
+    }
     const cuda::LaunchConfig config{
         .grid = {grid.x, grid.y, grid.z},
         .block = {threads.x, threads.y, threads.z},
         .shared_bytes = static_cast<unsigned>(launch.dynamic_shared_bytes),
         .stream = context.stream(),
-        .attributes = &together,
-        .attribute_count = 1};
+        .attributes = attributes.data(),
+        .attribute_count = static_cast<unsigned>(attributes.size())};
     return context.driver().LaunchKernelEx(&config, function, nullptr,
                                            bytes == 0 ? nullptr : extra.data());
   }

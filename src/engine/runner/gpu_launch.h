@@ -2,17 +2,20 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "engine/emulator/emulator.h"
 #include "engine/runner/gpu_context.h"
+#include "engine/runner/sequence.h"
 
 namespace assay::runner {
 
-// Queues it; answers the driver's result. `parameters` is the whole parameter block.
+// Queues it; answers the driver's result. `parameters` is the whole parameter block; `traits` go to
+// the driver as they are.
 [[nodiscard]] int queue_launch(const GpuContext& context, cuda::Handle function,
-                               const emulator::Launch& launch,
-                               const std::vector<std::byte>& parameters);
+                               const emulator::Launch& launch, std::vector<std::byte> parameters,
+                               std::span<const LaunchTrait> traits = {});
 
 // A driver's result as the end of a kernel's run: its own faults are told apart by name. Throws
 // cuda::DriverError for results that no kernel can bring about.

@@ -100,8 +100,7 @@ class GpuSpace final : public DeviceSpace {
 
   void copy_in(DeviceAddress to, std::span<const std::byte> from) override {
     if (from.empty()) return;
-    finish();  // the copy is ordered with nothing else
-    driver().check(driver().MemcpyHtoD(to, from.data(), from.size()), "copying in");
+    driver().check(context_.copy_in(to, from), "copying in");
   }
   void copy_out(std::span<std::byte> to, DeviceAddress from) override {
     if (to.empty()) return;

@@ -13,7 +13,7 @@ using std::chrono::nanoseconds;
 
 // Runs queued before the host waits: their preparation keeps the device busy while the host queues
 // the next, so that no launch latency stands between a run's two events.
-constexpr std::size_t kBatch = 8;
+constexpr std::size_t kBatch = 32;
 constexpr std::size_t kOverheadPairs = 32;
 // A graph of N launches lasts about this long: far above an event's resolution of 0.5 us.
 constexpr double kGraphTargetNs = 400'000;
@@ -34,6 +34,7 @@ double median(std::vector<double> values) {
 
 GpuTimer::GpuTimer(GpuContext& context) : context_(context), flush_(context) {
   const auto& driver = context_.driver();
+  flush_.assemble();  // ahead of the job that will use it
   for (std::size_t i = 0; i < std::max(kBatch, kOverheadPairs); ++i) {
     EventPair pair;
     driver.check(driver.EventCreate(&pair.start, 0), "cuEventCreate");
@@ -49,7 +50,8 @@ GpuTimer::~GpuTimer() {
   }
 }
 
-std::uint32_t GpuTimer::stage(std::vector<std::unique_ptr<Arena>>&& arenas, std::uint32_t places) {
+std::uint32_t GpuTimer::stage(std::vector<std::unique_ptr<Arena>>&& arenas, std::uint32_t places,
+                              std::uint64_t scratch_bytes) {
   const auto& driver = context_.driver();
   arenas_ = std::move(arenas);
   while (contents_.size() < arenas_.size()) contents_.emplace_back(context_);
@@ -61,10 +63,11 @@ std::uint32_t GpuTimer::stage(std::vector<std::unique_ptr<Arena>>&& arenas, std:
     const auto host = arena.bytes();
     driver.check(host.empty()
                      ? driver.MemcpyDtoDAsync(to, arena.address(), arena.size(), context_.stream())
-                     : driver.MemcpyHtoD(to, host.data(), host.size()),
+                     : context_.copy_in(to, host),
                  "staging");
   }
-  make_places(arenas_.empty() ? 1 : arenas_.front()->size(), std::max(places, 1U));
+  const std::size_t arena_bytes = arenas_.empty() ? 1 : arenas_.front()->size();
+  make_places(arena_bytes + scratch_bytes, std::max(places, 1U));
   driver.check(context_.wait(Clock::now() + kStagingLimit), "staging");
   return static_cast<std::uint32_t>(places_.size());
 }
@@ -107,18 +110,12 @@ void GpuTimer::make_places(std::size_t bytes, std::uint32_t wished) {
 // the measurement.
 class GpuTimer::Measurement {
  public:
-  Measurement(GpuTimer& timer, cuda::Handle function, const TimedLaunch& launch,
-              const TimingPlan& plan)
+  Measurement(GpuTimer& timer, const GpuWork& work, const TimingPlan& plan)
       : timer_(timer),
         context_(timer.context_),
         driver_(context_.driver()),
-        function_(function),
-        launch_(launch),
-        plan_(plan) {
-    for (const auto& place : timer_.places_) {
-      blocks_.push_back(placed(launch.launch.parameters, launch.pointer_offsets, place.address()));
-    }
-  }
+        work_(work),
+        plan_(plan) {}
 
   Timed carry_out() {
     measure_overhead();
@@ -144,15 +141,17 @@ class GpuTimer::Measurement {
 
   // Puts a run's contents where it will work.
   [[nodiscard]] int restore(const TimedRun& run) const {
-    return driver_.MemcpyDtoDAsync(timer_.places_.at(run.place).address(),
-                                   timer_.contents_.at(run.content).address(),
-                                   timer_.arenas_.at(run.content)->size(), context_.stream());
+    const cuda::Address place = timer_.places_.at(run.place).address();
+    const int copied =
+        driver_.MemcpyDtoDAsync(place, timer_.contents_.at(run.content).address(),
+                                timer_.arenas_.at(run.content)->size(), context_.stream());
+    return copied == cuda::kSuccess ? work_.clear_scratch(place) : copied;
   }
 
   [[nodiscard]] int flush() { return timer_.flush_.queue(); }
 
   [[nodiscard]] int launch(std::uint32_t place) const {
-    return queue_launch(context_, function_, launch_.launch, blocks_.at(place));
+    return work_.queue(timer_.places_.at(place).address());
   }
 
   [[nodiscard]] int launch_between(const EventPair& events, std::uint32_t place) const {
@@ -262,7 +261,7 @@ class GpuTimer::Measurement {
   [[nodiscard]] bool capture(Graph& graph, std::uint32_t launches) {
     int result = driver_.StreamBeginCapture(context_.stream(), kRelaxedCapture);
     for (std::uint32_t i = 0; i < launches && result == 0; ++i) {
-      result = launch(i % static_cast<std::uint32_t>(blocks_.size()));
+      result = launch(i % static_cast<std::uint32_t>(timer_.places_.size()));
     }
     const int ended = driver_.StreamEndCapture(context_.stream(), &graph.graph);
     if (result == 0) result = ended;
@@ -311,17 +310,15 @@ class GpuTimer::Measurement {
   GpuTimer& timer_;
   GpuContext& context_;
   const cuda::Driver& driver_;
-  cuda::Handle function_;
-  const TimedLaunch& launch_;
+  const GpuWork& work_;
   const TimingPlan& plan_;
-  std::vector<std::vector<std::byte>> blocks_{};  // the parameter block for each place
   double typical_ns_ = 0;
   std::string graph_failure_{};
   Timed timed_{};
 };
 
-Timed GpuTimer::time(cuda::Handle function, const TimedLaunch& launch, const TimingPlan& plan) {
-  return Measurement(*this, function, launch, plan).carry_out();
+Timed GpuTimer::time(const GpuWork& work, const TimingPlan& plan) {
+  return Measurement(*this, work, plan).carry_out();
 }
 
 }  // namespace assay::runner

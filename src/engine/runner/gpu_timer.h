@@ -1,4 +1,4 @@
-// Times a kernel on a GPU: events around each run, nothing subtracted, the device kept busy while
+// Times work on a GPU: events around each run, nothing subtracted, the device kept busy while
 // the host queues. Every run begins with fresh contents at an address that the plan chooses, so
 // that neither a pointer nor what it points to says which run it is; runs that the plan keeps are
 // handed back to be examined.
@@ -16,6 +16,18 @@
 
 namespace assay::runner {
 
+// What is timed: queued on the context's stream, at whatever place.
+class GpuWork {
+ public:
+  GpuWork() = default;
+  virtual ~GpuWork() = default;
+  GpuWork(const GpuWork&) = delete;
+  GpuWork& operator=(const GpuWork&) = delete;
+  // Both answer the driver's result. Scratch is what lies behind the arena, cleared before a run.
+  [[nodiscard]] virtual int queue(cuda::Address place) const = 0;
+  [[nodiscard]] virtual int clear_scratch(cuda::Address /*place*/) const { return cuda::kSuccess; }
+};
+
 class GpuTimer {
  public:
   explicit GpuTimer(GpuContext& context);
@@ -25,15 +37,15 @@ class GpuTimer {
 
   // Contents for the runs to begin with, and written to by kept runs. Answers how many places
   // there are to work in: as many as wished unless memory is short. Throws cuda::DriverError when
-  // the device has not even the memory for one place beside the contents.
+  // the device has not even the memory for one place beside the contents. A place has
+  // `scratch_bytes` behind its arena.
   [[nodiscard]] std::uint32_t stage(std::vector<std::unique_ptr<Arena>>&& arenas,
-                                    std::uint32_t places);
+                                    std::uint32_t places, std::uint64_t scratch_bytes = 0);
 
   // Forgets what was staged; the memory is cleared before the driver may give it to another.
   void scrub();
 
-  [[nodiscard]] Timed time(cuda::Handle function, const TimedLaunch& launch,
-                           const TimingPlan& plan);
+  [[nodiscard]] Timed time(const GpuWork& work, const TimingPlan& plan);
 
  private:
   struct EventPair {

@@ -71,6 +71,8 @@ emulator::Inspection decode_inspection(const json& order) {
       wanted.races = true;
     } else if (name == "initialised") {
       wanted.initialised = true;
+    } else if (name == "locals") {
+      wanted.locals = true;
     } else if (name == "barriers") {
       wanted.barriers = true;
     } else if (name == "numbers") {

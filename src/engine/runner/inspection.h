@@ -8,8 +8,8 @@
 
 namespace assay::runner {
 
-// {inspect: ["races", "initialised", "barriers", "numbers", "counters"], checked_blocks}; throws on
-// another word.
+// {inspect: ["races", "initialised", "locals", "barriers", "numbers", "counters"], checked_blocks};
+// throws on another word.
 [[nodiscard]] emulator::Inspection decode_inspection(const nlohmann::json& order);
 
 [[nodiscard]] nlohmann::json describe_place(const emulator::SourceLine& where);

@@ -56,6 +56,27 @@ json describe(const judge::Comparison& comparison) {
   return out;
 }
 
+json describe(const judge::Precision& precision, bool same) {
+  if (!same) {
+    return {{"unusable",
+             "in double the reference differs from itself by more than the tolerance: it draws "
+             "random numbers, or its inputs amplify the last bit"}};
+  }
+  return {{"error", number(precision.error)},
+          {"max_error", number(precision.max_error)},
+          {"reference_error", number(precision.reference_error)},
+          {"reference_max_error", number(precision.reference_max_error)},
+          {"rounding_error", number(precision.rounding_error)},
+          {"ratio", number(precision.ratio)},
+          {"elements", precision.elements}};
+}
+
+bool is_lost(const json& precision) {
+  const auto ratio = precision.find("ratio");
+  return ratio != precision.end() &&
+         (!ratio->is_number() || ratio->get<double>() > judge::kMostRatio);
+}
+
 bool is_poisoned(const contract::Arg& argument) {
   const contract::TensorSpec& tensor = *argument.tensor_spec;
   return argument.role == contract::Role::output && !tensor.init && !tensor.data;

@@ -7,6 +7,7 @@
 
 #include "engine/contract/contract.h"
 #include "engine/judge/comparison.h"
+#include "engine/judge/precision.h"
 
 namespace assay::runner {
 
@@ -19,5 +20,11 @@ namespace assay::runner {
 
 // What a comparison adds to it.
 [[nodiscard]] nlohmann::json describe(const judge::Comparison& comparison);
+
+// {error, max_error, reference_error, reference_max_error, rounding_error, ratio, elements}, or why
+// they say nothing: `same` is whether the reference in double is the reference, within tolerance.
+[[nodiscard]] nlohmann::json describe(const judge::Precision& precision, bool same);
+// Whether what that tells speaks against the output.
+[[nodiscard]] bool is_lost(const nlohmann::json& precision);
 
 }  // namespace assay::runner

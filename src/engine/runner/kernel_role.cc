@@ -5,17 +5,22 @@
 //                      kernel: wanted name or ""; arguments without values
 //   ← {type: "loaded", kernels, kernel, misfits, unsupported}
 //     or {type: "unloadable", ptx_line, message, where}
+//   → {type: "load_sequence", …} (sequence.h) instead: run, stage and time are then of all its
+//   steps,
+//      and what a frame says of launch and arguments is nobody's
+//   ← {type: "loaded_sequence", has_variables} or {type: "unloadable", message}
 //   → {type: "run", grid, block, shared_bytes, arguments, budget, arena_bytes, on_device?,
-//      inspect?: [what]} + arena
-//   ← {type: "ran", ending, message, fault, counters, printf, printf_truncated, elapsed_ns},
+//      inspect?: [what], range?} + arena            range: what a profiler calls it (nvtx.h)
+//   ← {type: "ran", ending, message, fault, counters, printf, printf_truncated, elapsed_ns,
+//      range_failure?},
 //      and of an inspection {findings, notes, profile?}
 // and on a device with a clock:
 //   → {type: "stage", arena_bytes, places, on_device?} + arenas
 //   ← {type: "staged", places} or {type: "unstaged", message}
 //   → {type: "time", grid, block, shared_bytes, arguments, view, runs: [[place, content, keep]],
-//      warmups, wall_ns}
+//      warmups, wall_ns, fresh_module, tell_state?, range?}
 //   ← {type: "timed", ending, message, fault, samples_ns, launches, clock_mhz, event_overhead_ns,
-//      state, note}; the arenas of kept runs hold what those runs left
+//      state?, note, range_failure?}; the arenas of kept runs hold what those runs left
 //   → {type: "profile", grid, block, shared_bytes, arguments, arena_bytes, on_device?, library,
 //      metrics} + arena
 //   ← {type: "profiled", ending, message, fault, values: {metric: number}, refused, passes,
@@ -34,6 +39,7 @@
 #include "engine/runner/device.h"
 #include "engine/runner/inspection.h"
 #include "engine/runner/kernel_choice.h"
+#include "engine/runner/nvtx.h"
 #include "engine/runner/ptx_places.h"
 #include "engine/runner/role.h"
 
@@ -107,8 +113,19 @@ class Session {
  public:
   explicit Session(Device& device) : device_(device) {}
 
+  json load_sequence(const frames::Frame& request) {
+    kernel_ = nullptr;
+    Sequence sequence = decode_sequence(request.body, request.blob);
+    const bool has_variables = sequence.has_variables();
+    const std::string why = device_.load_sequence(std::move(sequence));
+    has_sequence_ = why.empty();
+    if (!has_sequence_) return {{"type", "unloadable"}, {"message", why}};
+    return {{"type", "loaded_sequence"}, {"has_variables", has_variables}};
+  }
+
   json load(const frames::Frame& request) {
     kernel_ = nullptr;
+    has_sequence_ = false;
     const std::string_view blob = request.blob;
     const auto ptx_bytes = request.body.value("ptx_bytes", blob.size());
     if (ptx_bytes > blob.size()) throw std::runtime_error("load with less than it says");
@@ -131,23 +148,23 @@ class Session {
   json run(frames::Frame request) {
     const json& body = request.body;
     const auto arena_bytes = body.at("arena_bytes").get<std::size_t>();
-    if (kernel_ == nullptr) throw std::runtime_error("run without a loaded kernel");
+    if (kernel_ == nullptr && !has_sequence_) {
+      throw std::runtime_error("run without a loaded kernel");
+    }
     if (request.descriptors.empty()) throw std::runtime_error("run without an arena");
     const auto arena = device_.adopt({.descriptor = std::move(request.descriptors.front()),
                                       .size = arena_bytes,
                                       .on_device = body.value("on_device", false)});
+    const emulator::Budget limits = decode_budget(body.at("budget"));
+    if (body.value("fresh_module", false)) device_.reload();
+    if (has_sequence_) return describe_outcome(device_.run_sequence(*arena, limits));
     emulator::Launch launch = decode_launch(body, arena->address());
     if (body.contains("inspect")) launch.inspection = decode_inspection(body);
-    const json& budget = body.at("budget");
-    const emulator::Budget limits{
-        .thread_instructions = budget.at("thread_instructions"),
-        .wall = std::chrono::nanoseconds(budget.at("wall_ns").get<std::int64_t>()),
-        .memory_bytes = budget.at("memory_bytes"),
-        .threads = budget.at("threads")};
-    if (body.value("fresh_module", false)) device_.reload();
     const auto buffers = tensors(body.at("arguments"), *arena);
+    const nvtx::Range range(body.value("range", std::string()));
     const auto outcome = device_.launch(launch, buffers, *arena, limits);
     json reply = describe_outcome(outcome);
+    if (!range.failure().empty()) reply["range_failure"] = range.failure();
     if (!launch.inspection.any()) return reply;
     reply["findings"] = describe_findings(outcome.findings);
     reply["notes"] = outcome.inspection_notes;
@@ -204,22 +221,20 @@ class Session {
 
   json reset() {
     kernel_ = nullptr;
+    has_sequence_ = false;
     kernels_.clear();
     contents_ = places_ = 0;
     return {{"type", device_.reset() ? "reset" : "kept"}};
   }
 
   json time(const json& body) {
-    if (kernel_ == nullptr || !device_.has_clock()) throw std::runtime_error("time out of turn");
-    TimedLaunch launch{.launch = decode_launch(body, 0)};
-    const json& arguments = body.at("arguments");
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i].at("type") != "tensor") continue;
-      launch.pointer_offsets.push_back(kernel_->parameters.at(i).offset_bytes);
+    if ((kernel_ == nullptr && !has_sequence_) || !device_.has_clock()) {
+      throw std::runtime_error("time out of turn");
     }
     TimingPlan plan{.view = decode_view(body.at("view").get<std::string>()),
                     .warmups = body.at("warmups"),
-                    .wall = std::chrono::nanoseconds(body.at("wall_ns").get<std::int64_t>())};
+                    .wall = std::chrono::nanoseconds(body.at("wall_ns").get<std::int64_t>()),
+                    .tell_state = body.value("tell_state", false)};
     for (const auto& run : body.at("runs")) {
       plan.runs.push_back({.place = run.at(0), .content = run.at(1), .keep = run.at(2)});
       if (plan.runs.back().place >= places_ || plan.runs.back().content >= contents_) {
@@ -227,14 +242,17 @@ class Session {
       }
     }
     if (body.at("fresh_module").get<bool>()) device_.reload();
-    const Timed timed = device_.time(launch, plan);
+    const nvtx::Range range(body.value("range", std::string()));
+    const Timed timed =
+        has_sequence_ ? device_.time_sequence(plan) : device_.time(decode_timed(body), plan);
     json reply = describe_outcome(timed.outcome);
+    if (!range.failure().empty()) reply["range_failure"] = range.failure();
     reply["type"] = "timed";
     reply["samples_ns"] = timed.samples_ns;
     reply["launches"] = timed.launches;
     reply["clock_mhz"] = timed.clock_mhz ? json(*timed.clock_mhz) : json(nullptr);
     reply["event_overhead_ns"] = timed.event_overhead_ns;
-    reply["state"] = describe(timed.state);
+    if (plan.tell_state) reply["state"] = describe(timed.state);
     reply["note"] = timed.note;
     return reply;
   }
@@ -245,6 +263,23 @@ class Session {
     if (name == "warm") return TimingView::warm;
     if (name == "graph") return TimingView::graph;
     throw std::runtime_error("unknown view '" + name + "'");
+  }
+
+  static emulator::Budget decode_budget(const json& budget) {
+    return {.thread_instructions = budget.at("thread_instructions"),
+            .wall = std::chrono::nanoseconds(budget.at("wall_ns").get<std::int64_t>()),
+            .memory_bytes = budget.at("memory_bytes"),
+            .threads = budget.at("threads")};
+  }
+
+  TimedLaunch decode_timed(const json& body) const {
+    TimedLaunch launch{.launch = decode_launch(body, 0)};
+    const json& arguments = body.at("arguments");
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].at("type") != "tensor") continue;
+      launch.pointer_offsets.push_back(kernel_->parameters.at(i).offset_bytes);
+    }
+    return launch;
   }
 
   emulator::Launch decode_launch(const json& body, std::uint64_t arena_address) const {
@@ -317,6 +352,7 @@ class Session {
   Device& device_;
   std::vector<emulator::KernelInfo> kernels_{};
   const emulator::KernelInfo* kernel_ = nullptr;
+  bool has_sequence_ = false;  // instead of a kernel
   bool cooperative_ = false;
   std::uint32_t contents_ = 0;  // staged
   std::uint32_t places_ = 0;    // that runs can work in
@@ -330,6 +366,8 @@ int serve_kernel_on(Device& device, frames::Channel& channel) {
     frames::Frame reply;
     if (request->type() == "load") {
       reply.body = session.load(*request);
+    } else if (request->type() == "load_sequence") {
+      reply.body = session.load_sequence(*request);
     } else if (request->type() == "run") {
       reply.body = session.run(std::move(*request));
     } else if (request->type() == "stage") {

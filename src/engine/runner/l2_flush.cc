@@ -53,7 +53,19 @@ end:
 
 }  // namespace
 
+void L2Flush::assemble() {
+  if (assembled_) return;
+  assembled_ = true;
+  const auto& driver = context_->driver();
+  cuda::Handle module = nullptr;
+  if (driver.ModuleLoadData(&module, kPtx) != cuda::kSuccess ||
+      driver.ModuleGetFunction(&kernel_, module, "assay_read") != cuda::kSuccess) {
+    kernel_ = nullptr;
+  }
+}
+
 void L2Flush::prepare() {
+  assemble();
   if (memory_.bytes() > 0) return;
   const auto& driver = context_->driver();
   const auto l2 = static_cast<std::size_t>(std::max(context_->attribute(cuda::kL2Bytes), 1 << 20));
@@ -62,11 +74,6 @@ void L2Flush::prepare() {
                "flush memory");
   blocks_ =
       kBlocksPerMultiprocessor * static_cast<unsigned>(context_->attribute(cuda::kMultiprocessors));
-  cuda::Handle module = nullptr;
-  if (driver.ModuleLoadData(&module, kPtx) != cuda::kSuccess ||
-      driver.ModuleGetFunction(&kernel_, module, "assay_read") != cuda::kSuccess) {
-    kernel_ = nullptr;
-  }
 }
 
 int L2Flush::queue() {

@@ -13,6 +13,8 @@ class L2Flush {
  public:
   explicit L2Flush(const GpuContext& context) : context_(&context), memory_(context) {}
 
+  // Its kernel, which the driver assembles; does nothing the second time.
+  void assemble();
   // Makes what it needs; throws cuda::DriverError when the device has not the memory.
   void prepare();
   // Queues one; answers the driver's result. REQUIRES prepare().
@@ -21,6 +23,7 @@ class L2Flush {
  private:
   const GpuContext* context_;
   GpuMemory memory_;
+  bool assembled_ = false;
   cuda::Handle kernel_ = nullptr;  // null: the driver compiles no PTX, and memory is written
   unsigned blocks_ = 1;
 };

@@ -8,7 +8,8 @@
 //   → {type: "fill", trial, slot?} (+ memory of the same layout, whose inputs are to be taken)
 //                                   ← {type: "filled"} + arena descriptor
 //   → {type: "expect", slot?}       ← {type: "expected", findings}
-//   → {type: "check", slot?}        ← {type: "checked", ok, outputs, findings}
+//   → {type: "check", slot?, trial?}  ← {type: "checked", ok, outputs, findings}; with a trial held
+//                                       against the answers of that one
 //   → {type: "weak_oracle"}      ← {type: "weak_oracle", warnings}
 //   → {type: "close", keep}      ← {type: "closed"}: ready for another job. keep: whoever was lent
 //                                  an arena has let go of it
@@ -70,8 +71,13 @@ class Bench {
       if (request.body.contains("slot")) examination_->select(request.body.at("slot"));
       reply.body = examination_->expect();
       reply.body["type"] = "expected";
+    } else if (verb == "expect_in_double") {
+      const bool is_high = request.body.at("part") == "high";
+      examination_->expect_in_double(is_high ? Examiner::Part::high : Examiner::Part::low);
+      reply.body = {{"type", "expected"}};
     } else if (verb == "check") {
       examination_->select(request.body.value("slot", 0U));
+      if (request.body.contains("trial")) examination_->count_as(request.body.at("trial"));
       reply.body = examination_->check();
       reply.body["type"] = "checked";
     } else if (verb == "weak_oracle") {
@@ -106,15 +112,16 @@ class Bench {
     const judge::Secret secret{.low = body.at("secret").at(0), .high = body.at("secret").at(1)};
     if (examination_) finish_job(false);  // its memory first
     const auto expected = body.find("expected");
-    // Outputs that are given from outside are the host's to compare with.
-    if (space_ && expected == body.end() && DeviceExamination::suits(contract->contract)) {
+    // Outputs that are given from outside, or in double, are the host's to compare with.
+    const bool on_host = expected != body.end() || body.value("on_host", false);
+    if (space_ && !on_host && DeviceExamination::suits(contract->contract)) {
       examination_ =
           std::make_unique<DeviceExamination>(contract->contract, tolerance, secret, *space_);
     } else {
-      auto on_host =
+      auto examination =
           std::make_unique<Examination>(std::move(contract->contract), tolerance, secret);
-      if (expected != body.end()) on_host->expect_always(*expected);
-      examination_ = std::move(on_host);
+      if (expected != body.end()) examination->expect_always(*expected);
+      examination_ = std::move(examination);
     }
     Frame reply;
     json placements = json::array();

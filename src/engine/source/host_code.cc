@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <unordered_set>
 
+#include "engine/source/device_variable.h"
 #include "engine/source/kernel_stub.h"
 #include "engine/source/launch.h"
 #include "engine/source/preprocess.h"
+#include "engine/source/rewritten_text.h"
 
 namespace assay::source {
 namespace {
@@ -15,8 +18,8 @@ namespace {
 constexpr std::array<std::string_view, 12> kHeadersAhead{
     "torch/", "ATen/", "c10/",  "pybind11/",          "THC/",          "cuda",
     "cub/",   "crt/",  "mma.h", "cooperative_groups", "curand_kernel", "device_launch_parameters"};
-// Libraries that launch kernels of their own, and what needs a variable of the device.
-constexpr std::array<std::string_view, 14> kForeign{"cublas",
+// Libraries that launch kernels of their own, and what the runtime knows kernels and variables for.
+constexpr std::array<std::string_view, 15> kForeign{"cublas",
                                                     "cudnn",
                                                     "cusparse",
                                                     "cusolver",
@@ -25,53 +28,49 @@ constexpr std::array<std::string_view, 14> kForeign{"cublas",
                                                     "curandGenerate",
                                                     "nccl",
                                                     "cutlass",
-                                                    "cudaMemcpyToSymbol",
-                                                    "cudaMemcpyFromSymbol",
-                                                    "cudaGetSymbolAddress",
+                                                    "cudaGetSymbol",
+                                                    "cudaGetFuncBySymbol",
+                                                    "cudaLaunchKernelEx",
+                                                    "cudaOccupancyMaxActiveClusters",
                                                     "cudaGraph",
                                                     "cudaStreamBeginCapture"};
 constexpr std::array<std::string_view, 3> kForeignSpaces{"thrust", "cub", "cutlass"};
 constexpr std::size_t kMaxObstacles = 20;
-
-struct Edit {
-  std::size_t begin = 0;
-  std::size_t end = 0;  // == begin: nothing goes
-  std::string text{};
-};
-
-// Line ends stay, and the backslashes that hide them in a directive.
-std::string only_lines(std::string_view text) {
-  std::string kept;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool hides =
-        text[i] == '\\' && i + 1 < text.size() && (text[i + 1] == '\n' || text[i + 1] == '\r');
-    if (hides || text[i] == '\n' || text[i] == '\r') kept += text[i];
-  }
-  return kept;
-}
 
 // Marks of a function or variable, through macros too: `#define KERNEL __global__`.
 struct Marks {
   bool global = false;
   bool device = false;
   bool host = false;
+  bool managed = false;
+};
+
+// A declaration that the host half may need: decided when all of it has been read.
+struct Pending {
+  DeviceVariables variables{};
+  Range item{};
+  std::string scope{};
+  bool is_managed = false;
 };
 
 class Rewriting {
  public:
-  explicit Rewriting(std::string_view source) : source_(source), unit_(preprocess(source)) {}
+  explicit Rewriting(std::string_view source)
+      : source_(source), unit_(preprocess(source)), edits_(source) {}
 
   HostCode run() {
     const Tokens tokens = lex(source_);
     const auto partners = pair_brackets(tokens);
     walk(tokens, partners);
-    out_.text = edited();
+    shadow(tokens);
+    out_.text = edits_.text();
     return std::move(out_);
   }
 
  private:
   void walk(const Tokens& tokens, const std::vector<std::size_t>& partners) {
     std::vector<std::pair<std::size_t, std::string>> scopes;  // closing brace, "ops::"
+    std::size_t outside = 0;  // behind the braces of what is no namespace
     for (std::size_t at = 0; at < tokens.size(); ++at) {
       while (!scopes.empty() && scopes.back().first <= at) scopes.pop_back();
       const Token& token = tokens[at];
@@ -79,12 +78,15 @@ class Rewriting {
         directive(token);
       } else if (token.is("namespace")) {
         at = enter(tokens, partners, at, scopes);
+      } else if (token.is("{") && partners[at] < tokens.size() && partners[at] >= outside &&
+                 !is_linkage(tokens, at)) {
+        outside = partners[at] + 1;
       } else if (token.kind == TokenKind::identifier) {
         const Marks marks = marks_of(token);
         if (marks.global || marks.device) {
           std::string scope;
           for (const auto& [end, name] : scopes) scope += name;
-          at = device_item(tokens, partners, at, scope) - 1;
+          at = device_item(tokens, partners, at, scope, at >= outside) - 1;
         } else {
           host_word(tokens, at);
         }
@@ -92,6 +94,11 @@ class Rewriting {
         at = launch(tokens, partners, at, 0);
       }
     }
+  }
+
+  // extern "C" {
+  static bool is_linkage(const Tokens& tokens, std::size_t brace) {
+    return brace > 1 && tokens[brace - 1].kind == TokenKind::text && tokens[brace - 2].is("extern");
   }
 
   // namespace a::b { … : returns the index of its '{', or `at`.
@@ -116,6 +123,7 @@ class Rewriting {
       marks.host |= word.is("__host__");
       marks.device |= word.is("__device__") || word.is("__constant__") || word.is("__managed__") ||
                       word.is("__shared__");
+      marks.managed |= word.is("__managed__");
     };
     note(token);
     if (const auto macro = unit_.macros.find(token.text); macro != unit_.macros.end()) {
@@ -129,7 +137,7 @@ class Rewriting {
 
   // A kernel, or what only a device has; returns the index behind it.
   std::size_t device_item(const Tokens& tokens, const std::vector<std::size_t>& partners,
-                          std::size_t at, const std::string& scope) {
+                          std::size_t at, const std::string& scope, bool at_namespace) {
     const std::size_t begin = head_of(tokens, at);
     if (at > 0 && (tokens[at - 1].is("]") || tokens[at - 1].is(")"))) {
       obstacle("a __device__ lambda", tokens[at].line);
@@ -139,7 +147,13 @@ class Rewriting {
     const std::size_t end = end_of_item(tokens, partners, begin, marks);
     if (marks.global) return kernel(tokens, partners, begin, std::max(end, at + 1), scope);
     if (marks.host) return at + 1;  // its words mean nothing to a host compiler
-    blank(tokens, {begin, end});
+    auto variables =
+        at_namespace ? device_variables(tokens, {begin, end}) : std::optional<DeviceVariables>{};
+    if (variables) {
+      pending_.push_back({std::move(*variables), {begin, end}, scope, marks.managed});
+    } else {
+      blank(tokens, {begin, end});
+    }
     return std::max(end, at + 1);
   }
 
@@ -163,15 +177,17 @@ class Rewriting {
   std::size_t end_of_item(const Tokens& tokens, const std::vector<std::size_t>& partners,
                           std::size_t begin, Marks& marks) const {
     bool is_assigned = false;
+    bool is_function = false;
     for (std::size_t i = begin; i < tokens.size(); ++i) {
       const Token& token = tokens[i];
       if (token.is(";")) return i + 1;
       if (token.is("}") || (token.kind == TokenKind::directive && i > begin)) return i;
       is_assigned |= token.is("=");
+      is_function |= token.is("(");
       if (!is_assigned) note_marks(token, marks);
       i = behind_brackets(tokens, partners, i);
       if (i >= tokens.size()) break;
-      const bool is_body = tokens[i].is("}") && !is_assigned;
+      const bool is_body = tokens[i].is("}") && !is_assigned && is_function;
       if (is_body) return i + 1 < tokens.size() && tokens[i + 1].is(";") ? i + 2 : i + 1;
     }
     return tokens.size();
@@ -182,6 +198,7 @@ class Rewriting {
     const Marks word = marks_of(token);
     marks.global |= word.global;
     marks.host |= word.host;
+    marks.managed |= word.managed;
   }
 
   // The last token of what begins at `at`: of brackets, or of template parameters, whose defaults
@@ -207,17 +224,18 @@ class Rewriting {
       blank(tokens, {begin, stub->end});
       return stub->end;
     }
+    for (std::size_t i = begin; i < std::min(stub->body, stub->end); ++i) note_word(tokens[i]);
     for (const Range attribute : stub->attributes) blank(tokens, attribute);
     std::size_t number = 0;
     for (const std::size_t before : stub->unnamed) {
       const std::size_t offset = tokens[before].offset;
-      edits_.push_back({offset, offset, " assay_argument_" + std::to_string(number++)});
+      edits_.insert(offset, " assay_argument_" + std::to_string(number++));
     }
     if (stub->body < stub->end) {
       ++out_.kernels;
       const std::size_t from = tokens[stub->body].offset;
       const std::size_t to = end_offset(tokens[stub->end - 1]);
-      edits_.push_back({from, to, stub->text + only_lines(source_.substr(from, to - from))});
+      edits_.replace(from, to, stub->text);
     }
     return stub->end;
   }
@@ -235,14 +253,14 @@ class Rewriting {
       return open + 2;
     }
     ++out_.launches;
+    for (std::size_t i = open; i < close; ++i) note_word(tokens[i]);
     const std::size_t from = base + tokens[open].offset;
     const std::size_t to = base + end_offset(tokens[close + 2]);
     const std::size_t head = base + tokens[begin].offset;
-    edits_.push_back(
-        {head, head, "(::assay::configure(" + spelled(tokens, open + 3, close) + "), "});
-    edits_.push_back({from, to, only_lines(source_.substr(from, to - from))});
+    edits_.insert(head, "(::assay::configure(" + spelled(tokens, open + 3, close) + "), ");
+    edits_.replace(from, to, "");
     const std::size_t behind = base + end_offset(tokens[partners[paren]]);
-    edits_.push_back({behind, behind, ")"});
+    edits_.insert(behind, ")");
     return paren;
   }
 
@@ -269,6 +287,7 @@ class Rewriting {
     bool makes_kernel = false;
     for (std::size_t at = 0; at < words.size(); ++at) {
       if (words[at].is("__global__")) makes_kernel = true;
+      note_word(words[at]);
       if (words[at].is("{") && makes_kernel) {
         obstacle("a __global__ function that a macro makes", token.line);
         return;
@@ -290,11 +309,12 @@ class Rewriting {
                     [&](std::string_view one) { return header.starts_with(one); }) ||
         header.starts_with("thrust/");
     if (!is_ahead && !is_foreign) return;
-    edits_.push_back({token.offset, end_offset(token), only_lines(token.text)});
+    edits_.replace(token.offset, end_offset(token), "");
   }
 
   void host_word(const Tokens& tokens, std::size_t at) {
     const Token& token = tokens[at];
+    note_word(token);
     const auto begins = [&](std::string_view word) { return token.text.starts_with(word); };
     if (std::any_of(kForeign.begin(), kForeign.end(), begins)) {
       obstacle(std::string(token.text), token.line);
@@ -312,7 +332,41 @@ class Rewriting {
         !tokens[at + 2].is(")") || !tokens[at + 3].is(".") || !tokens[at + 4].is("is_cuda")) {
       return;
     }
-    edits_.push_back({base + tokens[at].offset, base + tokens[at + 4].offset, ""});
+    edits_.replace(base + tokens[at].offset, base + tokens[at + 4].offset, "");
+  }
+
+  void note_word(const Token& token) {
+    if (token.kind == TokenKind::identifier) words_.insert(token.text);
+  }
+
+  // What the host names of the device stays to be seen, the rest goes. From the last: a declaration
+  // names what stands before it.
+  void shadow(const Tokens& tokens) {
+    for (auto one = pending_.rbegin(); one != pending_.rend(); ++one) {
+      const auto& names = one->variables.names;
+      const bool is_named = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        return words_.contains(name);
+      });
+      if (!is_named) {
+        blank(tokens, one->item);
+        continue;
+      }
+      if (one->is_managed) obstacle("a __managed__ variable", tokens[one->item.begin].line);
+      for (std::size_t i = one->item.begin; i < one->item.end; ++i) note_word(tokens[i]);
+      for (const Range hidden : one->variables.hidden) blank(tokens, hidden);
+      if (!one->variables.is_constant) enrol(*one, end_offset(tokens[one->item.end - 1]));
+    }
+  }
+
+  void enrol(const Pending& declared, std::size_t behind) {
+    std::string text;
+    for (const auto& name : declared.variables.names) {
+      const auto number = std::to_string(out_.variables.size());
+      out_.variables.push_back(declared.scope + name);
+      text += " static ::assay::Variable assay_variable_" + number + "(" + number + ", \"" +
+              out_.variables.back() + "\", (const void*)&" + name + ", sizeof(" + name + "));";
+    }
+    edits_.insert(behind, std::move(text));
   }
 
   static std::size_t end_offset(const Token& token) { return token.offset + token.text.size(); }
@@ -326,32 +380,18 @@ class Rewriting {
     if (range.begin >= range.end) return;
     const std::size_t from = tokens[range.begin].offset;
     const std::size_t to = end_offset(tokens[range.end - 1]);
-    edits_.push_back({from, to, " " + only_lines(source_.substr(from, to - from))});
+    edits_.replace(from, to, " ");
   }
 
   void obstacle(std::string what, std::size_t line) {
     if (out_.obstacles.size() < kMaxObstacles) out_.obstacles.push_back({std::move(what), line});
   }
 
-  // Edits of one place stand in the order they were made in; one inside another is dropped.
-  [[nodiscard]] std::string edited() {
-    std::stable_sort(edits_.begin(), edits_.end(),
-                     [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
-    std::string text;
-    std::size_t at = 0;
-    for (const Edit& edit : edits_) {
-      if (edit.begin < at) continue;
-      text += source_.substr(at, edit.begin - at);
-      text += edit.text;
-      at = edit.end;
-    }
-    text += source_.substr(at);
-    return text;
-  }
-
   const std::string_view source_;
   const Unit unit_;
-  std::vector<Edit> edits_{};
+  RewrittenText edits_;
+  std::vector<Pending> pending_{};
+  std::unordered_set<std::string_view> words_{};  // of the host half
   HostCode out_{};
 };
 

@@ -7,7 +7,8 @@
 // so that C++ itself deduces the template arguments and converts the arguments, as it does for
 // nvcc. Each instance that the compiler makes of such a body registers the kernel by the name that
 // NVRTC takes (engine/python/wrapper/launches.h): what macros as AT_DISPATCH instantiate needs no
-// reading. Every line keeps its number.
+// reading. A variable of the device that host code names keeps a shadow, whose address stands for
+// it. Every line keeps its number.
 //
 // Reading alone; values own their text. Pure; any thread; no text crashes it; linear.
 #pragma once
@@ -31,6 +32,8 @@ struct HostCode {
   std::vector<Obstacle> obstacles{};
   std::size_t kernels = 0;
   std::size_t launches = 0;
+  // Of the device, that the host names: "ops::weights", by the number that its shadow registers.
+  std::vector<std::string> variables{};
 };
 
 [[nodiscard]] HostCode host_code(std::string_view source);

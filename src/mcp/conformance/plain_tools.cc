@@ -45,6 +45,13 @@ ToolResult with_logging(CallContext& context) {
   return {.text = "three messages were logged"};
 }
 
+// The client hangs up under way, or would be free to, and comes back for the answer.
+ToolResult after_reconnection(CallContext& context) {
+  if (context.let_poll) context.let_poll();
+  std::this_thread::sleep_for(kPause);
+  return {.text = "the answer came after the connection"};
+}
+
 // Every keyword of the dialect that a server is tempted to strip. Real tools keep their roots
 // plain.
 Tool schema_tool() {
@@ -103,6 +110,8 @@ std::vector<Tool> plain_tools() {
                       .is_error = true};
   }));
   tools.push_back(tool("test_tool_with_progress", "Reports its progress.", with_progress));
+  tools.push_back(
+      tool("test_reconnection", "Has its client come back for the answer.", after_reconnection));
   tools.push_back(tool("test_tool_with_logging", "Logs to the client.", with_logging));
   tools.push_back(tool("test_logging_tool", "Logs to the client.", with_logging));
   tools.push_back(tool("test_missing_capability", "Needs the client to sample.",

@@ -1,8 +1,14 @@
 #include "mcp/http/byte_stream.h"
 
+#include <openssl/err.h>
+
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
+#include <cerrno>
+#include <fstream>
 #include <stdexcept>
+#include <string>
+#include <system_error>
 #include <utility>
 
 namespace assay::mcp::http {
@@ -11,6 +17,19 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
+
+// OpenSSL has no words for a failure of the system's.
+void require_readable(const char* what, const std::string& file) {
+  if (!std::ifstream(file))
+    throw std::invalid_argument(std::string("cannot read the ") + what + " file " + file + ": " +
+                                std::generic_category().message(errno));
+}
+
+// Nothing of a key is told.
+std::string told(const error_code& fault) {
+  const char* reason = ::ERR_reason_error_string(static_cast<unsigned>(fault.value()));
+  return reason != nullptr ? reason : "it is not what a server needs, in PEM";
+}
 
 void end_both(tcp::socket& socket) {
   error_code ignored;
@@ -81,14 +100,16 @@ class TlsStreams final : public ByteStreams {
     using Context = asio::ssl::context;
     context_.set_options(Context::default_workarounds | Context::no_sslv2 | Context::no_sslv3 |
                          Context::no_tlsv1 | Context::no_tlsv1_1);
+    require_readable("certificate", files.certificate);
+    require_readable("key", files.key);
     error_code fault;
     context_.use_certificate_chain_file(files.certificate, fault);
     if (fault)
       throw std::invalid_argument("cannot use the certificate in " + files.certificate + ": " +
-                                  fault.message());
+                                  told(fault));
     context_.use_private_key_file(files.key, Context::pem, fault);
     if (fault)
-      throw std::invalid_argument("cannot use the key in " + files.key + ": " + fault.message());
+      throw std::invalid_argument("cannot use the key in " + files.key + ": " + told(fault));
   }
 
   std::shared_ptr<ByteStream> over(tcp::socket socket) override {

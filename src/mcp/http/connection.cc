@@ -56,11 +56,39 @@ const std::string& date_now() {
 }
 
 // "http://host/path" is as good as "/path"; what is no path is left to be not found.
-std::string_view origin_form(std::string_view target) {
+void read_target(std::string_view target, HttpRequest& request) {
   const std::size_t scheme = target.find("://");
-  if (target.starts_with('/') || scheme == std::string_view::npos) return target;
-  const std::size_t path = target.find('/', scheme + 3);
-  return path == std::string_view::npos ? "/" : target.substr(path);
+  if (!target.starts_with('/') && scheme != std::string_view::npos) {
+    const std::size_t path = std::min(target.find('/', scheme + 3), target.size());
+    request.authority = target.substr(scheme + 3, path - scheme - 3);
+    target = path == target.size() ? "/" : target.substr(path);
+  }
+  const std::size_t mark = std::min(target.find('?'), target.size());
+  request.path = target.substr(0, mark);
+  request.query = target.substr(std::min(mark + 1, target.size()));
+}
+
+// 0: the body's end can be told, and its bytes are what they seem. `is_old`: before HTTP/1.1,
+// which knows no chunks.
+int status_of_framing(const HttpRequest& head, bool is_old) {
+  const auto coding = head.field("Transfer-Encoding");
+  if (!coding) return 0;
+  if (is_old || head.field("Content-Length")) return 400;
+  return same_name(*coding, "chunked") ? 0 : 501;
+}
+
+// 0: nothing is asked of the body that this server does not do.
+int status_of_demands(const HttpRequest& head) {
+  const auto expected = head.field("Expect");
+  if (expected && !same_name(*expected, "100-continue")) return 417;
+  const auto encoding = head.field("Content-Encoding");
+  return encoding && !encoding->empty() && !same_name(*encoding, "identity") ? 415 : 0;
+}
+
+HttpAnswer refusal_of(int status) {
+  return answer_of({.status = status,
+                    .error = {.code = ErrorCode::refused_by_transport,
+                              .message = std::string(reason_of(status))}});
 }
 
 }  // namespace
@@ -194,10 +222,15 @@ bool Connection::parse() {
   const std::size_t taken = parser_->put(buffer_.cdata(), fault);
   buffer_.consume(taken);
   if (fault && fault != beast::http::error::need_more) {
-    refuse(status_of_fault(fault));
+    // A body that is too large matters less than whose it is.
+    if (state_ != State::head || !parser_->is_header_done() || take_head())
+      refuse(status_of_fault(fault));
     return false;
   }
-  if (state_ == State::head && parser_->is_header_done()) expect_body();
+  if (state_ == State::head && parser_->is_header_done()) {
+    if (!take_head()) return false;
+    expect_body();
+  }
   if (parser_->is_done()) {
     take_turn();
     return true;
@@ -213,42 +246,53 @@ void Connection::start_parser() {
   enter(State::head, limits_.header_time);
 }
 
+bool Connection::take_head() {
+  const auto& message = parser_->get();
+  request_ = {.method = std::string(message.method_string())};
+  read_target({message.target().data(), message.target().size()}, request_);
+  request_.fields.reserve(kUsualFields);
+  for (const auto& field : message)
+    request_.fields.push_back(
+        {.name = std::string(field.name_string()), .value = std::string(field.value())});
+  // A client older than chunks learns from the end of the connection where a stream ends.
+  is_old_ = message.version() < 11;
+  keep_ = message.keep_alive() && !is_old_;
+  if (const int status = status_of_framing(request_, is_old_)) {
+    refuse(status);
+    return false;
+  }
+  admitted_ = owner_.admit(request_);
+  if (const int status = status_of_demands(request_);
+      status != 0 && std::holds_alternative<std::string>(admitted_)) {
+    admitted_ = refusal_of(status);
+  }
+  if (std::holds_alternative<std::string>(admitted_) || parser_->is_done()) return true;
+  // What would follow is a body that nobody reads.
+  keep_ = false;
+  take_turn();
+  return false;
+}
+
 void Connection::expect_body() {
   enter(State::body, limits_.body_time);
-  const auto expected = parser_->get()[beast::http::field::expect];
-  if (!parser_->is_done() && beast::iequals(expected, "100-continue"))
-    send("HTTP/1.1 100 Continue\r\n\r\n");
+  if (!parser_->is_done() && request_.field("Expect")) send("HTTP/1.1 100 Continue\r\n\r\n");
 }
 
 void Connection::take_turn() {
   enter(State::answering, answering_time());
-  auto message = parser_->release();
+  request_.body = std::move(parser_->get().body());
   parser_.reset();
-  keep_ = message.keep_alive();
-  const std::string_view target = origin_form({message.target().data(), message.target().size()});
-  const std::size_t mark = std::min(target.find('?'), target.size());
-  HttpRequest request{.method = std::string(message.method_string()),
-                      .path = std::string(target.substr(0, mark)),
-                      .query = std::string(target.substr(std::min(mark + 1, target.size())))};
-  request.fields.reserve(kUsualFields);
-  for (const auto& field : message)
-    request.fields.push_back(
-        {.name = std::string(field.name_string()), .value = std::string(field.value())});
-  request.body = std::move(message.body());
-  // A client older than chunks learns from the end of the connection where a stream ends.
-  const bool chunked = message.version() >= 11;
-  if (!chunked) keep_ = false;
-  turn_ = std::make_shared<Turn>(shared_from_this(), chunked, request.method == "HEAD", keep_);
-  owner_.received(std::move(request), turn_);
+  turn_ = std::make_shared<Turn>(shared_from_this(), !is_old_, request_.method == "HEAD", keep_);
+  // Whoever answers at once takes the member away, and a next request may begin.
+  const auto turn = turn_;
+  owner_.received(std::exchange(request_, {}), std::exchange(admitted_, {}), turn);
 }
 
 void Connection::refuse(int status) {
   parser_.reset();
   keep_ = false;
   enter(State::answering, kNoDeadline);
-  const HttpAnswer answer = answer_of({.status = status,
-                                       .error = {.code = ErrorCode::refused_by_transport,
-                                                 .message = std::string(reason_of(status))}});
+  const HttpAnswer answer = refusal_of(status);
   Fields fields{{"Date", date_now()},
                 {"Connection", "close"},
                 {"Content-Type", answer.content_type},

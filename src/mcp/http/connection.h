@@ -21,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "mcp/event_loop.h"
 #include "mcp/http/byte_stream.h"
@@ -33,7 +34,12 @@ namespace assay::mcp::http {
 class ConnectionOwner {
  public:
   virtual ~ConnectionOwner() = default;
-  virtual void received(HttpRequest request, const std::shared_ptr<Responder>& responder) = 0;
+  // Of the head alone, before any of the body is waited for: the principal that the request speaks
+  // for, or the answer that refuses it.
+  virtual std::variant<std::string, HttpAnswer> admit(const HttpRequest& head) = 0;
+  // A whole request and what admit() said of it; of one that is refused, without its body.
+  virtual void received(HttpRequest request, std::variant<std::string, HttpAnswer> admitted,
+                        const std::shared_ptr<Responder>& responder) = 0;
   virtual void closed(const void* connection) = 0;
 };
 
@@ -64,6 +70,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // False: more bytes are needed.
   [[nodiscard]] bool parse();
   void start_parser();
+  // Reads the head. False: it is refused, and the connection is not read on.
+  [[nodiscard]] bool take_head();
   void expect_body();
   void take_turn();
   // An answer of our own to what is no request; the connection ends with it.
@@ -86,8 +94,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool reading_ = false;
   bool input_ended_ = false;
   std::optional<Parser> parser_{};
+  HttpRequest request_{};
+  std::variant<std::string, HttpAnswer> admitted_{};
   std::shared_ptr<Turn> turn_{};
-  bool keep_ = false;  // another request may follow on this connection
+  bool keep_ = false;    // another request may follow on this connection
+  bool is_old_ = false;  // the request is HTTP/1.0
   std::deque<std::string> unsent_{};
   std::size_t unsent_bytes_ = 0;
   bool writing_ = false;

@@ -4,6 +4,9 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/parser.hpp>
@@ -35,13 +38,34 @@ class Exchange {
     parser_.body_limit(kMaxAnswerBytes);
   }
 
+  // Before run(): the bytes travel encrypted, to whom the authorities of `ca_file` vouch for.
+  void encrypt(const std::string& ca_file) {
+    error_code fault;
+    if (ca_file.empty())
+      context_.set_default_verify_paths(fault);
+    else
+      context_.load_verify_file(ca_file, fault);
+    if (fault) throw std::invalid_argument("cannot use the certificates in \"" + ca_file + '"');
+    tls_.emplace(stream_, context_);
+    tls_->set_verify_mode(asio::ssl::verify_peer);
+    tls_->set_verify_callback(asio::ssl::host_name_verification(url_.host));
+    // An address is no name: a server with several certificates is told none then.
+    error_code is_name;
+    asio::ip::make_address(url_.host, is_name);
+    if (is_name) ::SSL_set_tlsext_host_name(tls_->native_handle(), url_.host.c_str());
+  }
+
   HttpAnswer run(std::chrono::seconds patience, const std::stop_token& stop) {
     error_code fault;
     const auto found = resolver_.resolve(url_.host, url_.port, fault);
     if (fault) throw Unreachable(url_.host + ": " + fault.message());
     stream_.expires_after(patience);
     stream_.async_connect(found, [this](const error_code& failed, const auto&) {
-      if (!gave_up(failed)) write();
+      if (gave_up(failed)) return;
+      if (!tls_) return write();
+      tls_->async_handshake(asio::ssl::stream_base::client, [this](const error_code& unproven) {
+        if (!gave_up(unproven)) write();
+      });
     });
     const std::stop_callback give_up(stop,
                                      [this] { asio::post(io_, [this] { stream_.cancel(); }); });
@@ -57,14 +81,26 @@ class Exchange {
   }
 
   void write() {
-    beast::http::async_write(stream_, request_, [this](const error_code& failed, std::size_t) {
-      if (!gave_up(failed)) read();
+    through([this](auto& stream) {
+      beast::http::async_write(stream, request_, [this](const error_code& failed, std::size_t) {
+        if (!gave_up(failed)) read();
+      });
     });
   }
 
   void read() {
-    beast::http::async_read(stream_, buffer_, parser_,
-                            [this](const error_code& failed, std::size_t) { gave_up(failed); });
+    through([this](auto& stream) {
+      beast::http::async_read(stream, buffer_, parser_,
+                              [this](const error_code& failed, std::size_t) { gave_up(failed); });
+    });
+  }
+
+  template <class Step>
+  void through(Step step) {
+    if (tls_)
+      step(*tls_);
+    else
+      step(stream_);
   }
 
   [[nodiscard]] HttpAnswer answer() {
@@ -82,6 +118,8 @@ class Exchange {
   asio::io_context io_{1};
   asio::ip::tcp::resolver resolver_{io_};
   beast::tcp_stream stream_{io_};
+  asio::ssl::context context_{asio::ssl::context::tls_client};
+  std::optional<asio::ssl::stream<beast::tcp_stream&>> tls_{};
   beast::http::request<beast::http::string_body> request_;
   beast::http::response_parser<beast::http::string_body> parser_{};
   beast::flat_buffer buffer_{};
@@ -91,14 +129,18 @@ class Exchange {
 }  // namespace
 
 Url parse_url(const std::string& text) {
-  constexpr std::string_view kScheme = "http://";
+  constexpr std::string_view kPlain = "http://";
+  constexpr std::string_view kEncrypted = "https://";
+  const auto is_none = [&text] {
+    return std::invalid_argument("\"" + text + "\" is no URL of the form http[s]://HOST:PORT/PATH");
+  };
   std::string_view rest = text;
-  if (!rest.starts_with(kScheme))
-    throw std::invalid_argument("\"" + text + "\" is no URL of the form http://HOST:PORT/PATH");
-  rest.remove_prefix(kScheme.size());
+  Url url{.is_tls = rest.starts_with(kEncrypted)};
+  if (!url.is_tls && !rest.starts_with(kPlain)) throw is_none();
+  url.port = url.is_tls ? "443" : "80";
+  rest.remove_prefix(url.is_tls ? kEncrypted.size() : kPlain.size());
   const std::size_t slash = std::min(rest.find('/'), rest.size());
   std::string_view authority = rest.substr(0, slash);
-  Url url;
   if (slash < rest.size()) url.path = std::string(rest.substr(slash));
   const std::size_t closing = authority.starts_with('[') ? authority.find(']') : 0;
   const std::size_t colon =
@@ -110,13 +152,15 @@ Url parse_url(const std::string& text) {
   const bool is_number =
       !url.port.empty() && url.port.find_first_not_of("0123456789") == std::string::npos;
   if (url.host.empty() || !is_number || text.find_first_of(" \r\n\t") != std::string::npos)
-    throw std::invalid_argument("\"" + text + "\" is no URL of the form http://HOST:PORT/PATH");
+    throw is_none();
   return url;
 }
 
 HttpAnswer post(const Url& url, const Fields& fields, const std::string& body,
                 std::chrono::seconds patience, const std::stop_token& stop) {
-  return Exchange(url, fields, body).run(patience, stop);
+  Exchange exchange(url, fields, body);
+  if (url.is_tls) exchange.encrypt(url.ca_file);
+  return exchange.run(patience, stop);
 }
 
 }  // namespace assay::mcp::http

@@ -16,7 +16,8 @@
 namespace assay::mcp::http {
 
 struct HttpLimits {
-  std::size_t max_body_bytes = std::size_t{4} << 20;     // beyond it: 413
+  // Beyond it: 413. Two sources fit, however they are escaped, as over stdio.
+  std::size_t max_body_bytes = std::size_t{16} << 20;
   std::size_t max_header_bytes = std::size_t{16} << 10;  // beyond it: 431
   std::size_t max_connections = 512;                     // beyond it: 503, and closed
   // Beyond either, the caller's own session that was idle longest ends; if all are busy: 503.
@@ -34,6 +35,14 @@ struct HttpLimits {
   // A request that has been silent this long is answered by a stream, so that it can be kept alive.
   std::chrono::milliseconds silence{2'000};
   std::chrono::milliseconds keep_alive{15'000};
+  // What was said on streams, for clients that come back for it: per session, and in all. Beyond
+  // any of these the oldest is forgotten.
+  std::size_t kept_events = 256;
+  std::size_t kept_bytes = std::size_t{1} << 20;
+  std::size_t kept_bytes_in_all = std::size_t{64} << 20;
+  std::chrono::milliseconds kept_time{300'000};
+  // When a client whose stream ended before its answer should come back.
+  std::chrono::milliseconds retry{1'000};
   // How often the deadlines above are looked at.
   std::chrono::milliseconds tick{250};
 };

@@ -22,6 +22,8 @@ struct HttpRequest {
   std::string query{};  // what follows '?', not decoded
   Fields fields{};
   std::string body{};
+  // Of a target that names its server too ("http://NAME:PORT/path"); as good a claim as Host.
+  std::optional<std::string> authority{};
 
   // Names compare without case. A field that occurs twice has its values joined by ", ", so it
   // equals nothing that was expected of it. Surrounding white space is not part of a value.

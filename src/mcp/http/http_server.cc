@@ -86,11 +86,17 @@ class HttpServer::Impl final : public ConnectionOwner,
     return outcome;
   }
 
-  void received(HttpRequest request, const std::shared_ptr<Responder>& responder) override {
+  std::variant<std::string, HttpAnswer> admit(const HttpRequest& head) override {
+    // Clients look there for a way to log in before they show what they have: it is not there.
+    const bool is_probe = head.path.starts_with("/.well-known/");
+    const bool is_open = is_probe || (site_.serves(head) && site_.is_public(head));
+    return access_.admit(head, is_open ? Access::Door::open : Access::Door::guarded);
+  }
+
+  void received(HttpRequest request, std::variant<std::string, HttpAnswer> admitted,
+                const std::shared_ptr<Responder>& responder) override {
     responder->always_send(access_.cross_origin_fields(request));
     const bool is_sites = site_.serves(request);
-    auto admitted = access_.admit(
-        request, is_sites && site_.is_public(request) ? Access::Door::open : Access::Door::guarded);
     if (auto* refusal = std::get_if<HttpAnswer>(&admitted))
       return responder->answer(is_sites ? site_.refusal(std::move(*refusal)) : std::move(*refusal));
     const auto& principal = std::get<std::string>(admitted);
@@ -99,7 +105,7 @@ class HttpServer::Impl final : public ConnectionOwner,
       return mcp_.handle(std::move(request), principal, responder);
     if (request.path == "/sse") return sse_.open(request, principal, responder);
     if (request.path == "/messages") return sse_.post(request, principal, *responder);
-    responder->answer(not_found());
+    responder->answer(site_.is_there() ? site_.refusal({.status = 404}) : not_found());
   }
 
   void closed(const void* connection) override { connections_.erase(connection); }
@@ -123,7 +129,13 @@ class HttpServer::Impl final : public ConnectionOwner,
     if (connections_.size() >= limits_.max_connections) {
       error_code ignored;
       socket.non_blocking(true, ignored);
-      const std::string full = bytes_of(503, {{"Connection", "close"}, {"Content-Length", "0"}});
+      const std::string why = R"({"error":"too many connections are open; try again"})";
+      const std::string full = bytes_of(503,
+                                        {{"Connection", "close"},
+                                         {"Retry-After", "1"},
+                                         {"Content-Type", "application/json"},
+                                         {"Content-Length", std::to_string(why.size())}},
+                                        why);
       socket.write_some(asio::buffer(full), ignored);
       return;
     }

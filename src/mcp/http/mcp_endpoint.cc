@@ -11,9 +11,12 @@ namespace assay::mcp::http {
 namespace {
 
 constexpr std::string_view kSessionHeader = "Mcp-Session-Id";
+constexpr std::string_view kLastEventHeader = "Last-Event-ID";
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kEventStream = "text/event-stream";
 constexpr Revision kRevisionWithBatches = Revision::v2025_03_26;
+constexpr Revision kFirstWithEventIds = Revision::v2025_03_26;
+constexpr Revision kFirstWithPolling = Revision::v2025_11_25;
 
 Refusal refused(int status, std::string message) {
   return {.status = status,
@@ -45,6 +48,17 @@ bool is_initialize(const Message& message) {
   return request != nullptr && request->method == "initialize";
 }
 
+// Whom a refusal of the whole body answers.
+std::optional<RequestId> id_of(const Body& body) {
+  const auto* request = std::get_if<Request>(&body.messages.front());
+  return request != nullptr && !body.batch ? std::optional(request->id) : std::nullopt;
+}
+
+Refusal to(std::optional<RequestId> id, Refusal refusal) {
+  refusal.id = std::move(id);
+  return refusal;
+}
+
 // The messages that will be answered.
 std::size_t count_requests(const std::vector<Message>& messages) {
   return static_cast<std::size_t>(
@@ -53,6 +67,13 @@ std::size_t count_requests(const std::vector<Message>& messages) {
         return std::holds_alternative<Request>(message) ||
                (invalid != nullptr && !invalid->notification);
       }));
+}
+
+// A disconnect does not cancel in the legacy era: the client may come back for the rest.
+void watch(Responder& responder, const std::shared_ptr<PostPeer>& peer) {
+  responder.when_gone([weak = std::weak_ptr(peer)] {
+    if (const auto gone = weak.lock()) gone->lose_client();
+  });
 }
 
 // Messages take their share of the body's bytes.
@@ -130,14 +151,21 @@ void McpEndpoint::post_modern(Request request, const Asked& asked) {
     if (const auto refusal = check_param_headers(request, asked.http, headers))
       return refuse(*refusal, *asked.responder);
   }
-  const bool streams = names(asked.http, kEventStream);
-  if (!streams && !accepts(asked.http, kJson))
-    return refuse(refused(406, "the answer is application/json or text/event-stream"),
+  // What goes on until the client leaves has no other form than a stream.
+  const bool is_endless = request.method == "subscriptions/listen";
+  const bool streams =
+      is_endless ? accepts(asked.http, kEventStream) : names(asked.http, kEventStream);
+  const bool takes_json = accepts(asked.http, kJson);
+  if (!streams && (is_endless || !takes_json))
+    return refuse(to(request.id, refused(406, is_endless ? "the answer is text/event-stream"
+                                                         : "the answer is application/json or "
+                                                           "text/event-stream")),
                   *asked.responder);
   auto session = std::make_shared<Session>();
   session->principal = asked.principal;
-  auto peer = std::make_shared<PostPeer>(std::move(session), asked.responder,
-                                         PostPeer::Terms{.era = Era::modern, .streams = streams});
+  auto peer = std::make_shared<PostPeer>(
+      std::move(session), asked.responder,
+      PostPeer::Terms{.era = Era::modern, .streams = streams, .takes_json = takes_json});
   asked.responder->when_gone([this, weak = std::weak_ptr(peer)] {
     const auto gone = weak.lock();
     if (!gone) return;
@@ -151,8 +179,12 @@ void McpEndpoint::post_modern(Request request, const Asked& asked) {
 }
 
 std::optional<Refusal> McpEndpoint::check_legacy(const HttpRequest& http) {
-  if (!accepts(http, kJson) || !accepts(http, kEventStream))
+  if (!http.field("Accept") || !accepts(http, kJson) || !accepts(http, kEventStream))
     return refused(406, "the client must accept both application/json and text/event-stream");
+  return check_version(http);
+}
+
+std::optional<Refusal> McpEndpoint::check_version(const HttpRequest& http) {
   const auto version = http.field(kVersionHeader);
   if (version && !revision_from(*version))
     return refused(400, "unsupported " + std::string(kVersionHeader) + " header");
@@ -160,15 +192,22 @@ std::optional<Refusal> McpEndpoint::check_legacy(const HttpRequest& http) {
 }
 
 void McpEndpoint::post_initialize(Request request, const Asked& asked) {
-  if (const auto refusal = check_legacy(asked.http)) return refuse(*refusal, *asked.responder);
-  if (asked.http.field(kSessionHeader))
+  if (const auto refusal = check_legacy(asked.http))
+    return refuse(to(request.id, *refusal), *asked.responder);
+  if (asked.http.field(kSessionHeader)) {
+    // Of a session that is gone the client must learn just that, to begin anew without it.
+    const auto found = session_of(asked);
+    if (const auto* refusal = std::get_if<Refusal>(&found))
+      return refuse(to(request.id, *refusal), *asked.responder);
     return refuse({.status = 400,
                    .id = request.id,
                    .error = {.code = ErrorCode::invalid_request,
                              .message = "this session has been initialized"}},
                   *asked.responder);
+  }
   const auto session = sessions_.add(asked.principal);
-  if (!session) return refuse(refused(503, "too many sessions are busy"), *asked.responder);
+  if (!session)
+    return refuse(to(request.id, refused(503, "too many sessions are busy")), *asked.responder);
   auto peer = std::make_shared<PostPeer>(session->state, asked.responder,
                                          PostPeer::Terms{.era = Era::legacy});
   peer->send_with_result({std::string(kSessionHeader), session->id});
@@ -191,14 +230,11 @@ void McpEndpoint::post_legacy(Body body, const Asked& asked) {
   Responder& responder = *asked.responder;
   if (std::any_of(body.messages.begin(), body.messages.end(), claims_modern))
     return refuse(bad_message("the revision that the envelope names has no batches"), responder);
-  if (const auto refusal = check_legacy(asked.http)) return refuse(*refusal, responder);
+  if (const auto refusal = check_legacy(asked.http))
+    return refuse(to(id_of(body), *refusal), responder);
   auto found = session_of(asked);
-  if (const auto* refusal = std::get_if<Refusal>(&found)) {
-    Refusal told = *refusal;
-    if (const auto* request = std::get_if<Request>(&body.messages.front()); request && !body.batch)
-      told.id = request->id;
-    return refuse(told, responder);
-  }
+  if (const auto* refusal = std::get_if<Refusal>(&found))
+    return refuse(to(id_of(body), *refusal), responder);
   auto& session = std::get<std::shared_ptr<HttpSession>>(found);
   if (body.batch) {
     if (session->state->legacy_client->revision != kRevisionWithBatches)
@@ -210,14 +246,13 @@ void McpEndpoint::post_legacy(Body body, const Asked& asked) {
     if (invalid != nullptr && body.messages.size() == 1 && !invalid->id)
       return refuse({.status = 400, .error = invalid->error}, responder);
   }
-  auto peer = std::make_shared<PostPeer>(
-      session->state, asked.responder,
-      PostPeer::Terms{
-          .era = Era::legacy, .batch = body.batch, .requests = count_requests(body.messages)});
-  // A disconnect does not cancel: the client may come back for the rest of its session.
-  asked.responder->when_gone([weak = std::weak_ptr(peer)] {
-    if (const auto gone = weak.lock()) gone->lose_client();
-  });
+  PostPeer::Terms terms{
+      .era = Era::legacy, .batch = body.batch, .requests = count_requests(body.messages)};
+  const Revision revision = session->state->legacy_client->revision;
+  if (revision >= kFirstWithEventIds) terms.kept = session->kept;
+  if (revision >= kFirstWithPolling) terms.retry = limits_.retry;
+  auto peer = std::make_shared<PostPeer>(session->state, asked.responder, std::move(terms));
+  watch(*asked.responder, peer);
   dispatch(std::move(body.messages), asked, peer, session);
 }
 
@@ -249,9 +284,12 @@ void McpEndpoint::get(const Asked& asked) {
   Responder& responder = *asked.responder;
   if (!accepts(asked.http, kEventStream))
     return refuse(refused(406, "the client must accept text/event-stream"), responder);
+  if (const auto refusal = check_version(asked.http)) return refuse(*refusal, responder);
   const auto found = session_of(asked);
   if (const auto* refusal = std::get_if<Refusal>(&found)) return refuse(*refusal, responder);
   const auto& session = std::get<std::shared_ptr<HttpSession>>(found);
+  const auto last_event = asked.http.field(kLastEventHeader);
+  if (last_event && !last_event->empty()) return take_up(asked, *session, *last_event);
   if (session->stream) return refuse(refused(409, "this session has a stream already"), responder);
   session->stream = asked.responder;
   session->last_said = Clock::now();
@@ -261,11 +299,38 @@ void McpEndpoint::get(const Asked& asked) {
       left->last_used = Clock::now();
     }
   });
-  responder.open_stream(event_stream_fields());
-  responder.write(keep_alive_comment());
+  begin_stream(responder, {});
+}
+
+void McpEndpoint::take_up(const Asked& asked, const HttpSession& session,
+                          std::string_view last_event) {
+  Responder& responder = *asked.responder;
+  const auto place = place_from(last_event);
+  const auto rest = place ? session.kept->after(*place) : std::nullopt;
+  if (!rest)
+    return refuse(refused(400, "this session keeps nothing that followed this Last-Event-ID"),
+                  responder);
+  if (const auto peer = peer_of(session, place->stream)) {
+    watch(responder, peer);
+    return peer->take_up(asked.responder, *rest);
+  }
+  // 204 is how a client of event streams is told not to come back.
+  if (rest->empty()) return responder.answer({.status = 204});
+  begin_stream(responder, *rest);
+  responder.finish();
+}
+
+std::shared_ptr<PostPeer> McpEndpoint::peer_of(const HttpSession& session,
+                                               std::uint64_t stream) const {
+  for (const auto& [key, open] : open_)
+    // One that is done may be about to leave: the end of its connection's turn begins the next.
+    if (open.session.get() == &session && open.peer->stream() == stream && !open.peer->done())
+      return open.peer;
+  return nullptr;
 }
 
 void McpEndpoint::end_session(const Asked& asked) {
+  if (const auto refusal = check_version(asked.http)) return refuse(*refusal, *asked.responder);
   const auto found = session_of(asked);
   if (const auto* refusal = std::get_if<Refusal>(&found)) return refuse(*refusal, *asked.responder);
   sessions_.end(std::get<std::shared_ptr<HttpSession>>(found)->id);

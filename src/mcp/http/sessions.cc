@@ -38,6 +38,7 @@ std::shared_ptr<HttpSession> Sessions::add(const std::string& principal) {
   auto session = std::make_shared<HttpSession>();
   session->id = random_id();
   session->state->principal = principal;
+  session->kept = std::make_shared<KeptEvents>(limits_, kept_in_all_);
   sessions_.emplace(session->id, session);
   return session;
 }
@@ -84,6 +85,7 @@ bool Sessions::make_room(const std::string& principal) {
 void Sessions::tick(Clock::time_point now) {
   std::vector<std::string> expired;
   for (const auto& [id, session] : sessions_) {
+    session->kept->forget_old(now);
     if (idle(*session) && now - session->last_used > limits_.session_time) expired.push_back(id);
     if (session->stream && now - session->last_said >= limits_.keep_alive) {
       session->last_said = now;

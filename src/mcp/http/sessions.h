@@ -12,6 +12,7 @@
 
 #include "mcp/event_loop.h"
 #include "mcp/http/http_config.h"
+#include "mcp/http/kept_events.h"
 #include "mcp/http/responder.h"
 #include "mcp/peer.h"
 
@@ -23,6 +24,8 @@ namespace assay::mcp::http {
 struct HttpSession {
   std::string id{};
   std::shared_ptr<Session> state = std::make_shared<Session>();
+  // What its calls have said on streams. Shared with the peers of calls that outlive it.
+  std::shared_ptr<KeptEvents> kept{};
   // The stream of its GET, if one is open.
   std::shared_ptr<Responder> stream{};
   Clock::time_point last_said = Clock::now();
@@ -44,7 +47,8 @@ class Sessions {
                                                   const std::string& principal);
   void end(const std::string& id);
   void end_all();
-  // Called every now and then: ends what nobody uses, keeps silent streams alive.
+  // Called every now and then: ends what nobody uses, forgets what is old, keeps silent streams
+  // alive.
   void tick(Clock::time_point now);
 
   [[nodiscard]] std::size_t size() const { return sessions_.size(); }
@@ -58,6 +62,7 @@ class Sessions {
 
   const HttpLimits limits_;
   std::function<void(HttpSession&)> ended_;
+  const std::shared_ptr<KeptEvents::Ledger> kept_in_all_ = std::make_shared<KeptEvents::Ledger>();
   std::map<std::string, std::shared_ptr<HttpSession>, std::less<>> sessions_{};
 };
 

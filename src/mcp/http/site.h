@@ -2,7 +2,9 @@
 // owns the server. The room knows nothing of what they mean.
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 
@@ -16,6 +18,9 @@ struct Visit {
   std::string principal{};
   // The visitor has gone, or the server ends: nobody will read the answer.
   std::stop_token stop{};
+  // As of a CallContext (mcp/tool.h).
+  std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
+  std::function<std::shared_ptr<void>()> step_aside{};
 };
 
 struct Site {

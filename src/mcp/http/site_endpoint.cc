@@ -8,7 +8,9 @@ namespace assay::mcp::http {
 namespace {
 
 constexpr std::size_t kQuickThreads = 8;
-constexpr std::size_t kSlowThreads = 256;
+constexpr std::size_t kSlowThreads = 64;
+// Requests that only wait, of each of the two kinds.
+constexpr std::size_t kMaxAside = 1024;
 constexpr std::size_t kMaxWaiting = 4096;
 constexpr std::chrono::milliseconds kIdleThread{10'000};
 // A request costs its bookkeeping besides its bytes.
@@ -25,8 +27,8 @@ SiteEndpoint::SiteEndpoint(Site site, std::size_t max_pending_bytes, EventLoop& 
       max_pending_bytes_(max_pending_bytes),
       loop_(loop),
       log_(std::move(log)),
-      quick_(kQuickThreads, kIdleThread),
-      slow_(kSlowThreads, kIdleThread) {}
+      quick_(kQuickThreads, kIdleThread, kMaxAside),
+      slow_(kSlowThreads, kIdleThread, kMaxAside) {}
 
 void SiteEndpoint::handle(HttpRequest request, const std::string& principal,
                           const std::shared_ptr<Responder>& responder) {
@@ -39,8 +41,11 @@ void SiteEndpoint::handle(HttpRequest request, const std::string& principal,
   const std::uint64_t serial = ++last_serial_;
   Pending pending{.responder = responder, .bytes = bytes};
   ToolPool& pool = changes_nothing(request) ? quick_ : slow_;
-  auto visit = std::make_shared<Visit>(Visit{
-      .request = std::move(request), .principal = principal, .stop = pending.stop.get_token()});
+  auto visit = std::make_shared<Visit>(
+      Visit{.request = std::move(request),
+            .principal = principal,
+            .stop = pending.stop.get_token(),
+            .step_aside = [&pool, principal] { return pool.step_aside(principal); }});
   pending_bytes_ += bytes;
   visits_.emplace(serial, std::move(pending));
   responder->when_gone([this, serial] { leave(serial); });

@@ -1,6 +1,7 @@
-// A site's requests: each is answered on a pool thread, so that one that waits holds nobody up.
-// Requests that change nothing (GET) have a pool of their own: they are quick, and not to be made
-// wait by those that are not. A visitor who goes away stops what it asked for. Event thread only.
+// A site's requests: each is answered on a pool thread; one that waits steps aside (Visit), so that
+// it holds nobody up. Requests that change nothing (GET) have a pool of their own: they are quick,
+// and not to be made wait by those that are not. A visitor who goes away stops what it asked for.
+// Event thread only.
 //
 //   more requests wait than the server can hold     503, Retry-After
 //   the site throws                                 500
@@ -38,7 +39,9 @@ class SiteEndpoint {
   // REQUIRES serves(request).
   void handle(HttpRequest request, const std::string& principal,
               const std::shared_ptr<Responder>& responder);
-  // `refused` as the site would say it.
+  // There is a site, whatever it serves.
+  [[nodiscard]] bool is_there() const { return static_cast<bool>(site_.serves); }
+  // `refused` as the site would say it. REQUIRES is_there().
   [[nodiscard]] HttpAnswer refusal(HttpAnswer refused) const;
 
   void stop_all();

@@ -262,6 +262,17 @@ TEST_CASE("tokens are asked for where there are some", "[http]") {
   auto answer = client.receive();
   REQUIRE(answer);
   CHECK(answer->status == 401);
+  // Who looks for a way to log in finds that there is none, and nothing else without a token.
+  const auto status_of = [&client](const std::string& path) {
+    client.send("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const auto told = client.receive();
+    return told ? told->status : 0;
+  };
+  CHECK(status_of("/.well-known/oauth-protected-resource") == 404);
+  CHECK(status_of("/.well-known/oauth-authorization-server/mcp") == 404);
+  CHECK(status_of("/.well-known/../mcp") == 404);
+  CHECK(status_of("/.well-known") == 401);
+  CHECK(status_of("/no/such") == 401);
   std::string text = list_text();
   text.insert(text.find("Host:"), "Authorization: Bearer a-token-of-sixteen\r\n");
   client.send(text);
@@ -393,6 +404,8 @@ TEST_CASE("one connection too many is told so", "[http]") {
   const auto refused = fifth.receive();
   REQUIRE(refused);
   CHECK(refused->status == 503);
+  CHECK(refused->fields.at("retry-after") == "1");
+  CHECK(Json::parse(refused->body).at("error").is_string());
   clients.pop_back();
   CHECK(soon([&] {
     WireClient next(server.port());

@@ -120,6 +120,7 @@ TEST_CASE("the status and code of every modern request", "[http]") {
           {"tasks/result", modern("tasks/result", {{"taskId", "x"}}), 404, -32601},
           {"tasks/get without Mcp-Name", modern("tasks/get", {{"taskId", "x"}}), 400, -32020},
           {"an unknown tool", modern_call("no_such", Json::object()), 200, -32602},
+          {"an empty cursor", modern("tools/list", {{"cursor", ""}}), 200, 0},
           {"an unknown cursor", modern("tools/list", {{"cursor", "x"}}), 200, -32602},
           {"a tool that throws", modern_call("fail", Json::object()), 200, -32603},
           {"a tool that refuses", modern_call("refuse", Json::object()), 200, 0},
@@ -165,7 +166,7 @@ TEST_CASE("the status and code of every legacy request", "[http]") {
           {"a request", ping, 200, 0},
           {"any legacy revision in the header", with(ping, "MCP-Protocol-Version", "2024-11-05"),
            200, 0},
-          {"no Accept at all", with(ping, "Accept", ""), 200, 0},
+          {"no Accept at all", with(ping, "Accept", ""), 406, -32000},
           {"JSON only", with(ping, "Accept", "application/json"), 406, -32000},
           {"a stream only", with(ping, "Accept", "text/event-stream"), 406, -32000},
           {"another Content-Type", with(ping, "Content-Type", "application/jsonx"), 415, -32000},
@@ -176,6 +177,10 @@ TEST_CASE("the status and code of every legacy request", "[http]") {
           {"no session", with(ping, "Mcp-Session-Id", ""), 400, -32000},
           {"an unknown session", with(ping, "Mcp-Session-Id", random_id()), 404, -32001},
           {"a second initialize", twice, 400, -32600},
+          {"initialize in a session that is gone", with(twice, "Mcp-Session-Id", random_id()), 404,
+           -32001},
+          {"initialize in somebody's session that never was", with(twice, "Mcp-Session-Id", "x"),
+           404, -32001},
           {"initialize without its parameters",
            legacy({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "initialize"}}), 200, -32602},
           {"an unknown method", legacy({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "x"}}, session),
@@ -187,6 +192,10 @@ TEST_CASE("the status and code of every legacy request", "[http]") {
            legacy({{"jsonrpc", "2.0"}, {"id", 1}, {"result", Json::object()}}, session), 202, 0},
           {"a batch", with_body(ping, "[" + kPing.dump() + "]"), 400, -32600},
           {"GET that takes no stream", with(get, "Accept", "application/json"), 406, -32000},
+          {"GET in a revision nobody speaks", with(get, "MCP-Protocol-Version", "1999-01-01"), 400,
+           -32000},
+          {"DELETE in a revision nobody speaks",
+           with(with_method(ping, "DELETE"), "MCP-Protocol-Version", "1999-01-01"), 400, -32000},
           {"GET without a session", with(get, "Mcp-Session-Id", ""), 400, -32000},
           {"GET of an unknown session", with(get, "Mcp-Session-Id", "x"), 404, -32001},
           {"DELETE without a session", with_method(legacy(kPing), "DELETE"), 400, -32000},
@@ -198,6 +207,54 @@ TEST_CASE("the status and code of every legacy request", "[http]") {
       },
       stage);
   CHECK(stage.mcp.sessions() == 0);
+}
+
+TEST_CASE("a refusal names the request it refuses wherever that could be read", "[http]") {
+  Stage stage;
+  const std::string session = stage.session();
+  const Json named = {{"jsonrpc", "2.0"}, {"id", "seven"}, {"method", "ping"}};
+  const HttpRequest ping = legacy(named, session);
+  HttpRequest begin = initialize("2025-11-25");
+  Json body = Json::parse(begin.body);
+  body["id"] = "seven";
+  begin.body = body.dump();
+  HttpRequest batch = with(ping, "MCP-Protocol-Version", "1999-01-01");
+  batch.body = "[" + named.dump() + "]";
+  const auto id_told = [&stage](const HttpRequest& request) {
+    const auto answer = stage.ask(request);
+    CHECK(answer->status() >= 400);
+    return answer->body()["id"];
+  };
+  for (const HttpRequest& request : {ping, begin}) {
+    CHECK(id_told(with(request, "Accept", "text/html")) == "seven");
+    CHECK(id_told(with(request, "MCP-Protocol-Version", "1999-01-01")) == "seven");
+    CHECK(id_told(with(request, "Mcp-Session-Id", "x")) == "seven");
+  }
+  CHECK(id_told(with(modern("tools/list", Json::object(), "seven"), "Accept", "text/html")) ==
+        "seven");
+  CHECK(id_told(batch).is_null());
+}
+
+TEST_CASE("who takes no JSON is answered by a stream, who takes no stream cannot listen",
+          "[http]") {
+  Stage stage;
+  for (const char* accepted : {"application/json;q=0, text/event-stream", "text/event-stream"}) {
+    const auto answer = stage.ask(with(modern("tools/list"), "Accept", accepted));
+    CHECK(answer->status() == 200);
+    REQUIRE(answer->stream_fields);
+    REQUIRE(answer->events().size() == 1);
+    CHECK(answer->events().front().contains("result"));
+    // The status of an error says more than its form.
+    CHECK(stage.ask(with(modern("no/such"), "Accept", accepted))->status() == 404);
+  }
+  const HttpRequest listen = modern("subscriptions/listen", {{"notifications", Json::object()}});
+  for (const char* accepted :
+       {"application/json", "text/event-stream;q=0", "text/html", "application/*"}) {
+    INFO(accepted);
+    const auto answer = stage.ask(with(listen, "Accept", accepted));
+    CHECK(answer->status() == 406);
+    CHECK(answer->error_code() == -32000);
+  }
 }
 
 TEST_CASE("only an initialize that succeeds makes a session", "[http]") {

@@ -4,6 +4,7 @@ ahead, the device half by the engine's own compiler. See docs/python.md."""
 import ctypes
 import importlib.machinery
 import importlib.util
+import inspect
 import os
 
 from assay_runner import emulated
@@ -34,6 +35,7 @@ class Extensions:
     def load_inline(self, name, cpp_sources, cuda_sources=None, functions=None, extra_cflags=None,
                     extra_cuda_cflags=None, extra_ldflags=None, extra_include_paths=None, **more):
         """As torch's, which it falls back to on a GPU."""
+        self._refuse_unknown(more)
         answer, blob = self._ask({
             "type": "build", "name": str(name), "cuda": self._placed(cuda_sources), "cpp": self._placed(cpp_sources),
             "functions": _names(functions), "cxx_flags": _texts(extra_cflags), "cuda_flags": _texts(extra_cuda_cflags),
@@ -47,6 +49,14 @@ class Extensions:
         return self._torchs_own(name, cpp_sources, cuda_sources, functions=functions, extra_cflags=extra_cflags,
                                 extra_cuda_cflags=extra_cuda_cflags, extra_ldflags=extra_ldflags,
                                 extra_include_paths=extra_include_paths, **more)
+
+    def _refuse_unknown(self, more):
+        """What torch's own would not take either: a misspelt cuda_sources must not build an extension without kernels."""
+        known = inspect.signature(self._torchs_own).parameters
+        for name in more:
+            if name not in known:
+                raise TypeError(("No cuda_sources found: " if name.startswith("cuda_so") else "")
+                                + f"load_inline() got an unexpected keyword argument '{name}'")
 
     def _refuse_load(self, *_arguments, **_more):
         raise Refused("device_unsupported", "torch.utils.cpp_extension.load builds from files, and there are none here: use "
@@ -64,10 +74,11 @@ class Extensions:
         wrapper.assay_kernel_name.restype = ctypes.c_char_p
         wrapper.assay_kernel_name.argtypes = (ctypes.c_size_t,)
         names = [wrapper.assay_kernel_name(index).decode() for index in range(wrapper.assay_kernel_count())]
-        answer, code = self._ask({"type": "kernels", "names": names})
+        variables = _variables(wrapper) if self._on_gpu else []  # without one, kernels say where they lie
+        answer, code = self._ask({"type": "kernels", "names": names, "variables": variables})
         if not answer["ok"]:
             raise RuntimeError(answer["message"])
-        entries = [answer["lowered"][kernel] for kernel in names]
+        entries = [answer["lowered"][named] for named in names + variables]
         if self._on_gpu:
             _load_on_gpu(wrapper, entries, code)
         else:
@@ -92,6 +103,13 @@ class Extensions:
     def _line(self, text):
         at = self._text.find(text) if text.strip() else -1
         return self._text.count("\n", 0, at) + 1 if at >= 0 else 0
+
+
+def _variables(wrapper):
+    """Of the device, as its compiler takes their names."""
+    wrapper.assay_variable_name.restype = ctypes.c_char_p
+    wrapper.assay_variable_name.argtypes = (ctypes.c_size_t,)
+    return ["&" + wrapper.assay_variable_name(number).decode() for number in range(wrapper.assay_variable_count())]
 
 
 def _load_on_gpu(wrapper, entries, cubin):

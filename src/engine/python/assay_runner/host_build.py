@@ -5,8 +5,11 @@ the user's text and nothing else of the machine but headers and libraries.
   → {type: "precompile", headers, folder, on_gpu, include}     ← {type: "precompiled", ok, log}
   → {type: "compile_host", headers, folder, text, name, defines, on_gpu, include}
   ← {type: "compiled_host", ok, log, diagnostics} + the library as the blob
+Triton's assembler runs here, too:
+  → {type: "assemble", ptx}                    ← {type: "assembled", ok, log, assembler, kernels: {entry: {registers, …}}}
 """
 
+import importlib.util
 import os
 import platform
 import re
@@ -18,9 +21,16 @@ import tempfile
 import torch
 
 _HEADER = "wrapper.h"
+_MOST_BYTES = 768 << 20  # what is compiled ahead takes half a gigabyte
 _MAX_LOG = 16 << 10
 _MAX_DIAGNOSTICS = 20
 _PATH = "/usr/local/bin:/usr/bin:/bin"
+_BLACKWELL = 100
+# Figures of a kernel, as the assembler spells their units; the first three it tells of functions, too.
+_OF_FUNCTIONS = ("stack_bytes", "spill_store_bytes", "spill_load_bytes")
+_FIGURES = {"stack_bytes": "bytes stack frame", "spill_store_bytes": "bytes spill stores", "spill_load_bytes": "bytes spill loads",
+            "registers": "registers", "barriers": "barriers", "static_shared_bytes": "bytes smem",
+            "constant_bytes": "bytes cmem[0]", "module_constant_bytes": "bytes cmem[3]"}
 _SAID = re.compile(r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? (?P<severity>fatal error|error|warning): (?P<message>.*)$",
                    re.MULTILINE)
 
@@ -47,6 +57,8 @@ def precompile(body):
     ok, log = _run([_compiler(), *_flags(body["on_gpu"]), *_includes(body), "-x", "c++-header", header, "-o", aside], None)
     if ok:
         os.rename(aside, header + ".gch")
+    elif (free := shutil.disk_usage(body["folder"]).free) < _MOST_BYTES:
+        log = f"there is no room for them: {free >> 20} MiB are free"
     return {"type": "precompiled", "ok": ok, "log": log}
 
 
@@ -71,6 +83,49 @@ def compile_host(body):
             with open(out, "rb") as made:
                 blob = made.read()
     return {"type": "compiled_host", "ok": ok, "log": log, "diagnostics": _diagnostics(log)}, blob
+
+
+def assemble(body):
+    """What each kernel of a program takes of the hardware, in the assembler's own words."""
+    found = re.search(r"^\.target\s+(sm_(\d+)\w*)", body["ptx"], re.MULTILINE)
+    assembler = _assembler(int(found[2])) if found else None
+    if assembler is None:
+        return {"type": "assembled", "ok": False, "log": "no assembler (ptxas) for this target", "assembler": "", "kernels": {}}
+    with tempfile.TemporaryDirectory() as folder:
+        text = os.path.join(folder, "program.ptx")
+        with open(text, "w", encoding="utf-8") as out:
+            out.write(body["ptx"])
+        ok, log = _run([assembler, "-v", f"--gpu-name={found[1]}", text, "-o", os.path.join(folder, "program.cubin")], None)
+    said = _run([assembler, "--version"], None)[1].strip().splitlines()
+    return {"type": "assembled", "ok": ok, "log": log, "assembler": said[-1] if said else "", "kernels": _figures(log) if ok else {}}
+
+
+def _assembler(target):
+    """Triton's own, by the way of choosing that it has itself; else one of the machine's."""
+    try:
+        spec = importlib.util.find_spec("triton")
+    except ImportError:
+        spec = None
+    own = os.path.join(os.path.dirname(spec.origin), "backends", "nvidia", "bin") if spec and spec.origin else ""
+    name = "ptxas-blackwell" if target >= _BLACKWELL else "ptxas"
+    return shutil.which(name, path=own) or shutil.which("ptxas", path=f"{_PATH}:/usr/local/cuda/bin")
+
+
+def _figures(log):
+    """{entry: figures}. Stack and spills are told of every function, those of a called one belong to no entry."""
+    kernels, entry, function = {}, None, None
+    for line in log.splitlines():
+        if found := re.search(r"Compiling entry function '([^']+)'", line):
+            entry = function = found[1]
+            kernels[entry] = dict.fromkeys(_FIGURES, 0)
+        elif found := re.search(r"Function properties for (\S+)", line):
+            function = found[1]
+        elif entry is not None:
+            for name, unit in _FIGURES.items():
+                found = re.search(rf"(\d+) {re.escape(unit)}", line)
+                if found and (name not in _OF_FUNCTIONS or function == entry):
+                    kernels[entry][name] = int(found[1])
+    return kernels
 
 
 def _compiler():

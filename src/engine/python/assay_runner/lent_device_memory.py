@@ -47,6 +47,10 @@ class _Stretch:
                ctypes.c_uint64(0), ctypes.c_uint64(0))
         self.bytes = None
 
+    @property
+    def address(self):
+        return self._address.value
+
     def map(self, descriptor):
         self.unmap()
         handle = ctypes.c_uint64()
@@ -108,6 +112,14 @@ class LentDeviceMemory:
         flat = self._stretches[base].bytes[place["offset"]:place["offset"] + place["bytes"]].view(dtype)
         strides = place.get("strides")
         return flat.view(shape) if strides is None else flat.as_strided(shape, strides, flat.storage_offset())
+
+    def address(self):
+        """Where the first stretch begins for the device."""
+        return self._stretches[0].address
+
+    def holds(self, address):
+        first = self._stretches[0]
+        return first.address <= address < first.address + first.size
 
     def finish(self):
         """Returns when nothing runs on the device any more, on whatever stream."""

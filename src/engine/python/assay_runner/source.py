@@ -18,6 +18,7 @@ class Source:
 
     def __init__(self, text, file, kernel_type, on_gpu=False):
         self.file = file
+        self.kernel_type = kernel_type
         self._on_gpu = on_gpu
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
         tree = ast.parse(text, file)
@@ -29,6 +30,9 @@ class Source:
             _import_interpreted()
         if kernel_type == "torch":
             _refuse_mixed(tree)
+        if kernel_type == "torch_cuda":
+            _refuse_without_build(text)
+            self.warnings += _beside_cuda(tree)
         if kernel_type == "triton":
             self.warnings += _beside_a_kernel(tree)
         name = file.removesuffix(".py")
@@ -62,6 +66,8 @@ class Source:
         found = vars(self.module).get(class_name)
         if not isinstance(found, type):
             text = f"Class '{class_name}' not found" + ("" if found is None else f": it is {_what(found)}")
+            if found is None and class_name == "Model" and self.kernel_type == "torch_cuda":
+                text = "No ModelNew torch module found, and no class 'Model'"
             raise Refused("target", f"{text}. " + self.available(), available=self.classes())
         if not callable(getattr(found, method_name, None)):
             methods = [name for name, value in vars(found).items() if callable(value) and not name.startswith("__")]
@@ -99,7 +105,8 @@ def find(source, wanted, seed):
         return source.function(name, f"Function '{name}' not found in source code"), name
     class_name = wanted.get("class_name")
     if class_name is None:
-        class_name = "ModelNew" if wanted.get("candidate") and "ModelNew" in source.classes() else "Model"
+        is_new = wanted.get("candidate") or source.kernel_type == "torch_cuda"
+        class_name = "ModelNew" if is_new and "ModelNew" in source.classes() else "Model"
     method_name = wanted.get("method_name") or "forward"
     return source.method(class_name, method_name, seed), f"{class_name}.{method_name}"
 
@@ -121,6 +128,21 @@ def _refuse_mixed(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and "__global__" in node.value:
             raise Refused("mixed", f"A torch source must not hold CUDA code (line {node.lineno}); kernel_type "
                           "torch_cuda or cuda may", line=node.lineno)
+
+
+def _refuse_without_build(text):
+    """A torch_cuda source builds its kernels; however it spells that, the name stands in it."""
+    if "load_inline" not in text and "cpp_extension" not in text:
+        raise Refused("mixed", "No load_inline call found: a torch_cuda source builds its kernels with "
+                      "torch.utils.cpp_extension.load_inline; kernel_type torch needs none")
+
+
+def _beside_cuda(tree):
+    """Kernels of another kind: only those of load_inline are built, the rest is as the interpreter has it."""
+    for name, line in _imports(tree):
+        if name in ("triton", "cupy"):
+            yield {"line": line, "code": "mixed",
+                   "message": f"line {line}: a torch_cuda source has no need of {name}; kernel_type multi_kernel mixes them"}
 
 
 def _beside_a_kernel(tree):

@@ -6,6 +6,11 @@ import importlib
 import sys
 import time
 
+import torch
+from torch.utils._device import DeviceContext
+
+_function_modes = getattr(torch.overrides, "_get_current_function_mode_stack", list)
+
 _WATCHED = (
     ("time", "time perf_counter perf_counter_ns monotonic monotonic_ns process_time sleep"),
     ("torch", "equal allclose isclose empty zeros manual_seed"),
@@ -14,13 +19,11 @@ _WATCHED = (
     ("torch.cuda.Event", "elapsed_time record synchronize"),
     ("torch.Tensor", "copy_ cpu clone data_ptr equal allclose"),
     ("torch.autograd.profiler", "profile record_function"),
-    ("assay_runner.device_memory", "DeviceMemory _copy _synchronize"),
-    ("assay_runner.device_memory.DeviceMemory", "adopt tensor finish give_back"),
-    ("assay_runner.lent_device_memory", "LentDeviceMemory _synchronize"),
-    ("assay_runner.lent_device_memory.LentDeviceMemory", "adopt tensor finish give_back"),
-    ("assay_runner.calls", "call_over leave dealt call _copy _manual_seed"),
-    ("assay_runner.worker.Worker", "answer _go _stage _fetch _run"),
+    ("assay_runner.device_memory", "_copy _synchronize"),
+    ("assay_runner.lent_device_memory", "_synchronize"),
 )
+_OURS = "assay_runner."
+_TOOLS = range(6)  # of sys.monitoring
 
 
 class Watch:
@@ -28,12 +31,13 @@ class Watch:
 
     def __init__(self):
         self._meant = list(_meanings())
-        self._hooks = (sys.settrace, sys.setprofile, builtins.__import__)
+        self._hooks = _hooks()
 
     def patched(self):
-        """The names that mean something else now."""
-        names = [name for name, owner, attribute, meant in self._meant if _now(owner, attribute) is not meant]
-        return names if (sys.settrace, sys.setprofile, builtins.__import__) == self._hooks else [*names, "sys"]
+        """The names that mean something else now, and what looks into every call."""
+        names = [name for name, owner, attribute, meant, code in self._meant
+                 if (now := _now(owner, attribute)) is not meant or _code(now) is not code]
+        return names + [name for name, now in _hooks().items() if now != self._hooks[name]]
 
 
 def _meanings():
@@ -41,7 +45,40 @@ def _meanings():
         owner = _owner(path)
         for attribute in attributes.split():
             if owner is not None and hasattr(owner, attribute):
-                yield f"{path}.{attribute}", owner, attribute, _now(owner, attribute)
+                yield _meaning(path, owner, attribute)
+    # All of Python's own, and all of ours: what is called from there has no other name to be known by.
+    yield from _callables("builtins", builtins)
+    for path in [path for path in sys.modules if path.startswith(_OURS)]:
+        yield from _callables(path, sys.modules[path])
+
+
+def _callables(path, owner):
+    for attribute, value in list(vars(owner).items()):
+        if not callable(value) and not isinstance(value, (staticmethod, classmethod, property)):
+            continue
+        if attribute != "_":
+            yield _meaning(path, owner, attribute)
+        if isinstance(value, type) and value.__module__ == path and path.startswith(_OURS):
+            yield from _callables(f"{path}.{attribute}", value)
+
+
+def _meaning(path, owner, attribute):
+    meant = _now(owner, attribute)
+    return f"{path}.{attribute}", owner, attribute, meant, _code(meant)
+
+
+def _code(value):
+    """What a function does can be exchanged behind its name."""
+    return getattr(value, "__code__", None)
+
+
+def _hooks():
+    monitoring = getattr(sys, "monitoring", None)
+    return {"sys.settrace": sys.gettrace(), "sys.setprofile": sys.getprofile(),
+            "sys.monitoring": [monitoring.get_tool(tool) for tool in _TOOLS] if monitoring else [],
+            "torch dispatch modes": getattr(torch._C, "_len_torch_dispatch_stack", int)(),
+            # torch.set_default_device() is one, and honest.
+            "torch function modes": [mode for mode in _function_modes() if type(mode) is not DeviceContext]}
 
 
 def _now(owner, attribute):

@@ -2,7 +2,7 @@
 
   → {type: "begin"}                            ← {type: "begun"}: the device's context exists
   → {type: "load", source, file, kernel_type, target, seed, device: "cpu" | "cuda", fast_build}
-  ← {type: "loaded", name, has_inputs, warnings, torch, python, built}
+  ← {type: "loaded", name, has_inputs, warnings, torch, python, built, no_capture}
 While it loads a torch_cuda source it may ask in turn, with the request's `seq`:
   ← {type: "build", name, cuda, cpp, functions, …}    → {type: "built", ok, message, fall_back} + the library
   ← {type: "kernels", names}                   → {type: "kernels", ok, message, lowered} + PTX or machine code
@@ -12,7 +12,7 @@ While it loads a torch_cuda source it may ask in turn, with the request's `seq`:
   → {type: "make_inputs", seed, places, arena_bytes} + memory       ← {type: "made"}
   → {type: "bind", arguments, outputs, what_fits}  ← {type: "bound", passes_outputs}
   → {type: "shapes", seed, arena_bytes} + memory   ← {type: "shapes", outputs: [{shape, dtype}]}
-  → {type: "run", seed, arena_bytes} + memory      ← {type: "ran", patched, foreign, launches}
+  → {type: "run", seed, arena_bytes, in_double?: "high" | "low"} + memory   ← {type: "ran", patched, foreign, launches}
   → {type: "time", seed, calls, contents, stride_bytes, arena_bytes} + memory   ← {type: "timed", patched}
 Memory is the host's, or with `on_device` the GPU's: then a descriptor for each stretch, and nothing to fetch.
 On a GPU what a turn moves is apart from what it does:
@@ -20,6 +20,10 @@ On a GPU what a turn moves is apart from what it does:
   → {type: "go", seed, calls}                  ← {type: "gone", patched}
   → {type: "fetch"}                            ← {type: "fetched"}
   → {type: "rest"}                             ← {type: "rested"}
+What a call makes the device do (capture.py):
+  → {type: "capture", seed, arena_bytes} + memory of the device
+  ← {type: "captured", address, regions, steps, outputs, refused} + parameters
+  → {type: "programs", programs: [number]}     ← {type: "programs", bytes: [size]} + their bytes
 Any of them: ← {type: "failed", stage, code, exception, message, frames, traceback}. Every reply repeats `seq`.
 """
 
@@ -34,7 +38,8 @@ import sys
 
 import torch
 
-from assay_runner import calls, device_memory, emulated, extension, failure, host_build, source
+from assay_runner import (calls, capture, device_memory, emulated, extension, failure, host_build,
+                          in_double, source)
 from assay_runner.lent_device_memory import LentDeviceMemory
 from assay_runner.memory import Memory, dtype_name
 from assay_runner.watch import Watch
@@ -52,6 +57,7 @@ class Worker:
         self._watch = Watch()
         self._source = None
         self._target = None
+        self._exact = None  # the target in double, once it was asked for
         self._task = None
         self.blob = b""  # of the reply to come
 
@@ -73,6 +79,7 @@ class Worker:
     def _begin(self, _body, _descriptors):
         device_memory.begin()
         importlib.import_module("torch.utils.cpp_extension")
+        capture.open_capture()
         self._memory = self._mirror = device_memory.DeviceMemory()
         return {"type": "begun"}
 
@@ -103,21 +110,27 @@ class Worker:
         reply, self.blob = host_build.compile_host(body)
         return reply
 
+    def _assemble(self, body, _):
+        return host_build.assemble(body)
+
     def _load(self, body, _):
         self._source = None
         on_gpu = body["device"] == "cuda"
         if on_gpu and self._mirror is None:
             self._begin(body, ())
+        # Programs are noted from the first one on.
+        no_capture = capture.open_capture() if on_gpu else "there is no GPU"
         extensions = extension.Extensions(self._ask, body["source"], body["file"], on_gpu)
         if body["fast_build"]:
             extensions.install()
         loaded = source.Source(body["source"], body["file"], body["kernel_type"], on_gpu)
         self._source = loaded
+        self._exact = None
         self._target, name = source.find(loaded, body["target"], body["seed"])
         calls.choose_generator(on_gpu)
         return {"type": "loaded", "name": name, "has_inputs": loaded.own("get_inputs") is not None,
                 "warnings": loaded.warnings[:20], "torch": torch.__version__, "python": platform.python_version(),
-                "built": extensions.built}
+                "built": extensions.built, "no_capture": no_capture}
 
     def _compile(self, body, _):
         # The kernels of this source are compiled, those of others interpreted: Triton looks when it meets @jit.
@@ -190,11 +203,20 @@ class Worker:
 
     def _run(self, body, descriptors):
         self._adopt(body, descriptors)
+        if part := body.get("in_double"):
+            return self._run_in_double(body["seed"], part)
         result = calls.call(self._target, self._task.bind(self._memory), body["seed"])
         foreign = calls.foreign_types(result)
         calls.leave(result, self._task.places(self._memory))
         self._memory.give_back()
         return {"type": "ran", "patched": self._watch.patched(), "foreign": foreign, "launches": emulated.launches()}
+
+    def _run_in_double(self, seed, part):
+        self._exact = self._exact or in_double.Target(self._target)
+        results = self._exact.call(self._task, self._memory, seed)
+        calls.leave(in_double.parts(results, self._task.places(self._memory), part), self._task.places(self._memory))
+        self._memory.give_back()
+        return {"type": "ran", "patched": self._watch.patched(), "foreign": [], "launches": emulated.launches()}
 
     def _time(self, body, descriptors):
         self._adopt(body, descriptors)
@@ -218,6 +240,16 @@ class Worker:
     def _fetch(self, _body, _descriptors):
         self._memory.give_back()
         return {"type": "fetched"}
+
+    def _capture(self, body, descriptors):
+        self._adopt(body, descriptors)
+        told, self.blob = capture.call(self._target, self._task, self._memory, body["seed"])
+        return {"type": "captured", "address": self._memory.address(), **told}
+
+    def _programs(self, body, _):
+        programs = capture.programs(body["programs"])
+        self.blob = b"".join(programs)
+        return {"type": "programs", "bytes": [len(program) for program in programs]}
 
     def _rest(self, _body, _descriptors):
         return {"type": "rested"}

@@ -61,6 +61,7 @@ def _prepare(library):
             _rehearse(importlib.import_module("assay_runner.worker"))
         loaded = ctypes.PyDLL(library)
         importlib.import_module("assay_runner.emulated").use(loaded)
+        importlib.import_module("assay_runner.capture").use(loaded)
     except Exception as error:  # a broken installation fails in many ways
         return {"type": "missing", "what": f"{type(error).__name__}: {error}"[:500]}, None
     threads = len(os.listdir("/proc/self/task"))

@@ -19,6 +19,8 @@
 
 namespace assay {
 
+class Entry;
+
 struct Configuration {
   dim3 grid{};
   dim3 block{};
@@ -26,6 +28,7 @@ struct Configuration {
   cudaStream_t stream = nullptr;
   void** arguments = nullptr;  // of cudaLaunchKernel: instead of those of the call
   bool cooperative = false;
+  Entry** asks = nullptr;  // nothing is launched: which kernel is it?
 };
 
 // A stack: what computes the arguments of a launch may launch, too.
@@ -103,7 +106,6 @@ class Instance {
   bool is_open_ = false;
 };
 
-class Entry;
 inline std::vector<Entry*>& entries() {
   static std::vector<Entry*> all;
   return all;
@@ -126,6 +128,10 @@ class Entry {
     }
     const Configuration configuration = configurations().back();
     configurations().pop_back();
+    if (configuration.asks != nullptr) {
+      *configuration.asks = this;
+      return;
+    }
     const void* pointers[] = {static_cast<const void*>(&arguments)..., nullptr};
     const std::size_t sizes[] = {sizeof(arguments)..., 0};
     start(*this, configuration,
@@ -169,14 +175,32 @@ cudaError_t launch_cooperative_kernel(Function* function, dim3 grid, dim3 block,
                          shared_bytes, stream, true);
 }
 
-// The largest dynamic shared memory is asked for at each launch that needs it.
+inline Entry& entry_of(const void* function) {
+  Entry* entry = nullptr;
+  Configuration question;
+  question.asks = &entry;
+  configurations().push_back(question);
+  reinterpret_cast<void (*)()>(const_cast<void*>(function))();
+  if (entry == nullptr) throw std::runtime_error("a function that is no kernel");
+  return *entry;
+}
+
+// What the runtime says of a kernel and is told of it; defined in on_cpu.h or on_gpu.h.
+cudaError_t set(Entry& entry, cudaFuncAttribute attribute, int value);
+cudaError_t set_cache(Entry& entry, cudaFuncCache preferred);
+cudaError_t fit(Entry& entry, int* blocks, int threads, std::size_t shared_bytes);
+
 template <class Function>
-cudaError_t set_attribute(Function*, cudaFuncAttribute, int) {
-  return cudaSuccess;
+cudaError_t set_attribute(Function* function, cudaFuncAttribute attribute, int value) {
+  return set(entry_of(reinterpret_cast<const void*>(function)), attribute, value);
 }
 template <class Function>
-cudaError_t set_cache(Function*, cudaFuncCache) {
-  return cudaSuccess;
+cudaError_t set_cache_config(Function* function, cudaFuncCache preferred) {
+  return set_cache(entry_of(reinterpret_cast<const void*>(function)), preferred);
+}
+template <class Function>
+cudaError_t active_blocks(int* blocks, Function* function, int threads, std::size_t shared_bytes) {
+  return fit(entry_of(reinterpret_cast<const void*>(function)), blocks, threads, shared_bytes);
 }
 
 }  // namespace assay

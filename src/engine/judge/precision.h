@@ -1,0 +1,46 @@
+// How exact an answer is: its error and the reference's own, both against the reference evaluated
+// in double. A tolerance says whether an answer will do; this says whether it was computed in as
+// many bits as the reference's.
+//
+// Pure; any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "engine/contract/contract.h"
+
+namespace assay::judge {
+
+// An answer in double, as two parts of the output's own type: rounded to it, and what that leaves.
+// Together they hold twice the type's digits.
+struct InDouble {
+  std::span<const std::byte> high{};
+  std::span<const std::byte> low{};
+};
+
+struct Precision {
+  // Roots of mean squares and greatest ones, over the elements that are finite everywhere.
+  double error = 0;
+  double max_error = 0;
+  double reference_error = 0;
+  double reference_max_error = 0;
+  double rounding_error = 0;  // of the exact answer, rounded to the type: nobody's fault
+  double ratio = 1;           // error over the greater of the two above; infinity over 0
+  std::uint64_t elements = 0;
+};
+
+// Sums in another order were seen to have some ten times the reference's error, arithmetic in fewer
+// bits (float16 or tf32 for float32) has thousands.
+inline constexpr double kMostRatio = 200;
+
+// Nothing for types that are no real floating ones narrower than double. All spans are contiguous,
+// of one length.
+[[nodiscard]] std::optional<Precision> precision_of(const InDouble& exact,
+                                                    std::span<const std::byte> reference,
+                                                    std::span<const std::byte> got,
+                                                    contract::DType dtype);
+
+}  // namespace assay::judge

@@ -1,0 +1,84 @@
+#include "engine/runner/gpu_sequence.h"
+
+#include "engine/runner/gpu_launch.h"
+
+namespace assay::runner {
+
+GpuSequence::GpuSequence(GpuContext& context, Sequence sequence)
+    : context_(context), sequence_(std::move(sequence)) {}
+
+GpuSequence::~GpuSequence() { unload(); }
+
+void GpuSequence::unload() noexcept {
+  for (const auto& module : modules_) context_.driver().ModuleUnload(module);
+  modules_.clear();
+  functions_.clear();
+}
+
+std::string GpuSequence::load() {
+  unload();
+  for (const auto& program : sequence_.programs) {
+    cuda::Handle module = nullptr;
+    const int result = context_.driver().ModuleLoadData(&module, program.data());
+    if (result != cuda::kSuccess) return context_.driver().text(result);
+    modules_.push_back(module);
+  }
+  return find_functions();
+}
+
+std::string GpuSequence::find_functions() {
+  const auto& driver = context_.driver();
+  for (const auto& step : sequence_.steps) {
+    cuda::Handle function = nullptr;
+    functions_.push_back(nullptr);
+    if (step.kind != SequenceStep::Kind::launch) continue;
+    const std::string& name = step.launch.kernel;
+    int result = driver.ModuleGetFunction(&function, modules_.at(step.program), name.c_str());
+    if (result != cuda::kSuccess) return name + ": " + driver.text(result);
+    const auto shared = static_cast<int>(step.launch.dynamic_shared_bytes);
+    result = driver.FuncSetAttribute(function, cuda::kFunctionMaxDynamicShared, shared);
+    if (result != cuda::kSuccess) {
+      return name + ": " + std::to_string(shared) +
+             " bytes of shared memory: " + driver.text(result);
+    }
+    functions_.back() = function;
+  }
+  return {};
+}
+
+int GpuSequence::queue_step(const SequenceStep& step, cuda::Handle function,
+                            cuda::Address memory) const {
+  const auto& driver = context_.driver();
+  const cuda::Handle stream = context_.stream();
+  if (step.kind == SequenceStep::Kind::launch) {
+    return queue_launch(context_, function, step.launch,
+                        placed(step.launch.parameters, step.pointer_offsets, memory), step.traits);
+  }
+  if (step.bytes == 0) return cuda::kSuccess;
+  const cuda::Address to = memory + step.to;
+  if (step.kind == SequenceStep::Kind::copy) {
+    return driver.MemcpyDtoDAsync(to, memory + step.from, step.bytes, stream);
+  }
+  if (step.width == 4) return driver.MemsetD32Async(to, step.value, step.bytes / 4, stream);
+  if (step.width == 2) {
+    return driver.MemsetD16Async(to, static_cast<unsigned short>(step.value), step.bytes / 2,
+                                 stream);
+  }
+  return driver.MemsetD8Async(to, static_cast<unsigned char>(step.value), step.bytes, stream);
+}
+
+int GpuSequence::queue(cuda::Address memory) const {
+  for (std::size_t i = 0; i < sequence_.steps.size(); ++i) {
+    const int result = queue_step(sequence_.steps[i], functions_[i], memory);
+    if (result != cuda::kSuccess) return result;
+  }
+  return cuda::kSuccess;
+}
+
+int GpuSequence::clear_scratch(cuda::Address memory) const {
+  if (sequence_.scratch_bytes() == 0) return cuda::kSuccess;
+  return context_.driver().MemsetD32Async(memory + sequence_.scratch_begin, 0,
+                                          sequence_.scratch_bytes() / 4, context_.stream());
+}
+
+}  // namespace assay::runner

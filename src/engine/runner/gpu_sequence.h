@@ -1,0 +1,44 @@
+// A sequence (sequence.h) on a GPU: its programs loaded, its launches ready to be queued on
+// whatever stretch of memory.
+//
+// Owned by the GPU device of one runner; one thread.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/runner/gpu_timer.h"
+#include "engine/runner/sequence.h"
+
+namespace assay::runner {
+
+class GpuSequence final : public GpuWork {
+ public:
+  // Borrows the context; nothing is loaded yet.
+  GpuSequence(GpuContext& context, Sequence sequence);
+  ~GpuSequence() override;
+  GpuSequence(const GpuSequence&) = delete;
+  GpuSequence& operator=(const GpuSequence&) = delete;
+
+  // Loads the programs. What the driver refuses it refuses with the reason; else "".
+  [[nodiscard]] std::string load();
+  // Their variables, if they have any, are as they were when they were loaded.
+  [[nodiscard]] std::string reload() { return sequence_.has_variables() ? load() : std::string(); }
+
+  [[nodiscard]] const Sequence& sequence() const { return sequence_; }
+  [[nodiscard]] int queue(cuda::Address memory) const override;
+  [[nodiscard]] int clear_scratch(cuda::Address memory) const override;
+
+ private:
+  void unload() noexcept;
+  [[nodiscard]] std::string find_functions();
+  [[nodiscard]] int queue_step(const SequenceStep& step, cuda::Handle function,
+                               cuda::Address memory) const;
+
+  GpuContext& context_;
+  Sequence sequence_;
+  std::vector<cuda::Handle> modules_{};
+  std::vector<cuda::Handle> functions_{};  // of each step; null of those that launch nothing
+};
+
+}  // namespace assay::runner

@@ -1,0 +1,21 @@
+// A runner for tests of the pool: it has no device, and says that it is emptied whenever it is
+// asked, unless it was told to "spoil" before.
+#include "engine/confinement/child.h"
+#include "engine/confinement/enter.h"
+#include "engine/frames/channel.h"
+
+int main(int argc, char** argv) {
+  using namespace assay;
+  if (const auto code = confinement::enter_confinement(argc, argv)) return *code;
+  frames::Channel channel(posix::Descriptor(confinement::kChannelDescriptor), frames::Caps{}, true);
+  bool spoilt = false;
+  while (const auto request = channel.receive()) {
+    spoilt = spoilt || request->type() == "spoil";
+    frames::Frame reply;
+    reply.body = {{"type", spoilt                       ? "kept"
+                           : request->type() == "close" ? "closed"
+                                                        : request->type()}};
+    channel.send(std::move(reply));
+  }
+  return 0;
+}

@@ -1,0 +1,115 @@
+// Who may be served by a runner that has served before. The processes are real, their device is
+// not.
+#include "engine/node/gpu_pool.h"
+
+#include <thread>
+
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace std::chrono_literals;
+using node::GpuPool;
+using Side = GpuPool::Side;
+
+namespace {
+
+constexpr std::uint64_t kGigabyte = 1ULL << 30;
+
+struct Bench {
+  const node::Runners runners{
+      ASSAY_BINARY_FOLDER "/fake_gpu_runner", {.level = confinement::Level::L1}, node::Toolkit{}};
+  GpuPool pool;
+
+  explicit Bench(std::uint64_t memory_bytes = 64 * kGigabyte)
+      : pool(runners,
+             {.uuid = "test-pool-" + std::to_string(::getpid()), .memory_bytes = memory_bytes}) {}
+
+  // A job of that client that ran to a clean end; which process served it.
+  const void* serve(const std::string& client, Side side, bool& reused) {
+    GpuPool::Runner runner = pool.take(client, side);
+    reused = runner.reused;
+    const void* which = runner.process.get();
+    give_back(std::move(runner.process), client, side);
+    return which;
+  }
+  void give_back(GpuPool::Process process, const std::string& client, Side side) {
+    GpuPool::Used used{.client = client};
+    used.clean.push_back({.process = std::move(process), .side = side});
+    pool.give_back(std::move(used));
+  }
+};
+
+template <typename Predicate>
+bool becomes_true(Predicate&& predicate) {
+  const auto until = std::chrono::steady_clock::now() + 20s;
+  while (!predicate()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("a runner serves its client again, on the side it was on, and nobody else") {
+  Bench bench;
+  bool reused = true;
+  const void* first = bench.serve("anna", Side::judged, reused);
+  CHECK_FALSE(reused);
+  CHECK(bench.pool.knows("anna"));
+  CHECK_FALSE(bench.pool.knows("bob"));
+  CHECK_FALSE(bench.pool.knows(""));
+  CHECK_FALSE(bench.pool.take("bob", Side::judged).reused);
+  CHECK_FALSE(bench.pool.take("anna", Side::reference).reused);
+  CHECK_FALSE(bench.pool.take("", Side::judged).reused);
+  CHECK(bench.serve("anna", Side::judged, reused) == first);
+  CHECK(reused);
+  const GpuPool::Runner taken = bench.pool.take("anna", Side::judged);
+  CHECK(taken.reused);
+  CHECK_FALSE(bench.pool.take("anna", Side::judged).reused);  // it serves one job at a time
+}
+
+TEST_CASE("both sides of a comparison are kept, each for its side") {
+  Bench bench;
+  bool reused = false;
+  const void* judged = bench.serve("anna", Side::judged, reused);
+  const void* reference = bench.serve("anna", Side::reference, reused);
+  CHECK(judged != reference);
+  CHECK(bench.serve("anna", Side::reference, reused) == reference);
+  CHECK(bench.serve("anna", Side::judged, reused) == judged);
+}
+
+TEST_CASE("a runner that cannot be emptied serves nobody") {
+  Bench bench;
+  GpuPool::Runner runner = bench.pool.take("anna", Side::judged);
+  frames::Frame request;
+  request.body = {{"type", "spoil"}};
+  (void)runner.process->ask(std::move(request), std::chrono::steady_clock::now() + 10s, {});
+  bench.give_back(std::move(runner.process), "anna", Side::judged);
+  CHECK(becomes_true([&] { return !bench.pool.knows("anna"); }));
+  CHECK_FALSE(bench.pool.take("anna", Side::judged).reused);
+}
+
+TEST_CASE("as many are kept as the device's memory has room for, the latest") {
+  Bench bench(8 * kGigabyte);  // the least that is kept: four
+  bool reused = false;
+  for (const char* client : {"a", "b", "c", "d", "e", "f"}) {
+    (void)bench.serve(client, Side::judged, reused);
+  }
+  CHECK(becomes_true([&] { return !bench.pool.knows("a") && !bench.pool.knows("b"); }));
+  for (const char* client : {"c", "d", "e", "f"}) CHECK(bench.pool.knows(client));
+}
+
+TEST_CASE("what was kept on a device in doubt is given up") {
+  Bench bench;
+  bool reused = false;
+  (void)bench.serve("anna", Side::judged, reused);
+  (void)bench.serve("anna", Side::judged, reused);
+  REQUIRE(reused);
+  GpuPool::Runner kept = bench.pool.take("anna", Side::judged);
+  bench.give_back(std::move(kept.process), "anna", Side::judged);
+  (void)bench.pool.take_referee();  // comes after what was given back is emptied
+  bench.pool.discard();
+  CHECK_FALSE(bench.pool.knows("anna"));
+  CHECK_FALSE(bench.pool.take("anna", Side::judged).reused);
+}
