@@ -73,7 +73,8 @@ class Kills(unittest.TestCase):
             below = [pid for pid, _ in descendants(server.process.pid)]
             server.kill()
             told.update(self.acknowledged(server))
-            self.assertEqual(wait_gone(below), [], "processes outlive the server")
+            left = [pid for pid in wait_gone(below) if is_ours(pid)]
+            self.assertEqual(left, [], "processes outlive the server")
             server.__exit__()
         with Server(state=self.folder.name) as server:
             self.check_kept(server, told)
@@ -138,12 +139,14 @@ class Kills(unittest.TestCase):
         from assay_client import FOREVER
         with Server(state=self.folder.name) as server:
             server.send("tools/call", {"name": "evaluate", "arguments": {"kernel": kernel(FOREVER, contract())}})
-            time.sleep(0.5)
+            end = time.monotonic() + 60
+            while not any("assay-runner" in command for _, command in descendants(server.process.pid)):
+                self.assertLess(time.monotonic(), end, "no runner was started")
+                time.sleep(0.05)
             below = [pid for pid, _ in descendants(server.process.pid)]
-            self.assertTrue(below)
             server.process.send_signal(signal.SIGTERM)
             server.process.wait(timeout=20)
-            self.assertEqual(wait_gone(below), [])
+            self.assertEqual([pid for pid in wait_gone(below) if is_ours(pid)], [])
 
 
 if __name__ == "__main__":

@@ -77,7 +77,8 @@ TEST_CASE("how many jobs a GPU has is told of the moment, and never kept") {
   Watched watched;
   const auto health = tools::health(watched.jobs);
   CHECK(health.told.at("devices").at(1).at("jobs").at("served") == 11);
-  for (const auto& device : watched.jobs.capabilities(false).at("devices")) {
+  const Json kept = watched.jobs.capabilities(false);
+  for (const auto& device : kept.at("devices")) {
     CHECK_FALSE(device.contains("jobs"));
   }
   CHECK(watched.jobs.capabilities(true).at("devices").at(0).contains("jobs"));
