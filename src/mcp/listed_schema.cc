@@ -37,6 +37,11 @@ void split_types(OrderedJson& schema) {
   schema["anyOf"] = std::move(branches);
 }
 
+bool refers(const OrderedJson& schema) {
+  if (schema.is_object() && schema.contains("$ref")) return true;
+  return schema.is_structured() && std::any_of(schema.begin(), schema.end(), refers);
+}
+
 OrderedJson listed(const OrderedJson& schema, bool brief) {
   OrderedJson shown = schema;
   if (schema.is_object()) {
@@ -73,6 +78,7 @@ OrderedJson listed(const OrderedJson& schema, bool brief) {
 OrderedJson listed_input_schema(const OrderedJson& schema) {
   OrderedJson shown = listed(without_json_text_marks(schema), schema.value(kBriefMark, false));
   if (shown.erase(kBriefMark) > 0) shown.erase("$schema");
+  if (!refers(shown)) shown.erase("$defs");
   return shown;
 }
 

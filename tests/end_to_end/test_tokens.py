@@ -48,6 +48,7 @@ class Tokens(unittest.TestCase):
             for tool in result["tools"]:
                 self.assertEqual(tool["inputSchema"]["type"], "object", tool["name"])
                 self.assertFalse({"allOf", "anyOf", "oneOf", "$ref"} & set(tool["inputSchema"]), tool["name"])
+                self.assertNotIn('"$ref"', json.dumps(tool["inputSchema"]), tool["name"])
 
     def test_who_wants_kernels_only_pays_for_no_more(self):
         def names(server):

@@ -175,7 +175,8 @@ void Connection::start() {
 
 void Connection::enter(State state, Clock::duration time) {
   state_ = state;
-  deadline_ = Clock::now() + time;
+  entered_ = Clock::now();
+  deadline_ = entered_ + time;
 }
 
 void Connection::read() {

@@ -55,6 +55,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // At once, whatever is pending.
   void close();
   [[nodiscard]] bool has_unsent() const { return !unsent_.empty(); }
+  // Since when it has waited for the first byte of a request. Nothing: it serves one, or says
+  // goodbye.
+  [[nodiscard]] std::optional<Clock::time_point> idle_since() const {
+    return state_ == State::idle ? std::optional(entered_) : std::nullopt;
+  }
 
  private:
   class Turn;
@@ -89,6 +94,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const HttpLimits& limits_;
   ConnectionOwner& owner_;
   State state_ = State::idle;
+  Clock::time_point entered_{};  // the state
   Clock::time_point deadline_{};
   boost::beast::flat_buffer buffer_{};
   bool reading_ = false;

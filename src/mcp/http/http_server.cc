@@ -62,6 +62,7 @@ class HttpServer::Impl final : public ConnectionOwner,
         log_(config.log),
         max_pending_bytes_(config.limits.max_pending_bytes),
         access_(std::move(http.access)),
+        is_encrypted_(http.tls.has_value()),
         streams_(byte_streams(http.tls)),
         stop_grace_(config.limits.stop_grace),
         acceptor_(listening(io_, http)),
@@ -126,25 +127,39 @@ class HttpServer::Impl final : public ConnectionOwner,
   }
 
   void welcome(tcp::socket socket) {
-    if (connections_.size() >= limits_.max_connections) {
-      error_code ignored;
-      socket.non_blocking(true, ignored);
-      const std::string why = R"({"error":"too many connections are open; try again"})";
-      const std::string full = bytes_of(503,
-                                        {{"Connection", "close"},
-                                         {"Retry-After", "1"},
-                                         {"Content-Type", "application/json"},
-                                         {"Content-Length", std::to_string(why.size())}},
-                                        why);
-      socket.write_some(asio::buffer(full), ignored);
-      return;
-    }
+    if (connections_.size() >= limits_.max_connections && !close_longest_idle())
+      return turn_away(std::move(socket));
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     auto connection =
         std::make_shared<Connection>(streams_->over(std::move(socket)), limits_, *this);
     connections_.emplace(connection.get(), connection);
     connection->start();
+  }
+
+  // So that nobody shuts the others out by connections that ask for nothing.
+  bool close_longest_idle() {
+    std::shared_ptr<Connection> longest;
+    for (const auto& connection : open_connections()) {
+      const auto since = connection->idle_since();
+      if (since && (!longest || *since < *longest->idle_since())) longest = connection;
+    }
+    if (longest) longest->close();
+    return longest != nullptr;
+  }
+
+  void turn_away(tcp::socket socket) const {
+    if (is_encrypted_) return;  // a handshake for everyone who is turned away would cost too much
+    error_code ignored;
+    socket.non_blocking(true, ignored);
+    const std::string why = R"({"error":"too many connections are open; try again"})";
+    const std::string full = bytes_of(503,
+                                      {{"Connection", "close"},
+                                       {"Retry-After", "1"},
+                                       {"Content-Type", "application/json"},
+                                       {"Content-Length", std::to_string(why.size())}},
+                                      why);
+    socket.write_some(asio::buffer(full), ignored);
   }
 
   void schedule_tick() {
@@ -194,6 +209,7 @@ class HttpServer::Impl final : public ConnectionOwner,
   const Log log_;
   const std::size_t max_pending_bytes_;
   const Access access_;
+  const bool is_encrypted_;
   const std::unique_ptr<ByteStreams> streams_;
   const std::chrono::milliseconds stop_grace_;
   asio::io_context io_{1};
