@@ -64,6 +64,7 @@ Access::Digest Access::digest_of(std::string_view token) {
 std::variant<std::string, HttpAnswer> Access::admit(const HttpRequest& request, Door door) const {
   const auto host = request.field("Host");
   if (!host) return refusal(400, "the Host header is missing");
+  if (host->find(',') != std::string::npos) return refusal(400, "there is more than one Host");
   if (!host_is_ours(*host) || !host_is_ours(request.authority.value_or(*host)))
     return refusal(421, "this server does not answer to that Host");
   const auto origin = request.field("Origin");

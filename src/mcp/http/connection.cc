@@ -4,6 +4,7 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/beast/core/buffers_prefix.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/field.hpp>
 #include <cstdio>
@@ -220,8 +221,12 @@ void Connection::advance() {
 bool Connection::parse() {
   if (state_ == State::idle) start_parser();
   error_code fault;
-  const std::size_t taken = parser_->put(buffer_.cdata(), fault);
-  buffer_.consume(taken);
+  std::size_t taken = put(fault);
+  if (state_ == State::head && parser_->is_header_done()) {
+    read_head();
+    parser_->eager(true);  // not before: a trailer would count as a part of the head
+    if (!fault && !parser_->is_done()) taken += put(fault);
+  }
   if (fault && fault != beast::http::error::need_more) {
     // A body that is too large matters less than whose it is.
     if (state_ != State::head || !parser_->is_header_done() || take_head())
@@ -236,18 +241,28 @@ bool Connection::parse() {
     take_turn();
     return true;
   }
-  return taken > 0 && fault != beast::http::error::need_more;
+  if (taken > 0) return true;
+  // What is between two chunks, or after the last one, has no end in sight.
+  if (state_ == State::body && buffer_.size() >= limits_.max_header_bytes) refuse(431);
+  return false;
+}
+
+std::size_t Connection::put(error_code& fault) {
+  // Of a body the parser sees a head's worth at a time: it throws at a trailer of 64 KiB.
+  const std::size_t most = parser_->is_header_done() ? limits_.max_header_bytes : buffer_.size();
+  const std::size_t taken = parser_->put(beast::buffers_prefix(most, buffer_.cdata()), fault);
+  buffer_.consume(taken);
+  return taken;
 }
 
 void Connection::start_parser() {
   parser_.emplace();
-  parser_->eager(true);
   parser_->header_limit(static_cast<std::uint32_t>(limits_.max_header_bytes));
   parser_->body_limit(limits_.max_body_bytes);
   enter(State::head, limits_.header_time);
 }
 
-bool Connection::take_head() {
+void Connection::read_head() {
   const auto& message = parser_->get();
   request_ = {.method = std::string(message.method_string())};
   read_target({message.target().data(), message.target().size()}, request_);
@@ -258,6 +273,9 @@ bool Connection::take_head() {
   // A client older than chunks learns from the end of the connection where a stream ends.
   is_old_ = message.version() < 11;
   keep_ = message.keep_alive() && !is_old_;
+}
+
+bool Connection::take_head() {
   if (const int status = status_of_framing(request_, is_old_)) {
     refuse(status);
     return false;

@@ -75,7 +75,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // False: more bytes are needed.
   [[nodiscard]] bool parse();
   void start_parser();
-  // Reads the head. False: it is refused, and the connection is not read on.
+  // As much as the parser takes of what is here.
+  std::size_t put(boost::system::error_code& fault);
+  void read_head();
+  // False: it is refused, and the connection is not read on.
   [[nodiscard]] bool take_head();
   void expect_body();
   void take_turn();

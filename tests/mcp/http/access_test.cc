@@ -47,7 +47,9 @@ TEST_CASE("the hosts this server answers to", "[http]") {
   }
   CHECK(status(open, {{"Host", "anything.example"}}) == 200);
   CHECK(status(local, {}) == 400);
-  CHECK(status(local, {{"Host", "localhost"}, {"Host", "localhost"}}) == 421);
+  // Which one would count is anyone's guess.
+  for (const Access* access : {&local, &open})
+    CHECK(status(*access, {{"Host", "localhost"}, {"Host", "localhost"}}) == 400);
 }
 
 TEST_CASE("the origins that may speak", "[http]") {

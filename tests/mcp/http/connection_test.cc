@@ -2,7 +2,9 @@
 // happens to work whose client has gone.
 #include "mcp/http/connection.h"
 
+#include <array>
 #include <chrono>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -69,6 +71,24 @@ TEST_CASE("a request may come byte by byte, in chunks, or by its whole address",
   CHECK(said(*answer) == "chunks");
 }
 
+TEST_CASE("a trailer is no part of the head, also in one packet with it", "[http]") {
+  RunningServer server;
+  HttpRequest request = modern_call("echo", {{"word", "late"}});
+  std::string text = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n";
+  for (const Field& field : request.fields)
+    if (field.name != "Host" && field.name != "Mcp-Method")
+      text += field.name + ": " + field.value + "\r\n";
+  std::array<char, 20> size{};
+  std::snprintf(size.data(), size.size(), "%zx", request.body.size());
+  WireClient client(server.port());
+  client.send(text + "\r\n" + size.data() + "\r\n" + request.body +
+              "\r\n0\r\nMcp-Method: tools/call\r\n\r\n");
+  const auto answer = client.receive();
+  REQUIRE(answer);
+  CHECK(answer->status == 400);
+  CHECK(answer->body.find("Mcp-Method is missing") != std::string::npos);
+}
+
 TEST_CASE("a client that asks first is told to go on", "[http]") {
   RunningServer server;
   WireClient client(server.port());
@@ -109,6 +129,14 @@ TEST_CASE("what is no request is refused and ends the connection", "[http]") {
             head + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
            {"a chunk that is too long",
             head + "Transfer-Encoding: chunked\r\n\r\n800\r\n" + std::string(2048, 'x'), 413},
+           {"a note on a chunk without end",
+            head + "Transfer-Encoding: chunked\r\n\r\n1;" + std::string(3000, 'x'), 431},
+           {"a trailer without end",
+            head + "Transfer-Encoding: chunked\r\n\r\n0\r\nX: " + std::string(3000, 'x'), 431},
+           {"a trailer that is too long for the parser",
+            head + "Transfer-Encoding: chunked\r\n\r\n0\r\nX: " + std::string(100'000, 'x') +
+                "\r\n\r\n",
+            431},
            {"a chunk size that is none", head + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n", 400},
        }) {
     INFO(row.what);
