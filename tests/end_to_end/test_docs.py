@@ -47,6 +47,7 @@ class Tables(unittest.TestCase):
         server = cls.enterClassContext(Server())
         cls.tools = {tool["name"]: tool for tool in server.answer(server.send("tools/list"))["result"]["tools"]}
         cls.discovered = server.answer(server.send("server/discover"))["result"]
+        cls.templates = [one["uriTemplate"] for one in server.answer(server.send("resources/templates/list"))["result"]["resourceTemplates"]]
         cls.prompts = [one["name"] for one in server.answer(server.send("prompts/list"))["result"]["prompts"]]
 
     def test_tools_and_their_arguments_are_those_of_tools_list(self):
@@ -65,6 +66,9 @@ class Tables(unittest.TestCase):
                          re.findall(r'\{Revision::\w+, "([\d-]+)"\}', source))
         self.assertIn(self.discovered["supportedVersions"][0], text)
         self.assertEqual(names(text[text.index("Prompts:"):]), self.prompts)
+
+    def test_templates_of_resources_are_those_that_the_server_completes(self):
+        self.assertEqual(set(re.findall(r"`(assay://[^`]*\{[^`]*)`", section("api.md", "MCP tools"))), set(self.templates))
 
     def test_states_verdicts_and_trust_are_those_of_the_reports_schema(self):
         text = section("api.md", "The report")
