@@ -81,14 +81,16 @@ struct Client {
   const char* name;
   const char* file;
   std::string (*write)(const ServerEntry& server);
+  bool takes_url = true;  // false: the file knows only servers that the client starts itself
 };
-constexpr std::array<Client, 7> kClients{{{"claude", ".mcp.json", claude},
-                                          {"claude-desktop", "claude_desktop_config.json", claude},
-                                          {"codex", "~/.codex/config.toml", codex},
-                                          {"cursor", ".cursor/mcp.json", cursor},
-                                          {"gemini", "~/.gemini/settings.json", gemini},
-                                          {"opencode", "opencode.json", opencode},
-                                          {"vscode", ".vscode/mcp.json", vscode}}};
+constexpr std::array<Client, 7> kClients{
+    {{"claude", ".mcp.json", claude},
+     {"claude-desktop", "claude_desktop_config.json", claude, false},
+     {"codex", "~/.codex/config.toml", codex},
+     {"cursor", ".cursor/mcp.json", cursor},
+     {"gemini", "~/.gemini/settings.json", gemini},
+     {"opencode", "opencode.json", opencode},
+     {"vscode", ".vscode/mcp.json", vscode}}};
 
 }  // namespace
 
@@ -96,6 +98,11 @@ std::vector<std::string> known_clients() {
   std::vector<std::string> names;
   for (const Client& client : kClients) names.emplace_back(client.name);
   return names;
+}
+
+bool takes_url(const std::string& client) {
+  return std::any_of(kClients.begin(), kClients.end(),
+                     [&client](const Client& one) { return client == one.name && one.takes_url; });
 }
 
 ClientConfig client_config(const std::string& client, const ServerEntry& server) {

@@ -22,6 +22,9 @@ struct ServerEntry {
 // The names that client_config() knows, in the order in which help lists them.
 [[nodiscard]] std::vector<std::string> known_clients();
 
+// Whether the client's file can name a server over HTTP.
+[[nodiscard]] bool takes_url(const std::string& client);
+
 // The text of the file, and which file that is. REQUIRES: `client` is one of known_clients().
 struct ClientConfig {
   std::string file{};

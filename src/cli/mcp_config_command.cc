@@ -44,14 +44,16 @@ void add_mcp_config(CLI::App& app, int& code) {
   command->add_option("client", options->client, "Which client")
       ->required()
       ->check(CLI::IsMember(known_clients()));
+  CLI::Option* url = command
+                         ->add_option("--url", options->server.url,
+                                      "A server over HTTP, for example http://127.0.0.1:8000 (its "
+                                      "/mcp is meant); default: one "
+                                      "that the client starts itself")
+                         ->check(CLI::Validator(fault_of, "URL"));
   command
-      ->add_option(
-          "--url", options->server.url,
-          "A server over HTTP, for example http://127.0.0.1:8000 (its /mcp is meant); default: one "
-          "that the client starts itself")
-      ->check(CLI::Validator(fault_of, "URL"));
-  command->add_option("--token-variable", options->server.token_variable,
-                      "The environment variable in which the client finds the token");
+      ->add_option("--token-variable", options->server.token_variable,
+                   "The environment variable in which the client finds the token")
+      ->needs(url);
   command->add_option("--name", options->server.name, "What the client is to call the server")
       ->check(CLI::Validator(
           [](const std::string& name) {
@@ -63,8 +65,14 @@ void add_mcp_config(CLI::App& app, int& code) {
                        : std::string();
           },
           "NAME"));
-  command->add_option("serve", options->serve, "After --: further arguments of `assay serve`");
+  command->add_option("serve", options->serve, "After --: further arguments of `assay serve`")
+      ->excludes(url);
   command->callback([options, &code] {
+    if (!options->server.url.empty() && !takes_url(options->client))
+      throw CLI::ValidationError(
+          "--url", options->client +
+                       "'s file knows only servers that it starts itself; name this one under "
+                       "Settings, Connectors");
     options->server.url = endpoint_of(std::move(options->server.url));
     options->server.command = (executable_folder() / "assay").string();
     options->server.arguments = {"serve", "--stdio"};

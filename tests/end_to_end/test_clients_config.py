@@ -34,7 +34,8 @@ def started_by(client, text):
 
 
 class Config(unittest.TestCase):
-    CLIENTS = ("claude", "claude-desktop", "codex", "cursor", "gemini", "opencode", "vscode")
+    BY_URL = ("claude", "codex", "cursor", "gemini", "opencode", "vscode")
+    CLIENTS = (*BY_URL, "claude-desktop")
 
     def test_what_a_configuration_names_is_a_server(self):
         request = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": META}}
@@ -46,7 +47,7 @@ class Config(unittest.TestCase):
                 self.assertEqual(json.loads(done.stdout)["result"]["supportedVersions"], ["2026-07-28"])
 
     def test_a_server_by_url_never_has_its_token_in_the_file(self):
-        for client in self.CLIENTS:
+        for client in self.BY_URL:
             code, text = config(client, "--url", "http://box:8000/mcp", "--token-variable", "ASSAY_TOKEN")
             self.assertEqual(code, 0)
             self.assertIn("http://box:8000/mcp", text)
@@ -57,10 +58,16 @@ class Config(unittest.TestCase):
     def test_the_address_of_a_server_means_its_endpoint_and_a_path_is_the_users_own(self):
         for given, meant in {"http://box:8000": "http://box:8000/mcp", "http://box:8000/": "http://box:8000/mcp", "https://[::1]:8000": "https://[::1]:8000/mcp",
                              "http://box:8000/mcp/": "http://box:8000/mcp/", "http://box/gpu/mcp": "http://box/gpu/mcp", "http://box/sse": "http://box/sse"}.items():
-            for client in self.CLIENTS:
+            for client in self.BY_URL:
                 code, text = config(client, "--url", given)
                 self.assertEqual(code, 0)
                 self.assertIn(f'"{meant}"', text)
+
+    def test_what_a_client_would_drop_without_a_word_is_a_mistake_of_usage(self):
+        for options in (("claude-desktop", "--url", "http://box:8000"), ("claude", "--token-variable", "ASSAY_TOKEN"),
+                        ("claude", "--url", "http://box:8000", "--", "--state", "here")):
+            with self.subTest(options):
+                self.assertEqual(config(*options), (2, ""))
 
     def test_what_is_no_url_is_a_mistake_of_usage(self):
         for url in ("box:1", "box", "http://", "https:///mcp", "ftp://box:1", "http://two words", ""):
