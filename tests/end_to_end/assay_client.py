@@ -9,7 +9,8 @@ import tempfile
 import threading
 import time
 
-ASSAY = os.environ["ASSAY"]
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ASSAY = os.environ.get("ASSAY") or os.path.join(ROOT, "build", "release", "bin", "assay")
 SANITIZED = bool(os.environ.get("ASSAY_SANITIZE"))
 MODERN = "2026-07-28"
 

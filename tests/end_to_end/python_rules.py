@@ -2,7 +2,7 @@
 an interpreter with torch and triton: tests/python/test_python_rules.py sends them; docs/manual-rules.md holds them
 beside those for `cuda` (manual_rules.py)."""
 
-from manual_rules import Rule
+from rule_calls import Rule
 
 TENSOR = {"shape": [16, 16], "dtype": "float32", "init": {"kind": "randn", "seed": 42}}
 X = {"name": "x", "type": "tensor", "tensor_spec": TENSOR}

@@ -5,7 +5,8 @@ import os
 import unittest
 
 from assay_client import Server, tensor
-from manual_rules import SECTIONS, call, document
+from manual_rules import SECTIONS, document
+from rule_calls import call
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "manual-rules.md")
 FIRST = "__global__ void k(const float* x, float* y) { %s; }"

@@ -14,37 +14,22 @@
 #include <thread>
 
 #include "tests/catch.h"
+#include "tests/folder.h"
 
 using namespace assay;
 using namespace std::chrono_literals;
 using node::CompileCache;
+using tests::Folder;
 
 namespace fs = std::filesystem;
 
 namespace {
 
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "assay-cache-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  [[nodiscard]] std::uint64_t bytes() const {
-    std::uint64_t sum = 0;
-    for (const auto& entry : fs::directory_iterator(path)) sum += entry.file_size();
-    return sum;
-  }
-
-  fs::path path{};
-};
+std::uint64_t bytes_in(const fs::path& folder) {
+  std::uint64_t sum = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) sum += entry.file_size();
+  return sum;
+}
 
 frames::Frame answer(int number, std::size_t blob_bytes = 10) {
   frames::Frame frame;
@@ -66,11 +51,11 @@ void overwrite(const fs::path& path, const std::string& bytes) {
 
 TEST_CASE("what was kept is found, by this cache and by another on the same folder") {
   const Folder folder;
-  CompileCache cache(folder.path, 1 << 20);
+  CompileCache cache(folder.path(), 1 << 20);
   const auto key = CompileCache::key({"source", "options"});
   CHECK_FALSE(cache.find(key));
   cache.keep(key, answer(7, 1000));
-  CompileCache other(folder.path, 1 << 20);
+  CompileCache other(folder.path(), 1 << 20);
   const auto found = other.find(key);
   REQUIRE(found);
   CHECK(found->body == answer(7).body);
@@ -88,19 +73,19 @@ TEST_CASE("keys tell apart what concatenation would not") {
 
 TEST_CASE("an entry that is damaged anywhere, or cut, counts as never stored and is replaced") {
   const Folder folder;
-  CompileCache cache(folder.path, 1 << 20);
+  CompileCache cache(folder.path(), 1 << 20);
   const auto key = CompileCache::key({"x"});
   cache.keep(key, answer(1, 40));
-  const auto whole = contents(folder.path / key);
+  const auto whole = contents(folder.path() / key);
   for (std::size_t at = 0; at < whole.size(); ++at) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 1);
-    overwrite(folder.path / key, damaged);
+    overwrite(folder.path() / key, damaged);
     CHECK_FALSE(cache.find(key));
-    CHECK_FALSE(fs::exists(folder.path / key));
+    CHECK_FALSE(fs::exists(folder.path() / key));
   }
   for (std::size_t length = 0; length < whole.size(); ++length) {
-    overwrite(folder.path / key, whole.substr(0, length));
+    overwrite(folder.path() / key, whole.substr(0, length));
     CHECK_FALSE(cache.find(key));
   }
   CHECK(cache.counts().damaged > whole.size());
@@ -110,13 +95,13 @@ TEST_CASE("an entry that is damaged anywhere, or cut, counts as never stored and
 
 TEST_CASE("an entry that became a folder, a link or a pipe is repaired") {
   const Folder folder;
-  CompileCache cache(folder.path, 1 << 20);
+  CompileCache cache(folder.path(), 1 << 20);
   const auto key = CompileCache::key({"x"});
-  const auto entry = folder.path / key;
+  const auto entry = folder.path() / key;
   const std::vector<std::function<void()>> mishaps{
       [&] { fs::create_directories(entry / "within" / "it"); },
       [&] { fs::create_symlink("/nowhere", entry); },
-      [&] { fs::create_directory_symlink(folder.path, entry); },
+      [&] { fs::create_directory_symlink(folder.path(), entry); },
       [&] { REQUIRE(::mkfifo(entry.c_str(), 0600) == 0); }};
   for (const auto& happen : mishaps) {
     cache.keep(key, answer(1, 40));
@@ -128,18 +113,18 @@ TEST_CASE("an entry that became a folder, a link or a pipe is repaired") {
     REQUIRE(found);
     CHECK(found->body == answer(2).body);
   }
-  CHECK(fs::exists(folder.path));
+  CHECK(fs::exists(folder.path()));
 }
 
 TEST_CASE("the folder stays below its bound; what was used last stays") {
   const Folder folder;
   constexpr std::uint64_t kBound = 64 << 10;
-  CompileCache cache(folder.path, kBound);
+  CompileCache cache(folder.path(), kBound);
   const auto precious = CompileCache::key({"precious"});
   cache.keep(precious, answer(0, 1000));
   for (int i = 1; i <= 300; ++i) {
     cache.keep(CompileCache::key({std::to_string(i)}), answer(i, 1000));
-    CHECK(folder.bytes() <= kBound);
+    CHECK(bytes_in(folder.path()) <= kBound);
     // Times of files are no finer than the kernel's clock tick.
     if (i % 10 == 0) std::this_thread::sleep_for(8ms);
     REQUIRE(cache.find(precious));
@@ -153,7 +138,7 @@ TEST_CASE("the folder stays below its bound; what was used last stays") {
 TEST_CASE("two processes that write and read the same entries never see half of one") {
   const Folder folder;
   const auto work = [&](int shift) {
-    CompileCache cache(folder.path, 256 << 10);
+    CompileCache cache(folder.path(), 256 << 10);
     for (int i = 0; i < 400; ++i) {
       const int number = (i * 7 + shift) % 40;
       const auto key = CompileCache::key({std::to_string(number)});
@@ -181,14 +166,14 @@ TEST_CASE("a writer killed at any moment leaves no entry that is not whole, and 
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-      CompileCache cache(folder.path, 8 << 20);
+      CompileCache cache(folder.path(), 8 << 20);
       for (int i = 0;; ++i) cache.keep(CompileCache::key({std::to_string(i)}), answer(i, 100000));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(3 + round));
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
   }
-  CompileCache cache(folder.path, 8 << 20);
+  CompileCache cache(folder.path(), 8 << 20);
   int found = 0;
   for (int i = 0; i < 2000; ++i) {
     if (cache.find(CompileCache::key({std::to_string(i)}))) ++found;
@@ -199,12 +184,12 @@ TEST_CASE("a writer killed at any moment leaves no entry that is not whole, and 
 
 TEST_CASE("what killed writers left is removed once it is old, not before") {
   const Folder folder;
-  const auto fresh = folder.path / ".aside-1-1-fresh";
-  const auto stale = folder.path / ".aside-1-2-stale";
+  const auto fresh = folder.path() / ".aside-1-1-fresh";
+  const auto stale = folder.path() / ".aside-1-2-stale";
   overwrite(fresh, "x");
   overwrite(stale, "x");
   fs::last_write_time(stale, fs::file_time_type::clock::now() - std::chrono::hours(1));
-  const CompileCache cache(folder.path, 1 << 20);
+  const CompileCache cache(folder.path(), 1 << 20);
   CHECK(fs::exists(fresh));
   CHECK_FALSE(fs::exists(stale));
 }

@@ -1,7 +1,6 @@
-// What the journal's tests share: a directory that goes away, and second processes. A second
-// process is this test program again, running one hidden test case by its name: it gets the
-// directory in the environment, tells what it has done on descriptor 3, and goes on until its
-// standard input ends.
+// What the journal's tests share: second processes. One is this test program again, running one
+// hidden test case by its name: it gets the directory in the environment, tells what it has done on
+// descriptor 3, and goes on until its standard input ends.
 #pragma once
 
 #include <sys/types.h>
@@ -13,20 +12,11 @@
 
 #include "engine/journal/journal.h"
 #include "engine/posix/descriptor.h"
+#include "tests/folder.h"
 
 namespace assay::journal {
 
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using tests::Folder;
 
 class Process {
  public:
@@ -56,6 +46,10 @@ void until_input_ends();
 
 [[nodiscard]] Options options();
 [[nodiscard]] job::JobRecord new_job(const std::string& principal = "alice");
+// As much as a disk of megabytes has room for a few of.
+[[nodiscard]] job::StageRecord large_stage();
+// Why the journal refused the call; fails the test if it took it.
+[[nodiscard]] JournalUnavailable::Why refused(const std::function<void()>& call);
 // The text an SQL query gives on a second connection.
 [[nodiscard]] std::string query(const std::filesystem::path& state_dir, const std::string& sql);
 

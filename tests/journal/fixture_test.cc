@@ -19,16 +19,6 @@ constexpr const char* kFolderVariable = "ASSAY_JOURNAL_TEST_FOLDER";
 
 }  // namespace
 
-Folder::Folder()
-    : path_(std::filesystem::temp_directory_path() / ("journal-" + job::new_job_id())) {
-  std::filesystem::create_directory(path_);
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 Process::Process(const std::string& test_case, const std::filesystem::path& folder) {
   posix::Pair input = posix::make_pipe();
   posix::Pair told = posix::make_pipe();
@@ -105,6 +95,21 @@ job::JobRecord new_job(const std::string& principal) {
           .kind = "kernel",
           .principal = principal,
           .request = {{"source", "__global__ void k() {}"}}};
+}
+
+job::StageRecord large_stage() {
+  return {.name = "compiled", .body = {{"log", std::string(200'000, 'x')}}};
+}
+
+JournalUnavailable::Why refused(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const JournalUnavailable& error) {
+    UNSCOPED_INFO(error.what());
+    return error.why;
+  }
+  FAIL("the storage took it");
+  return JournalUnavailable::Why::io_error;
 }
 
 std::string query(const std::filesystem::path& state_dir, const std::string& sql) {

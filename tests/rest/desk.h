@@ -78,6 +78,17 @@ struct Desk {
   }
 };
 
+inline nlohmann::json body_of(const mcp::http::HttpAnswer& answer) {
+  return nlohmann::json::parse(answer.body);
+}
+
+// A header's value; empty if there is none.
+inline std::string field(const mcp::http::HttpAnswer& answer, std::string_view name) {
+  for (const auto& one : answer.fields)
+    if (mcp::http::same_name(one.name, name)) return one.value;
+  return {};
+}
+
 inline nlohmann::json contract() {
   return nlohmann::json::parse(R"({"args": [
       {"name": "x", "type": "tensor", "tensor_spec": {"shape": [8], "dtype": "float32", "init": {"kind": "randn", "seed": 1}}},

@@ -1,14 +1,8 @@
 // compile_kernel on a fake engine and a real journal: no process, no compiler.
-#include <filesystem>
-
-#include "engine/job/kind.h"
-#include "mcp/schema.h"
-#include "tests/catch.h"
-#include "tools/schemas.h"
-#include "tools/tools.h"
+#include "tests/tools/world.h"
 
 using namespace assay;
-using mcp::CallContext;
+using namespace assay::tests;
 using mcp::Json;
 using mcp::ToolResult;
 
@@ -34,29 +28,7 @@ class FakeEngine final : public node::Engine {
   }
 };
 
-struct World {
-  std::filesystem::path folder = std::filesystem::temp_directory_path() / job::new_job_id();
-  journal::Journal journal{folder, {.kinds = {job::kernel_kind()}}};
-  journal::ArtifactStore artifacts{folder / "artifacts", 1 << 20, {}};
-  FakeEngine engine{};
-  tools::Jobs jobs{journal, artifacts, engine, [](const std::string&) {}};
-
-  ~World() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
-  }
-
-  ToolResult call(const mcp::Tool& tool, const Json& arguments) {
-    const auto violations = mcp::Schema(Json(tool.input_schema)).check(arguments);
-    INFO(mcp::describe(violations));
-    REQUIRE(violations.empty());
-    CallContext context;
-    ToolResult result = tool.run(arguments, context);
-    const auto wrong = mcp::Schema(Json(tool.output_schema)).check(Json(result.structured));
-    INFO(mcp::describe(wrong));
-    CHECK(wrong.empty());
-    return result;
-  }
+struct CompileWorld : World<FakeEngine> {
   ToolResult compile(const Json& more = Json::object(), const Json& metadata = nullptr) {
     Json arguments = {
         {"kernel", {{"source_code", "__global__ void k() {}"}, {"kernel_type", "cuda"}}}};
@@ -83,7 +55,7 @@ Json diagnostic() {
 }  // namespace
 
 TEST_CASE("a listing needs no contract and is ordered for the target asked for") {
-  World world;
+  CompileWorld world;
   world.engine.stages = {{.record = {.name = "compiled",
                                      .body = {{"arch", "sm_100a"},
                                               {"diagnostics", Json::array()},
@@ -104,7 +76,7 @@ TEST_CASE("a listing needs no contract and is ordered for the target asked for")
 }
 
 TEST_CASE("a source that does not compile is an answer with its diagnostics, also in get_job") {
-  World world;
+  CompileWorld world;
   world.engine.stages = {
       {.record = {.name = "compiled",
                   .status = job::StageStatus::failed,
@@ -118,14 +90,14 @@ TEST_CASE("a source that does not compile is an answer with its diagnostics, als
   CHECK(result.structured.at("compiled") == false);
   CHECK(Json(result.structured).at("diagnostics")[0] == diagnostic());
   CHECK(result.text.find("kernel.cu:1:5: error: bad\n        nope") != std::string::npos);
-  const auto again = world.call(tools::get_job(world.jobs),
-                                {{"job_id", result.structured.at("job_id")}, {"wait_s", 1}});
+  const auto again =
+      call(tools::get_job(world.jobs), {{"job_id", result.structured.at("job_id")}, {"wait_s", 1}});
   CHECK(again.structured.at("diagnostics") == result.structured.at("diagnostics"));
   CHECK(again.structured.at("compiled") == false);
 }
 
 TEST_CASE("a target the toolkit lacks is refused with the list of those it has") {
-  World world;
+  CompileWorld world;
   for (const char* arch : {"sm_95", "sm_75a", "sm_90f", "compute_10"}) {
     const auto result = world.compile({{"arch", arch}});
     CHECK(result.is_error);
@@ -137,13 +109,13 @@ TEST_CASE("a target the toolkit lacks is refused with the list of those it has")
     CHECK_FALSE(world.compile({{"arch", arch}}).is_error);
   }
   // No compiler, no list: the job says what is missing.
-  World bare;
+  CompileWorld bare;
   bare.engine.architectures = Json::array();
   CHECK_FALSE(bare.compile({{"arch", "sm_95"}}).is_error);
 }
 
 TEST_CASE("each option that names a file, a folder or an output is refused at its place") {
-  World world;
+  CompileWorld world;
   const auto result =
       world.compile(Json::object(), {{"compiler_options",
                                       {"-use_fast_math", "--include-path=/etc", "-DX=1", "--pch",
@@ -158,16 +130,16 @@ TEST_CASE("each option that names a file, a folder or an output is refused at it
 }
 
 TEST_CASE("a contract that is given must be right") {
-  World world;
+  CompileWorld world;
   Json arguments = {
       {"kernel", {{"source_code", "x"}, {"kernel_type", "cuda"}, {"io", {{"args", 7}}}}}};
-  const auto result = world.call(tools::compile_kernel(world.jobs), arguments);
+  const auto result = call(tools::compile_kernel(world.jobs), arguments);
   CHECK(result.is_error);
   CHECK(pointers(result) == "/kernel/io/args");
 }
 
 TEST_CASE("the PTX comes along when asked for, and is the artifact's") {
-  World world;
+  CompileWorld world;
   world.engine.stages = {
       {.record = {.name = "compiled"}, .artifacts = {{"ptx", "text/plain", ".version 9.0\n"}}}};
   CHECK(world.compile({{"include_ptx", true}}).structured.at("ptx") == ".version 9.0\n");
@@ -175,15 +147,15 @@ TEST_CASE("the PTX comes along when asked for, and is the artifact's") {
 }
 
 TEST_CASE("a type that is not compiled here is unsupported, not refused") {
-  World world;
-  const auto result = world.call(tools::compile_kernel(world.jobs),
-                                 {{"kernel", {{"source_code", "x"}, {"kernel_type", "torch"}}}});
+  CompileWorld world;
+  const auto result = call(tools::compile_kernel(world.jobs),
+                           {{"kernel", {{"source_code", "x"}, {"kernel_type", "torch"}}}});
   CHECK_FALSE(result.is_error);
   CHECK(result.structured.at("verdict") == "unsupported");
 }
 
 TEST_CASE("Triton is compiled for a contract and a real target, and without one refused") {
-  World world;
+  CompileWorld world;
   const Json io = {{"args", {{{"name", "n"}, {"type", "int"}, {"value", 3}}}},
                    {"launch", {{"grid", {{"x", 1}}}}}};
   const auto compile = [&](Json arguments) {
@@ -191,7 +163,7 @@ TEST_CASE("Triton is compiled for a contract and a real target, and without one 
     if (arguments.contains("io")) kernel["io"] = arguments["io"];
     arguments.erase("io");
     arguments["kernel"] = kernel;
-    return world.call(tools::compile_kernel(world.jobs), arguments);
+    return call(tools::compile_kernel(world.jobs), arguments);
   };
   CHECK(pointers(compile(Json::object())) == "/kernel/io");
   CHECK(pointers(compile({{"io", io}, {"arch", "compute_90"}})) == "/arch");
@@ -201,11 +173,11 @@ TEST_CASE("Triton is compiled for a contract and a real target, and without one 
 }
 
 TEST_CASE("what the source gives away of a contract goes with the order, host code included") {
-  World world;
+  CompileWorld world;
   const auto draft_of = [&](const char* source, const Json& metadata = nullptr) {
     Json arguments = {{"kernel", {{"source_code", source}, {"kernel_type", "cuda"}}}};
     if (!metadata.is_null()) arguments["kernel"]["metadata"] = metadata;
-    world.call(tools::compile_kernel(world.jobs), arguments);
+    call(tools::compile_kernel(world.jobs), arguments);
     return world.engine.orders.back().request.at("listing").at("draft");
   };
   const Json pasted = draft_of(

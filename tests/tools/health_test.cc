@@ -1,14 +1,12 @@
 // What people and probes see of a device that does not work, on an engine that says so.
 #include "tools/health.h"
 
-#include <filesystem>
-
-#include "engine/job/kind.h"
-#include "tests/catch.h"
+#include "tests/tools/world.h"
 #include "tools/server_stats.h"
 
 using namespace assay;
 using mcp::Json;
+using tests::World;
 
 namespace {
 
@@ -42,17 +40,7 @@ class DoubtedEngine final : public node::Engine {
   }
 };
 
-struct Watched {
-  std::filesystem::path folder = std::filesystem::temp_directory_path() / job::new_job_id();
-  journal::Journal journal{folder, {.kinds = {job::kernel_kind()}}};
-  journal::ArtifactStore artifacts{folder / "artifacts", 1 << 20, {}};
-  DoubtedEngine engine{};
-  tools::Jobs jobs{journal, artifacts, engine, [](const std::string&) {}};
-
-  ~Watched() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
-  }
+struct Watched : World<DoubtedEngine> {
   void run_a_job() {
     const auto id = jobs.submit(job::kernel_kind(), {{"kernel", Json::object()}}, "anna");
     const auto record =
@@ -142,12 +130,12 @@ TEST_CASE("who shows no token hears kinds and names, no counts and no causes") {
   CHECK_FALSE(few.told.contains("active_jobs"));
   CHECK(few.told.at("devices") == all.told.at("devices"));
 
-  std::filesystem::remove(watched.folder / "journal.db");
+  std::filesystem::remove(watched.folder.path() / "journal.db");
   const auto whole = tools::health(watched.jobs);
-  CHECK(whole.told.at("error").get<std::string>().find(watched.folder.string()) !=
+  CHECK(whole.told.at("error").get<std::string>().find(watched.folder.path().string()) !=
         std::string::npos);
   const auto cut = tools::health(watched.jobs, tools::Telling::names);
   CHECK_FALSE(cut.healthy);
   CHECK(cut.told.at("error") == "the journal takes no jobs");
-  CHECK(cut.told.dump().find(watched.folder.string()) == std::string::npos);
+  CHECK(cut.told.dump().find(watched.folder.path().string()) == std::string::npos);
 }

@@ -1,18 +1,17 @@
 // Jobs as resources: on a fake engine, a real journal and a real artifact store.
 #include "tools/job_resources.h"
 
-#include <filesystem>
 #include <thread>
 
 #include "engine/contract/payload.h"
-#include "engine/job/kind.h"
-#include "tests/catch.h"
+#include "tests/tools/world.h"
 #include "tools/job_answer.h"
 #include "tools/prompts.h"
 
 using namespace assay;
 using mcp::CallContext;
 using mcp::Json;
+using tests::World;
 
 namespace {
 
@@ -57,20 +56,11 @@ class LeavingEngine final : public node::Engine {
       7};
 };
 
-struct World {
-  std::filesystem::path folder = std::filesystem::temp_directory_path() / job::new_job_id();
-  journal::Journal journal{folder, {.kinds = {job::kernel_kind()}}};
-  journal::ArtifactStore artifacts{folder / "artifacts", 1 << 20, {}};
-  LeavingEngine engine{};
-  tools::Jobs jobs{journal, artifacts, engine, [](const std::string&) {}};
+struct LeavingWorld : World<LeavingEngine> {
   mcp::Resources resources = tools::job_resources(jobs);
   CallContext anna{.principal = "anna"};
   CallContext bert{.principal = "bert"};
 
-  ~World() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
-  }
   std::string finished_job() {
     const std::string id = jobs.submit(job::kernel_kind(), Json::object(), "anna");
     const auto record =
@@ -96,7 +86,7 @@ std::string refusal(const mcp::Resources& resources, const std::string& uri,
 }  // namespace
 
 TEST_CASE("a job's report and artifacts are read by their URIs", "[resources]") {
-  World world;
+  LeavingWorld world;
   const std::string id = world.finished_job();
   for (const char* part : {"", "/report"}) {
     const auto report = world.resources.read("assay://jobs/" + id + part, world.anna);
@@ -120,7 +110,7 @@ TEST_CASE("a job's report and artifacts are read by their URIs", "[resources]") 
 }
 
 TEST_CASE("what is not there, or somebody else's, does not exist", "[resources]") {
-  World world;
+  LeavingWorld world;
   const std::string id = world.finished_job();
   for (const std::string& uri : std::vector<std::string>{
            "assay://jobs/", "assay://jobs", "assay://jobs/" + job::new_job_id(),
@@ -136,7 +126,7 @@ TEST_CASE("what is not there, or somebody else's, does not exist", "[resources]"
 }
 
 TEST_CASE("a range that is none is refused by name, and is no missing artifact", "[resources]") {
-  World world;
+  LeavingWorld world;
   const std::string uri = "assay://jobs/" + world.finished_job() + "/ptx?";
   const auto field_at_fault = [&](const std::string& query) -> std::string {
     try {
@@ -160,7 +150,7 @@ TEST_CASE("a range that is none is refused by name, and is no missing artifact",
 
 TEST_CASE("machine code is there where a disassembler is, and else says what is missing",
           "[resources]") {
-  World world;
+  LeavingWorld world;
   const std::string id = world.finished_job();
   const std::string uri = "assay://jobs/" + id + "/sass";
   const std::string missing = refusal(world.resources, uri, world.anna);
@@ -184,7 +174,7 @@ TEST_CASE("machine code is there where a disassembler is, and else says what is 
 }
 
 TEST_CASE("consecutive ranges make up the whole text, wherever they are cut", "[resources]") {
-  World world;
+  LeavingWorld world;
   const std::string id = world.finished_job();
   for (std::size_t step = 1; step <= world.engine.ptx.size() + 1; ++step) {
     std::string whole;
@@ -209,7 +199,7 @@ TEST_CASE("consecutive ranges make up the whole text, wherever they are cut", "[
 }
 
 TEST_CASE("ids and names are suggested to whom they belong", "[resources]") {
-  World world;
+  LeavingWorld world;
   const std::string id = world.finished_job();
   const auto& complete = world.resources.templates.back().complete;
   const Json none = Json::object();
@@ -222,7 +212,7 @@ TEST_CASE("ids and names are suggested to whom they belong", "[resources]") {
 
 TEST_CASE("what is suggested of a job that is named can be read, and is all of its",
           "[resources]") {
-  World world;
+  LeavingWorld world;
   const std::string id = world.finished_job();
   world.engine.leaves = false;
   const std::string bare = world.finished_job();
@@ -243,7 +233,7 @@ TEST_CASE("what is suggested of a job that is named can be read, and is all of i
 }
 
 TEST_CASE("every prompt names tools that exist and the job it is about", "[prompts]") {
-  World world;
+  LeavingWorld world;
   const std::string id = world.finished_job();
   const auto prompts = tools::prompts(world.jobs);
   REQUIRE(prompts.size() == 3);
@@ -263,7 +253,7 @@ TEST_CASE("every prompt names tools that exist and the job it is about", "[promp
 }
 
 TEST_CASE("a job that takes long is a task to a client that can hold one", "[tasks]") {
-  World world;
+  LeavingWorld world;
   world.engine.hangs = true;
   const mcp::Tasks tasks = tools::job_tasks(world.jobs);
   CallContext holder{.principal = "anna", .may_become_task = true};
@@ -291,7 +281,7 @@ TEST_CASE("a job that takes long is a task to a client that can hold one", "[tas
 }
 
 TEST_CASE("a job that is quick is answered at once, and its task is its report", "[tasks]") {
-  World world;
+  LeavingWorld world;
   const mcp::Tasks tasks = tools::job_tasks(world.jobs);
   CallContext holder{.principal = "anna", .may_become_task = true};
   const std::string id = world.jobs.submit(job::kernel_kind(), Json::object(), "anna");
@@ -306,11 +296,11 @@ TEST_CASE("a job that is quick is answered at once, and its task is its report",
 }
 
 TEST_CASE("a task in another server's hands is shown, and not said to be cancelled", "[tasks]") {
-  World world;
+  LeavingWorld world;
   world.engine.hangs = true;
   const std::string id = world.jobs.submit(job::kernel_kind(), Json::object(), "anna");
   {
-    journal::Journal journal{world.folder, {.kinds = {job::kernel_kind()}}};
+    journal::Journal journal{world.folder.path(), {.kinds = {job::kernel_kind()}}};
     LeavingEngine engine;
     tools::Jobs elsewhere{journal, world.artifacts, engine, [](const std::string&) {}};
     const mcp::Tasks tasks = tools::job_tasks(elsewhere);

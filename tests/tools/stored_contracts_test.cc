@@ -1,8 +1,8 @@
 // Contracts under a name belong to whoever stored them.
 #include "tools/stored_contracts.h"
 
-#include "engine/job/record.h"
 #include "tests/catch.h"
+#include "tests/folder.h"
 #include "tools/kernel_argument.h"
 #include "tools/tools.h"
 
@@ -12,13 +12,9 @@ using nlohmann::json;
 namespace {
 
 struct Shelf {
-  std::filesystem::path folder = std::filesystem::temp_directory_path() / job::new_job_id();
-  tools::Library library{.contracts = tools::StoredContracts(folder / "contracts"),
+  tests::Folder folder{};
+  tools::Library library{.contracts = tools::StoredContracts(folder.path() / "contracts"),
                          .files = tools::SourceFiles({})};
-  ~Shelf() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
-  }
 
   mcp::ToolResult save(const std::string& principal, const std::string& text) {
     return tools::build_contract({{"text", text}, {"save_as", "mine"}},
@@ -48,7 +44,7 @@ TEST_CASE("a name means the caller's own contract, whatever others store under i
   CHECK(shelf.load("bearer:a").structured.at("io_contract") == annas.structured.at("io_contract"));
   CHECK(shelf.load("bearer:b").structured.at("io_contract") != annas.structured.at("io_contract"));
   // Where the command line looks, and nowhere else.
-  CHECK(std::filesystem::exists(shelf.folder / "contracts" / "mine.json"));
+  CHECK(std::filesystem::exists(shelf.folder.path() / "contracts" / "mine.json"));
   CHECK(shelf.library.contracts.names() == std::vector<std::string>{"mine"});
 }
 
@@ -61,7 +57,7 @@ TEST_CASE("a principal's name leads nowhere out of the folder") {
   }
   CHECK(shelf.library.contracts.names().empty());
   std::size_t outside = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(shelf.folder))
+  for (const auto& entry : std::filesystem::directory_iterator(shelf.folder.path()))
     outside += entry.path().filename() == "contracts" ? 0 : 1;
   CHECK(outside == 0);
 }

@@ -40,7 +40,7 @@ json GpuProfile::count(const KernelSource& source, const Program& program,
     if (auto* ended = std::get_if<Ended>(&arena)) return {{"unavailable", ended->summary}};
     auto counted = session.profile(std::move(std::get<LentArena>(arena)), cupti_, counters);
     if (auto* ended = std::get_if<Ended>(&counted)) return {{"unavailable", ended->summary}};
-    auto& found = std::get<KernelSession::Counted>(counted);
+    auto& found = std::get<Counted>(counted);
     values = std::move(found.values);
     json out = {
         {"passes", found.passes}, {"setup_ms", found.setup_ms}, {"counting_ms", found.counting_ms}};

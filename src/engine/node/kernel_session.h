@@ -3,7 +3,6 @@
 // processes.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -11,33 +10,10 @@
 #include <vector>
 
 #include "engine/node/compilation.h"
+#include "engine/node/kernel_claim.h"
 #include "engine/node/referee_session.h"
 
 namespace assay::node {
-
-struct Loaded {
-  std::string entry{};
-  std::string display_name{};
-  nlohmann::json kernels = nlohmann::json::array();  // every entry of the module
-};
-
-struct Ran {
-  std::chrono::nanoseconds elapsed{0};
-  nlohmann::json counters = nlohmann::json::object();
-  std::string printf_output{};
-  bool printf_truncated = false;
-};
-
-// What an inspection said, as the runner told it.
-struct Inspected {
-  std::string ending{};   // completed, or how else it ended
-  std::string message{};  // of another end
-  nlohmann::json findings = nlohmann::json::array();
-  nlohmann::json notes = nlohmann::json::array();
-  nlohmann::json profile = nullptr;
-  std::uint64_t checked_blocks = 0;  // of the grid
-  std::uint64_t blocks = 0;
-};
 
 // What an inspection looks at.
 struct InspectionOrder {
@@ -60,15 +36,6 @@ struct TurnOrder {
   std::uint32_t warmups = 1;
   bool fresh_module = false;  // the program's variables as they were when it was loaded
   bool tell_state = false;    // of the device: clocks, heat, power; takes milliseconds to ask
-};
-
-struct Turn {
-  std::vector<double> samples_ns{};
-  std::uint32_t launches = 1;
-  std::optional<double> clock_mhz{};
-  double event_overhead_ns = 0;
-  nlohmann::json state = nullptr;  // of the device (runner/nvml.h), if that was asked for
-  std::string note{};              // why there are no samples
 };
 
 class KernelSession {
@@ -115,34 +82,28 @@ class KernelSession {
   [[nodiscard]] std::variant<Turn, Ended> time(const TurnOrder& order,
                                                std::chrono::nanoseconds& execution_left);
 
-  // Hardware counters of one run, in a session that times nothing. What was not counted says why in
-  // `missing`; an Ended is the kernel's own end.
-  struct Counted {
-    std::map<std::string, double> values{};
-    std::vector<std::string> refused{};
-    std::size_t passes = 0;
-    std::string missing{};
-    double setup_ms = 0;
-    double counting_ms = 0;
-  };
+  // Hardware counters of one run, in a session that times nothing.
   [[nodiscard]] std::variant<Counted, Ended> profile(LentArena arena, const std::string& library,
                                                      const std::vector<std::string>& metrics);
 
  private:
   [[nodiscard]] nlohmann::json launch_frame(const char* type) const;
-  // Sends a run and returns the runner's answer.
+  // The runner's answer, or what its end means.
+  [[nodiscard]] std::variant<nlohmann::json, Ended> ask(frames::Frame request,
+                                                        std::chrono::nanoseconds limit);
+  // As ask(), of something that counts as execution.
+  [[nodiscard]] std::variant<nlohmann::json, Ended> ask_launch(
+      frames::Frame request, std::chrono::nanoseconds& execution_left);
   [[nodiscard]] std::variant<nlohmann::json, Ended> ask_run(
       const nlohmann::json& extra, LentArena arena, std::chrono::nanoseconds& execution_left);
-  [[nodiscard]] std::variant<Turn, Ended> decode_timed(const nlohmann::json& body);
+  // `decode`: one of kernel_claim.h.
+  template <typename Decode>
+  [[nodiscard]] auto decoded(std::variant<nlohmann::json, Ended> reply, Decode&& decode) const
+      -> decltype(decode(nlohmann::json()));
+  void note_range(const nlohmann::json& body);
   [[nodiscard]] std::optional<Ended> bind(const contract::Contract& called,
                                           const contract::Contract& judged,
                                           const std::vector<TensorPlace>& places);
-  // These throw json exceptions on a reply that is none.
-  [[nodiscard]] std::variant<Loaded, Ended> decode_loaded(const nlohmann::json& body,
-                                                          const std::string& wanted) const;
-  [[nodiscard]] std::variant<Ran, Ended> decode_ran(const nlohmann::json& body);
-  [[nodiscard]] std::optional<Ended> misfits(const nlohmann::json& reply) const;
-  [[nodiscard]] Ended ending(const nlohmann::json& reply) const;
 
   std::unique_ptr<RunnerProcess> process_;
   bool untouched_ = true;
@@ -150,10 +111,9 @@ class KernelSession {
   std::string range_failure_{};
   bool fresh_runs_ = true;  // each run begins with the program as it was loaded
   RunnerRole role_;
-  std::string pointer_;
+  PassedArguments passed_;
   std::stop_token stop_;
   nlohmann::json arguments_ = nlohmann::json::array();
-  std::vector<std::size_t> contract_index_{};  // of each passed argument
   contract::LaunchConfig launch_{};
 };
 

@@ -1,6 +1,4 @@
-// Every status and code of Streamable HTTP, and what a disconnect, a session and silence do.
-#include <set>
-
+// Every status and code of Streamable HTTP.
 #include "mcp/http/sessions.h"
 #include "tests/catch.h"
 #include "tests/mcp/http/stage.h"
@@ -22,11 +20,6 @@ HttpRequest with_body(HttpRequest request, const std::string& body) {
   return request;
 }
 
-HttpRequest with_method(HttpRequest request, const std::string& method) {
-  request.method = method;
-  return request;
-}
-
 // The envelope of a modern request, changed.
 HttpRequest with_meta(const std::string& key, const Json& value) {
   HttpRequest request = modern("tools/list");
@@ -39,9 +32,6 @@ HttpRequest with_meta(const std::string& key, const Json& value) {
   return request;
 }
 
-const Json kPing = {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "ping"}};
-const Json kInitialized = {{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}};
-
 void check(const std::vector<Row>& rows, Stage& stage) {
   for (const Row& row : rows) {
     INFO(row.what);
@@ -49,12 +39,6 @@ void check(const std::vector<Row>& rows, Stage& stage) {
     CHECK(answer->status() == row.status);
     CHECK(answer->error_code() == row.code);
   }
-}
-
-HttpRequest waiting(Json progress_token = nullptr) {
-  Json params = {{"name", "wait"}, {"arguments", {{"ms", 600000}}}};
-  if (!progress_token.is_null()) params["_meta"]["progressToken"] = std::move(progress_token);
-  return modern("tools/call", params);
 }
 
 }  // namespace
@@ -257,31 +241,6 @@ TEST_CASE("who takes no JSON is answered by a stream, who takes no stream cannot
   }
 }
 
-TEST_CASE("only an initialize that succeeds makes a session", "[http]") {
-  Stage stage;
-  const auto refused = stage.ask(legacy({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "initialize"}}));
-  CHECK_FALSE(refused->field("Mcp-Session-Id"));
-  CHECK(stage.mcp.sessions() == 0);
-  const std::string first = stage.session();
-  const std::string second = stage.session();
-  CHECK(first != second);
-  CHECK(first.size() == 36);
-  for (const char c : first) CHECK((c >= 0x21 && c <= 0x7e));
-  CHECK(stage.mcp.sessions() == 2);
-}
-
-TEST_CASE("a session belongs to whoever made it", "[http]") {
-  Stage stage;
-  const std::string session = stage.session("2025-11-25", "anna");
-  CHECK(stage.ask(legacy(kPing, session), "anna")->status() == 200);
-  CHECK(stage.ask(legacy(kPing, session), "bert")->status() == 404);
-  CHECK(stage.ask(with_method(legacy(kPing, session), "DELETE"), "bert")->status() == 404);
-  const auto echoed = stage.ask(legacy_call(session, "echo", {{"word", "x"}}), "anna");
-  CHECK(echoed->body()["result"]["structuredContent"]["by"] == "anna");
-  CHECK(stage.ask(modern_call("echo", {{"word", "x"}}), "bert")
-            ->body()["result"]["structuredContent"]["by"] == "bert");
-}
-
 TEST_CASE("a batch is answered by a batch where the revision has them", "[http]") {
   Stage stage;
   const std::string session = stage.session("2025-03-26");
@@ -308,183 +267,4 @@ TEST_CASE("a batch is answered by a batch where the revision has them", "[http]"
   CHECK(batch({kPing, modern_one})->status() == 400);
   CHECK(batch({Json::parse(initialize("2025-03-26").body)})->status() == 400);
   CHECK(stage.mcp.open_exchanges() == 0);
-}
-
-TEST_CASE("an answer is JSON until something is to be said before it", "[http]") {
-  Stage stage;
-  const HttpRequest silent = modern("tools/call", {{"name", "count"}, {"arguments", {{"n", 3}}}});
-  CHECK(stage.ask(silent)->answered);
-
-  const HttpRequest telling =
-      modern("tools/call",
-             {{"name", "count"}, {"arguments", {{"n", 3}}}, {"_meta", {{"progressToken", "p"}}}});
-  const auto stream = stage.ask(telling);
-  CHECK(stream->field("Content-Type") == "text/event-stream");
-  CHECK(stream->field("X-Accel-Buffering") == "no");
-  const auto events = stream->events();
-  REQUIRE(events.size() == 4);
-  for (int i = 0; i < 3; ++i) {
-    CHECK(events[static_cast<std::size_t>(i)]["method"] == "notifications/progress");
-    CHECK(events[static_cast<std::size_t>(i)]["params"]["progress"] == i + 1);
-  }
-  CHECK(events[3]["id"] == 1);
-  CHECK(events[3]["result"]["isError"] == false);
-
-  // A client that cannot read a stream is spared the progress, not the answer.
-  const auto plain = stage.ask(with(telling, "Accept", "application/json"));
-  CHECK(plain->status() == 200);
-  CHECK(plain->body()["result"]["isError"] == false);
-}
-
-TEST_CASE("silence becomes a stream that is kept alive", "[http]") {
-  Stage stage({.silence = std::chrono::milliseconds(1000), .keep_alive = std::chrono::seconds(15)});
-  const auto pending = stage.start(waiting());
-  const auto unable = stage.start(with(waiting(), "Accept", "application/json"));
-  const auto start = Clock::now();
-  stage.mcp.tick(start + std::chrono::milliseconds(500));
-  CHECK_FALSE(pending->stream_fields);
-  stage.mcp.tick(start + std::chrono::milliseconds(1500));
-  CHECK(pending->stream_fields);
-  CHECK(pending->streamed == ":\n\n");
-  stage.mcp.tick(start + std::chrono::seconds(10));
-  CHECK(pending->streamed == ":\n\n");
-  stage.mcp.tick(start + std::chrono::seconds(17));
-  CHECK(pending->streamed == ":\n\n:\n\n");
-  CHECK_FALSE(unable->stream_fields);
-  pending->go_away();
-  unable->go_away();
-}
-
-TEST_CASE("a modern client that disconnects has cancelled", "[http]") {
-  Stage stage;
-  const auto pending = stage.start(waiting());
-  REQUIRE(stage.until([&] { return stage.counters->started == 1; }));
-  pending->go_away();
-  CHECK(stage.until([&] { return stage.counters->stopped == 1; }));
-  CHECK(stage.dispatcher.idle());
-  CHECK(stage.mcp.open_exchanges() == 0);
-  CHECK_FALSE(pending->complete());
-}
-
-TEST_CASE("ids of different modern clients do not meet", "[http]") {
-  Stage stage;
-  const auto first = stage.start(waiting());
-  const auto second = stage.ask(modern_call("echo", {{"word", "x"}}));
-  CHECK(second->status() == 200);
-  CHECK(second->error_code() == 0);
-  first->go_away();
-}
-
-TEST_CASE("a legacy client that disconnects has not cancelled; a notification does", "[http]") {
-  Stage stage;
-  const std::string session = stage.session();
-  const auto pending = stage.start(legacy_call(session, "wait", {{"ms", 600000}}, 5));
-  REQUIRE(stage.until([&] { return stage.counters->started == 1; }));
-  pending->go_away();
-  CHECK(stage.mcp.open_exchanges() == 1);
-  CHECK_FALSE(stage.dispatcher.idle());
-
-  // Not from another session.
-  const Json cancel = {
-      {"jsonrpc", "2.0"}, {"method", "notifications/cancelled"}, {"params", {{"requestId", 5}}}};
-  const std::string other = stage.session();
-  CHECK(stage.ask(legacy(cancel, other))->status() == 202);
-  CHECK_FALSE(stage.dispatcher.idle());
-  CHECK(stage.ask(legacy(cancel, session))->status() == 202);
-  CHECK(stage.dispatcher.idle());
-  CHECK(stage.until([&] { return stage.counters->stopped == 1; }));
-  CHECK(stage.mcp.open_exchanges() == 0);
-}
-
-TEST_CASE("a cancelled legacy request is ended without an answer", "[http]") {
-  Stage stage;
-  const std::string session = stage.session();
-  const auto pending = stage.start(legacy_call(session, "wait", {{"ms", 600000}}, 5));
-  stage.ask(legacy(
-      {{"jsonrpc", "2.0"}, {"method", "notifications/cancelled"}, {"params", {{"requestId", 5}}}},
-      session));
-  CHECK(pending->finished);
-  CHECK(pending->streamed.empty());
-}
-
-TEST_CASE("the end of a session ends what it asked for", "[http]") {
-  Stage stage;
-  const std::string session = stage.session();
-  const auto pending = stage.start(legacy_call(session, "wait", {{"ms", 600000}}));
-  const auto stream = stage.start(with_method(legacy(kPing, session), "GET"));
-  REQUIRE(stream->stream_fields);
-  CHECK(stage.ask(with_method(legacy(kPing, session), "GET"))->status() == 409);
-  REQUIRE(stage.until([&] { return stage.counters->started == 1; }));
-  CHECK(stage.ask(with_method(legacy(kPing, session), "DELETE"))->status() == 200);
-  CHECK(stream->finished);
-  CHECK(pending->finished);
-  CHECK(stage.until([&] { return stage.counters->stopped == 1; }));
-  CHECK(stage.mcp.sessions() == 0);
-}
-
-TEST_CASE("a GET stream may be opened again once it is closed, and is kept alive", "[http]") {
-  Stage stage;
-  const std::string session = stage.session();
-  const HttpRequest get = with_method(legacy(kPing, session), "GET");
-  const auto first = stage.start(get);
-  stage.mcp.tick(Clock::now() + std::chrono::seconds(16));
-  CHECK(first->streamed == ":\n\n:\n\n");
-  first->go_away();
-  const auto second = stage.start(get);
-  CHECK(second->stream_fields);
-}
-
-TEST_CASE("sessions end when nobody uses them, busy ones do not", "[http]") {
-  Stage stage({.max_sessions = 2, .session_time = std::chrono::hours(1)});
-  const std::string busy = stage.session();
-  const auto stream = stage.start(with_method(legacy(kPing, busy), "GET"));
-  const std::string idle = stage.session();
-  const std::string newest = stage.session();  // makes room by ending the idle one
-  CHECK(stage.mcp.sessions() == 2);
-  CHECK(stage.ask(legacy(kPing, idle))->status() == 404);
-  CHECK(stage.ask(legacy(kPing, busy))->status() == 200);
-  stage.mcp.tick(Clock::now() + std::chrono::minutes(61));
-  CHECK(stage.mcp.sessions() == 1);
-  CHECK(stage.ask(legacy(kPing, newest))->status() == 404);
-  CHECK(stage.ask(legacy(kPing, busy))->status() == 200);
-
-  const auto call = stage.start(legacy_call(stage.session(), "wait", {{"ms", 600000}}));
-  CHECK(stage.ask(initialize("2025-11-25"))->status() == 503);
-}
-
-TEST_CASE("nobody's sessions end because others open many", "[http]") {
-  Stage stage({.max_sessions = 4, .max_sessions_each = 2});
-  const std::string quiet = stage.session("2025-11-25", "alice");
-  std::vector<std::string> many;
-  for (int i = 0; i < 10; ++i) many.push_back(stage.session("2025-11-25", "bob"));
-  CHECK(stage.mcp.sessions() == 3);
-  CHECK(stage.ask(legacy(kPing, quiet), "alice")->status() == 200);
-  CHECK(stage.ask(legacy(kPing, many[7]), "bob")->status() == 404);
-  CHECK(stage.ask(legacy(kPing, many[8]), "bob")->status() == 200);
-  CHECK(stage.ask(legacy(kPing, many[9]), "bob")->status() == 200);
-
-  // A full server refuses who has none of his own to give up.
-  const std::string fourth = stage.session("2025-11-25", "carol");
-  CHECK(stage.ask(initialize("2025-11-25"), "dave")->status() == 503);
-  CHECK(stage.ask(legacy(kPing, fourth), "carol")->status() == 200);
-}
-
-TEST_CASE("a server that owes too much asks for patience", "[http]") {
-  Stage stage({}, {.max_pending_bytes = 1000});
-  const auto pending = stage.start(waiting());
-  const auto refused = stage.ask(modern("tools/list"));
-  CHECK(refused->status() == 503);
-  CHECK(refused->field("Retry-After") == "1");
-  pending->go_away();
-  CHECK(stage.ask(modern("tools/list"))->status() == 200);
-}
-
-TEST_CASE("random ids are UUIDs and do not repeat", "[http]") {
-  std::set<std::string> seen;
-  for (int i = 0; i < 1000; ++i) {
-    const std::string id = random_id();
-    CHECK(id.size() == 36);
-    CHECK(id[14] == '4');
-    CHECK(seen.insert(id).second);
-  }
 }

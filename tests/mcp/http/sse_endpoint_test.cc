@@ -25,8 +25,6 @@ std::string address_on(const FakeResponder& stream) {
   return stream.streamed.substr(opening.size(), stream.streamed.find("\n\n") - opening.size());
 }
 
-const Json kPing = {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "ping"}};
-
 }  // namespace
 
 TEST_CASE("a stream names where to post, and carries the answers", "[http]") {

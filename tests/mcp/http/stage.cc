@@ -97,6 +97,11 @@ HttpRequest with(HttpRequest request, const std::string& field, const std::strin
   return request;
 }
 
+HttpRequest with_method(HttpRequest request, const std::string& method) {
+  request.method = method;
+  return request;
+}
+
 Stage::Stage(HttpLimits limits, Limits protocol)
     : dispatcher({.version = "1.2.3",
                   .instructions = "Try echo first.",

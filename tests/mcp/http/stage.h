@@ -61,6 +61,10 @@ class FakeResponder final : public Responder {
 // The request with a field replaced, or taken out if `value` is empty.
 [[nodiscard]] HttpRequest with(HttpRequest request, const std::string& field,
                                const std::string& value);
+[[nodiscard]] HttpRequest with_method(HttpRequest request, const std::string& method);
+
+inline const Json kPing = {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "ping"}};
+inline const Json kInitialized = {{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}};
 
 class Stage {
  public:

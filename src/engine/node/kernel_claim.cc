@@ -1,0 +1,233 @@
+#include "engine/node/kernel_claim.h"
+
+#include <algorithm>
+
+namespace assay::node {
+namespace {
+
+using job::Verdict;
+using nlohmann::json;
+using std::chrono::nanoseconds;
+
+// Of what a kernel printed, in an answer; and how many kernels it names.
+constexpr std::size_t kToldOutputBytes = 2000;
+constexpr std::size_t kToldKernels = 50;
+constexpr std::size_t kToldNameBytes = 200;
+
+std::string type_of(const json& body) { return body.value("type", std::string()); }
+
+Ended out_of_turn() { return our_fault("The kernel runner answered out of turn."); }
+
+Verdict verdict_of(const std::string& ending) {
+  if (ending == "faulted") return Verdict::crashed;
+  if (ending == "budget_instructions" || ending == "budget_wall") return Verdict::timed_out;
+  if (ending == "out_of_memory") return Verdict::out_of_memory;
+  if (ending == "unsupported") return Verdict::unsupported;
+  if (ending == "invalid_launch") return Verdict::launch_failed;
+  if (ending == "stopped") return Verdict::cancelled;
+  return Verdict::engine_fault;
+}
+
+std::string at_line(const json& fault) {
+  const json& where = fault.at("where");
+  if (where.at("line").get<int>() == 0) return {};
+  return " at " + where.at("file").get<std::string>() + ":" +
+         std::to_string(where.at("line").get<int>());
+}
+
+// A source may have thousands of kernels, with names of kilobytes.
+json told_kernels(const json& kernels) {
+  json told = json::array();
+  for (const auto& kernel : kernels) {
+    if (told.size() == kToldKernels) break;
+    json item = kernel;
+    for (const char* key : {"name", "display_name", "base_name"}) {
+      item[key] = kernel.at(key).get<std::string>().substr(0, kToldNameBytes);
+    }
+    if (item.at("parameters").size() > kToldKernels) item.erase("parameters");
+    told.push_back(std::move(item));
+  }
+  return told;
+}
+
+Ended unloadable(const json& body, RunnerRole role) {
+  const std::string what = role == RunnerRole::gpu_kernel
+                               ? "The GPU cannot load this program: "
+                               : "The emulator cannot read this program (PTX line " +
+                                     std::to_string(body.at("ptx_line").get<int>()) + ")" +
+                                     at_line(body) + ": ";
+  return {.verdict = Verdict::unsupported,
+          .summary = what + body.at("message").get<std::string>(),
+          .detail = body};
+}
+
+Ended no_such_kernel(const json& kernels, const std::string& wanted) {
+  const json told = told_kernels(kernels);
+  std::string names;
+  for (const auto& kernel : told) {
+    // Overloads share a name: their parameters tell them apart.
+    const json& base = kernel.at("base_name");
+    const auto same = std::count_if(
+        told.begin(), told.end(), [&](const json& other) { return other.at("base_name") == base; });
+    const char* key = same > 1 && kernel.contains("display_name") ? "display_name" : "base_name";
+    names += (names.empty() ? "" : ", ") + kernel.at(key).get<std::string>();
+  }
+  if (told.size() < kernels.size()) names += ", …";
+  return {.verdict = Verdict::contract_invalid,
+          .summary = names.empty()
+                         ? "No kernels found in source: it needs a `__global__` function; "
+                           "of a template, name an instance in metadata.name_expressions"
+                         : "Kernel '" + wanted + "' not found. Available: [" + names + "]",
+          .detail = {{"available", told}}};
+}
+
+Ended not_executed(const json& gap) {
+  return {.verdict = Verdict::unsupported,
+          .summary = "The emulator does not execute `" + gap.at("instruction").get<std::string>() +
+                     "`" + at_line(gap) + "; this kernel needs a GPU.",
+          .detail = gap};
+}
+
+// `misfits`: not empty.
+Ended all_misfits(const json& misfits, const PassedArguments& passed) {
+  json violations = json::array();
+  for (const auto& one : misfits) {
+    const auto index = one.at("argument").get<std::size_t>();
+    const std::string pointer = index < passed.in_contract.size()
+                                    ? passed.pointer_to(passed.in_contract[index])
+                                    : passed.kernel + "/io/args";
+    violations.push_back({{"pointer", pointer}, {"message", one.at("message")}});
+  }
+  Ended ended = misfit(violations[0]["message"], violations[0]["pointer"]);
+  ended.detail["violations"] = std::move(violations);
+  return ended;
+}
+
+// Of a launch that did not complete.
+Ended launch_end(const json& body) {
+  const auto how = body.at("ending").get<std::string>();
+  Ended ended{.verdict = verdict_of(how)};
+  const json fault = body.value("fault", json::object());
+  const std::string message = body.value("message", std::string());
+  const std::string fault_message = fault.value("message", std::string());
+  switch (ended.verdict) {
+    case Verdict::crashed:
+      ended.summary = "The kernel crashed" + at_line(fault) + ": " + fault_message;
+      break;
+    case Verdict::timed_out:
+      ended.summary = "The kernel did not end within its time" + at_line(fault) +
+                      ". Look for a loop whose condition never changes" +
+                      (fault_message.empty() ? "." : ": " + fault_message);
+      break;
+    case Verdict::engine_fault:
+      return our_fault("A launch ended in a way that is not known (" + how + ").");
+    default:
+      ended.summary = "The kernel could not run to its end (" + how + ")" + ": " +
+                      (message.empty() ? fault_message : message);
+      break;
+  }
+  ended.detail = {{"ending", how}, {"fault", fault}};
+  const auto printed = body.at("printf").get<std::string>();
+  if (!printed.empty()) {
+    ended.detail["printf"] = printed.substr(0, kToldOutputBytes);
+    ended.detail["printf_truncated"] = printed.size() > kToldOutputBytes;
+  }
+  return ended;
+}
+
+}  // namespace
+
+std::string PassedArguments::pointer_to(std::size_t contract_argument) const {
+  return kernel + "/io/args/" + std::to_string(contract_argument);
+}
+
+Ended misfit(std::string message, const std::string& pointer) {
+  Ended ended{.verdict = Verdict::contract_invalid,
+              .summary = "The contract does not fit the kernel: " + message + " (" + pointer + ")"};
+  ended.detail["violations"] =
+      json::array({{{"pointer", pointer}, {"message", std::move(message)}}});
+  return ended;
+}
+
+std::variant<Loaded, Ended> loaded_claim(const json& body, RunnerRole role,
+                                         const std::string& wanted, const PassedArguments& passed) {
+  if (type_of(body) == "unloadable") return unloadable(body, role);
+  if (type_of(body) != "loaded") return out_of_turn();
+  if (!body.contains("kernel")) return no_such_kernel(body.at("kernels"), wanted);
+  if (body.contains("unsupported")) return not_executed(body.at("unsupported"));
+  if (!body.at("misfits").empty()) return all_misfits(body.at("misfits"), passed);
+  Loaded loaded{.entry = body.at("kernel").get<std::string>(),
+                .kernels = told_kernels(body.at("kernels"))};
+  for (const auto& kernel : body.at("kernels")) {
+    if (kernel.at("name") == loaded.entry) loaded.display_name = kernel.at("display_name");
+  }
+  return loaded;
+}
+
+std::variant<bool, Ended> sequence_claim(const json& body) {
+  if (type_of(body) == "loaded_sequence") return body.value("has_variables", true);
+  if (type_of(body) != "unloadable") return out_of_turn();
+  return Ended{.verdict = Verdict::unsupported,
+               .summary = "The device does not take it: " + body.value("message", std::string())};
+}
+
+std::variant<Ran, Ended> ran_claim(const json& body) {
+  if (type_of(body) != "ran") return out_of_turn();
+  if (body.at("ending") != "completed") return launch_end(body);
+  return Ran{.elapsed = nanoseconds(body.at("elapsed_ns").get<std::int64_t>()),
+             .counters = body.at("counters"),
+             .printf_output = body.at("printf").get<std::string>(),
+             .printf_truncated = body.at("printf_truncated").get<bool>()};
+}
+
+std::variant<Inspected, Ended> inspected_claim(const json& body) {
+  if (type_of(body) != "ran") return out_of_turn();
+  Inspected said{.ending = body.at("ending").get<std::string>(),
+                 .message = body.at("message").get<std::string>(),
+                 .findings = body.at("findings"),
+                 .notes = body.at("notes"),
+                 .checked_blocks = body.at("checked_blocks"),
+                 .blocks = body.at("blocks")};
+  if (body.contains("profile")) said.profile = body.at("profile");
+  return said;
+}
+
+std::variant<std::uint32_t, Ended> staged_claim(const json& body) {
+  if (type_of(body) == "staged") {
+    const auto made = body.value("places", 0U);
+    if (made == 0) return our_fault("The kernel runner staged nothing.");
+    return made;
+  }
+  if (type_of(body) != "unstaged") return out_of_turn();
+  return Ended{.verdict = Verdict::out_of_memory,
+               .summary = "The device has not the memory that timing needs (" +
+                          body.value("message", std::string()) + "). Use smaller shapes."};
+}
+
+std::variant<Turn, Ended> turn_claim(const json& body) {
+  if (type_of(body) != "timed") return out_of_turn();
+  if (body.at("ending") != "completed") return launch_end(body);
+  Turn turn{.samples_ns = body.at("samples_ns").get<std::vector<double>>(),
+            .launches = body.at("launches"),
+            .event_overhead_ns = body.at("event_overhead_ns"),
+            .state = body.value("state", json(nullptr)),
+            .note = body.at("note")};
+  if (body.at("clock_mhz").is_number()) turn.clock_mhz = body.at("clock_mhz").get<double>();
+  return turn;
+}
+
+std::variant<Counted, Ended> counted_claim(const json& body) {
+  if (type_of(body) != "profiled") return out_of_turn();
+  if (body.at("ending") != "completed") return launch_end(body);
+  Counted counted{.refused = body.at("refused").get<std::vector<std::string>>(),
+                  .passes = body.at("passes"),
+                  .missing = body.at("missing"),
+                  .setup_ms = body.at("setup_ms"),
+                  .counting_ms = body.at("counting_ms")};
+  for (const auto& [metric, value] : body.at("values").items()) {
+    if (value.is_number()) counted.values[metric] = value.get<double>();
+  }
+  return counted;
+}
+
+}  // namespace assay::node

@@ -1,0 +1,89 @@
+// What the runner of a kernel (runner/kernel_role.cc) answers. The process has met the user's
+// program: all of it is a claim, read member by member; json exceptions leave for decode_claim().
+// How the kernel itself ended is an Ended; an answer to another question is our fault.
+//
+// Values; any thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/node/ended.h"
+
+namespace assay::node {
+
+struct Loaded {
+  std::string entry{};
+  std::string display_name{};
+  nlohmann::json kernels = nlohmann::json::array();  // every entry of the module
+};
+
+struct Ran {
+  std::chrono::nanoseconds elapsed{0};
+  nlohmann::json counters = nlohmann::json::object();
+  std::string printf_output{};
+  bool printf_truncated = false;
+};
+
+// What an inspection said, as the runner told it.
+struct Inspected {
+  std::string ending{};   // completed, or how else it ended
+  std::string message{};  // of another end
+  nlohmann::json findings = nlohmann::json::array();
+  nlohmann::json notes = nlohmann::json::array();
+  nlohmann::json profile = nullptr;
+  std::uint64_t checked_blocks = 0;  // of the grid
+  std::uint64_t blocks = 0;
+};
+
+struct Turn {
+  std::vector<double> samples_ns{};
+  std::uint32_t launches = 1;
+  std::optional<double> clock_mhz{};
+  double event_overhead_ns = 0;
+  nlohmann::json state = nullptr;  // of the device (runner/nvml.h), if that was asked for
+  std::string note{};              // why there are no samples
+};
+
+// Hardware counters of one run. What was not counted says why in `missing`.
+struct Counted {
+  std::map<std::string, double> values{};
+  std::vector<std::string> refused{};
+  std::size_t passes = 0;
+  std::string missing{};
+  double setup_ms = 0;
+  double counting_ms = 0;
+};
+
+// Where in the request the arguments stand that a kernel is given.
+struct PassedArguments {
+  std::string kernel{};                    // "/kernel" or "/ref_kernel"
+  std::vector<std::size_t> in_contract{};  // which of the contract's each one is
+
+  [[nodiscard]] std::string pointer_to(std::size_t contract_argument) const;
+};
+
+// A contract that asks of a kernel what it does not take, at its place in the request.
+[[nodiscard]] Ended misfit(std::string message, const std::string& pointer);
+
+// `wanted`: the kernel asked for.
+[[nodiscard]] std::variant<Loaded, Ended> loaded_claim(const nlohmann::json& body, RunnerRole role,
+                                                       const std::string& wanted,
+                                                       const PassedArguments& passed);
+// Whether a program of the sequence has variables that outlast a launch.
+[[nodiscard]] std::variant<bool, Ended> sequence_claim(const nlohmann::json& body);
+[[nodiscard]] std::variant<Ran, Ended> ran_claim(const nlohmann::json& body);
+// What a kernel does wrong while it is inspected is no Ended.
+[[nodiscard]] std::variant<Inspected, Ended> inspected_claim(const nlohmann::json& body);
+// How many places runs can work in: at least one.
+[[nodiscard]] std::variant<std::uint32_t, Ended> staged_claim(const nlohmann::json& body);
+[[nodiscard]] std::variant<Turn, Ended> turn_claim(const nlohmann::json& body);
+[[nodiscard]] std::variant<Counted, Ended> counted_claim(const nlohmann::json& body);
+
+}  // namespace assay::node

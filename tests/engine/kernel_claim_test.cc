@@ -1,0 +1,111 @@
+// What a kernel's runner says, believed only as far as it can be read.
+#include "engine/node/kernel_claim.h"
+
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::node;
+using job::Verdict;
+using nlohmann::json;
+
+namespace {
+
+const PassedArguments kPassed{.kernel = "/kernel", .in_contract = {0, 2}};
+
+std::variant<Loaded, Ended> loaded(const json& body) {
+  return loaded_claim(body, RunnerRole::kernel, "wanted", kPassed);
+}
+
+template <typename Claim>
+Ended ended(const Claim& claim) {
+  REQUIRE(std::holds_alternative<Ended>(claim));
+  return std::get<Ended>(claim);
+}
+
+json entry(const std::string& base, const std::string& display) {
+  return {{"name", "_Z" + base},
+          {"base_name", base},
+          {"display_name", display},
+          {"parameters", json::array()}};
+}
+
+json ended_launch(const std::string& how) {
+  return {{"type", "ran"},
+          {"ending", how},
+          {"printf", std::string(3000, 'x')},
+          {"fault", {{"message", "reads past x"}, {"where", {{"file", "k.cu"}, {"line", 7}}}}}};
+}
+
+}  // namespace
+
+TEST_CASE("an answer to another question is our fault, whichever was asked") {
+  const json body = {{"type", "pong"}};
+  CHECK(ended(loaded(body)).verdict == Verdict::engine_fault);
+  CHECK(ended(sequence_claim(body)).verdict == Verdict::engine_fault);
+  CHECK(ended(ran_claim(body)).verdict == Verdict::engine_fault);
+  CHECK(ended(inspected_claim(body)).verdict == Verdict::engine_fault);
+  CHECK(ended(staged_claim(body)).verdict == Verdict::engine_fault);
+  CHECK(ended(turn_claim(body)).verdict == Verdict::engine_fault);
+  CHECK(ended(counted_claim(body)).verdict == Verdict::engine_fault);
+}
+
+TEST_CASE("what cannot be read as an answer is the runner's end, no exception of ours") {
+  for (const json& body :
+       {json(7), json({{"type", 7}}), json({{"type", "staged"}, {"places", "x"}}),
+        json({{"type", "loaded_sequence"}, {"has_variables", "x"}})}) {
+    INFO(body.dump());
+    const RunnerRole role = RunnerRole::gpu_kernel;
+    const Ended whole = blame({.why = RunnerEnd::Why::malformed}, role);
+    if (body.dump().find("sequence") == std::string::npos) {
+      CHECK(ended(decode_claim(role, [&] { return staged_claim(body); })).verdict == whole.verdict);
+    } else {
+      CHECK(ended(decode_claim(role, [&] { return sequence_claim(body); })).verdict ==
+            whole.verdict);
+    }
+  }
+  CHECK(ended(staged_claim({{"type", "staged"}, {"places", 0}})).verdict == Verdict::engine_fault);
+}
+
+TEST_CASE("a kernel that is not there is answered by those that are, overloads by their types") {
+  json kernels = {entry("add", "add(int)"), entry("add", "add(float)"), entry("mul", "mul(int)")};
+  const Ended none = ended(loaded({{"type", "loaded"}, {"kernels", kernels}}));
+  CHECK(none.verdict == Verdict::contract_invalid);
+  CHECK(none.summary == "Kernel 'wanted' not found. Available: [add(int), add(float), mul]");
+  const Ended empty = ended(loaded({{"type", "loaded"}, {"kernels", json::array()}}));
+  CHECK(empty.summary.find("No kernels found") == 0);
+
+  for (int i = 0; i < 100; ++i) kernels.push_back(entry(std::string(4000, 'k'), "k"));
+  const Ended many = ended(loaded({{"type", "loaded"}, {"kernels", kernels}}));
+  CHECK(many.detail.at("available").size() == 50);
+  CHECK(many.detail.dump().size() < 50'000);
+  CHECK(many.summary.find("…]") != std::string::npos);
+}
+
+TEST_CASE("a misfit is told at the contract's argument, whatever is not passed") {
+  const json misfits = {{{"argument", 1}, {"message", "too many"}},
+                        {{"argument", 9}, {"message", "none such"}}};
+  const Ended told = ended(loaded(
+      {{"type", "loaded"}, {"kernel", "_Zk"}, {"kernels", json::array()}, {"misfits", misfits}}));
+  CHECK(told.verdict == Verdict::contract_invalid);
+  CHECK(told.detail.at("violations").at(0).at("pointer") == "/kernel/io/args/2");
+  CHECK(told.detail.at("violations").at(1).at("pointer") == "/kernel/io/args");
+  CHECK(told.summary == "The contract does not fit the kernel: too many (/kernel/io/args/2)");
+}
+
+TEST_CASE("how a launch ended is a verdict with its line; what it printed is kept, cut") {
+  const std::vector<std::pair<const char*, Verdict>> endings{
+      {"faulted", Verdict::crashed},
+      {"budget_wall", Verdict::timed_out},
+      {"out_of_memory", Verdict::out_of_memory},
+      {"invalid_launch", Verdict::launch_failed},
+      {"stopped", Verdict::cancelled},
+      {"in a way of its own", Verdict::engine_fault}};
+  for (const auto& [how, verdict] : endings) {
+    INFO(how);
+    CHECK(ended(ran_claim(ended_launch(how))).verdict == verdict);
+  }
+  const Ended crash = ended(ran_claim(ended_launch("faulted")));
+  CHECK(crash.summary == "The kernel crashed at k.cu:7: reads past x");
+  CHECK(crash.detail.at("printf").get<std::string>().size() == 2000);
+  CHECK(crash.detail.at("printf_truncated") == true);
+}
