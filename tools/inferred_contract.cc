@@ -1,15 +1,13 @@
 #include "tools/inferred_contract.h"
 
-#include <algorithm>
-#include <array>
-
 #include "engine/contract/dtype.h"
-#include "engine/contract/expression.h"
 #include "engine/source/instances.h"
 #include "engine/source/reach.h"
 #include "tools/element.h"
 #include "tools/inferred_extents.h"
+#include "tools/inferred_instance.h"
 #include "tools/inferred_launch.h"
+#include "tools/inferred_sizes.h"
 
 namespace assay::tools {
 namespace {
@@ -32,20 +30,20 @@ class Inference {
       : unit_(unit),
         kernel_(kernel),
         signature_(kernel.signature),
-        usage_(source::usage(unit, kernel)),
-        given_(sizes.begin(), sizes.end()),
-        wanted_(std::move(wanted)) {
+        usage_(source::usage(unit, kernel)) {
     for (Launch& launch : launches) {
       const auto colon = launch.kernel.rfind(':');
       const auto base =
           colon == std::string::npos ? launch.kernel : launch.kernel.substr(colon + 1);
       if (!launch_ && base == signature_.name) launch_ = std::move(launch);
     }
-    read_template_arguments(instances);
+    instance_ = infer_instance(unit, signature_, usage_, launch_, instances, std::move(wanted),
+                               out_.assumptions);
+    sizes_ = infer_sizes(signature_, usage_, instance_, launch_, {sizes.begin(), sizes.end()},
+                         out_.assumptions);
   }
 
   std::variant<InferredContract, NotInferred> run() {
-    name_dimensions();
     out_.document = {{"args", json::array()}};
     launch();
     for (std::size_t i = 0; i < signature_.parameters.size(); ++i) {
@@ -56,161 +54,25 @@ class Inference {
       if (!reason.empty()) return NotInferred{reason, signature_.qualified_name};
     }
     out_.kernel_name = signature_.qualified_name;
-    if (signature_.is_template()) out_.instance = instance();
+    if (signature_.is_template()) out_.instance = instance_.name(signature_);
     return std::move(out_);
   }
 
  private:
   void assume(std::string text) { out_.assumptions.push_back(std::move(text)); }
 
-  // What each template parameter stands for: as asked for, from a launch, from an instance, from
-  // its default, else float and 16.
-  void read_template_arguments(const std::vector<source::Instance>& instances) {
-    std::vector<std::string> arguments = std::move(wanted_);
-    std::vector<source::TemplateArgument> launched;
-    if (arguments.empty() && launch_) {
-      launched = source::template_arguments(unit_, signature_, *launch_);
-    }
-    for (const auto& instance : instances) {
-      if (arguments.empty() && launched.empty() &&
-          instance.qualified_name == signature_.qualified_name) {
-        arguments = instance.arguments;
-      }
-    }
-    for (std::size_t i = 0; i < signature_.template_parameters.size(); ++i) {
-      const auto& parameter = signature_.template_parameters[i];
-      std::string value = i < launched.size()    ? launched[i].text
-                          : i < arguments.size() ? arguments[i]
-                                                 : parameter.default_value;
-      // What a dispatch macro or the host's caller decides is no type here.
-      if (value.empty()) {
-        value = parameter.is_type() ? "float" : number_for(parameter.name);
-        assume("template parameter " + parameter.name + " is taken as " + value);
-      }
-      template_values_[parameter.name] = value;
-      template_order_.push_back(value);
-      const auto number =
-          contract::evaluate(value, [](std::string_view) -> contract::ExpressionResult {
-            return contract::ExpressionError{"a name"};
-          });
-      if (const auto* integer = std::get_if<std::int64_t>(&number)) {
-        known_[parameter.name] = *integer;
-        symbols_.push_back(parameter.name);
-      }
-    }
-  }
-
-  // A number that a template is given: a block's threads if that is what it counts.
-  [[nodiscard]] std::string number_for(const std::string& name) const {
-    const bool is_flat = !usage_.coordinates.contains("threadIdx.y");
-    const bool counts_threads =
-        std::any_of(usage_.indexes.begin(), usage_.indexes.end(),
-                    [&](const source::ThreadIndex& index) { return index.block_extent == name; });
-    return is_flat && (counts_threads || says(name, "block") || says(name, "thread")) ? "256"
-                                                                                      : "16";
-  }
-
-  [[nodiscard]] std::string instance() const {
-    std::string text = signature_.qualified_name;
-    const char* separator = "<";
-    for (const auto& value : template_order_) {
-      text += separator + value;
-      separator = ", ";
-    }
-    return text + ">";
-  }
-
-  [[nodiscard]] std::string type_of(const Parameter& parameter) const {
-    const auto found = template_values_.find(parameter.type);
-    return found == template_values_.end() ? parameter.type : found->second;
-  }
-
-  [[nodiscard]] bool is_integer_scalar(const Parameter& parameter) const {
-    const auto element = element_of(type_of(parameter));
-    return !parameter.is_pointer() && element && element->width == 1 &&
-           contract::is_integer(element->dtype);
-  }
-
-  // Which integer scalars are extents, and what value each takes.
-  void name_dimensions() {
-    for (const Parameter& parameter : signature_.parameters) {
-      if (!is_integer_scalar(parameter) || parameter.name.empty()) continue;
-      if (is_neighbour(parameter.name)) {
-        const bool is_one = says(parameter.name, "stride") || says(parameter.name, "dilation");
-        const bool is_three = says(parameter.name, "k");
-        known_[parameter.name] = is_one ? 1 : is_three && says(parameter.name, "size") ? 3 : 0;
-      } else {
-        dimensions_.push_back(parameter.name);
-      }
-    }
-    static constexpr std::array<std::int64_t, 5> kByCount{65536, 65536, 256, 128, 16};
-    const std::int64_t each = kByCount[std::min<std::size_t>(dimensions_.size(), 4)];
-    for (const auto& name : dimensions_) known_[name] = each;
-    bound_work();
-    fit_into_one_block();
-    take_host_values();
-    for (const auto& [name, value] : given_) known_[name] = value;
-    for (const auto& name : dimensions_) {
-      if (!given_.contains(name)) assume(name + " = " + std::to_string(known_[name]));
-    }
-  }
-
-  // Work that grows with the square of a size must end on an emulator too.
-  void bound_work() {
-    for (const auto& name : usage_.loop_sizes) {
-      const auto size = known_.find(name);
-      if (size == known_.end() || usage_.indexes.empty()) continue;
-      const bool is_square =
-          std::any_of(usage_.indexes.begin(), usage_.indexes.end(),
-                      [&](const source::ThreadIndex& index) { return index.bound == name; });
-      size->second = std::min<std::int64_t>(size->second, is_square ? 256 : 1024);
-    }
-  }
-
-  // Where each thread of a lone block has one element, there are no more of them than threads.
-  void fit_into_one_block() {
-    const std::int64_t most = usage_.coordinates.contains("threadIdx.y") ? 16 : 256;
-    for (const auto& index : usage_.indexes) {
-      if (index.uses_block || !index.uses_thread || index.is_stepped) continue;
-      for (const auto& token : source::lex(index.bound)) {
-        const auto size = known_.find(token.text);
-        if (size != known_.end()) size->second = std::min(size->second, most);
-      }
-    }
-  }
-
-  // Numbers that the host code itself passes, unless they would keep an emulator busy for minutes.
-  void take_host_values() {
-    constexpr std::int64_t kMost = 1 << 20;
-    for (std::size_t i = 0; launch_ && i < signature_.parameters.size(); ++i) {
-      const auto found = known_.find(signature_.parameters[i].name);
-      const auto value = constant_argument(*launch_, i);
-      if (found != known_.end() && value && *value > 0 && *value <= kMost) found->second = *value;
-    }
-  }
-
-  // What an array covers if its index says nothing: every extent, multiplied.
-  [[nodiscard]] std::string total() const {
-    std::string product;
-    for (const auto& name : dimensions_) product += (product.empty() ? "" : "*") + name;
-    return product.empty() ? "1024" : product;
-  }
-
-  [[nodiscard]] static json number_or_text(std::string text) {
-    const bool is_number =
-        text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos;
-    return is_number && !text.empty() ? json(std::stol(text)) : json(std::move(text));
-  }
-
-  // Template values are no scalars of the contract: their numbers are put in.
-  [[nodiscard]] std::string without_symbols(const std::string& text) const {
+  // A size as the contract says it. Template values are no scalars of the contract: their numbers
+  // are put in.
+  [[nodiscard]] json extent(const std::string& text) const {
     std::string out;
     for (const auto& token : source::lex(text)) {
-      const bool is_symbol =
-          std::find(symbols_.begin(), symbols_.end(), token.text) != symbols_.end();
-      out += is_symbol ? std::to_string(known_.find(token.text)->second) : std::string(token.text);
+      const bool is_symbol = instance_.numbers.contains(token.text);
+      out += is_symbol ? std::to_string(sizes_.known.find(token.text)->second)
+                       : std::string(token.text);
     }
-    return out;
+    const bool is_number =
+        out.size() < 10 && out.find_first_not_of("0123456789") == std::string::npos;
+    return is_number && !out.empty() ? json(std::stol(out)) : json(std::move(out));
   }
 
   // How far the other accesses reach, if that is further than the shape that one of them tells.
@@ -219,7 +81,7 @@ class Inference {
     if (use.indexes.size() < 2) return std::nullopt;
     std::int64_t elements = 1;
     for (const auto& extent : use.shape) {
-      const auto value = size_value(extent, known_);
+      const auto value = size_value(extent, sizes_.known);
       if (!value || __builtin_mul_overflow(elements, *value, &elements)) return std::nullopt;
     }
     auto reached = reach_->at_least(name);
@@ -231,7 +93,7 @@ class Inference {
     if (parameter.pointer_depth > 1) {
       return "'" + name + "' is a pointer to pointers: a contract holds plain arrays";
     }
-    auto element = element_of(type_of(parameter));
+    auto element = element_of(instance_.type(parameter.type));
     if (!element) {
       assume(name + ": the layout of " + parameter.type + " is not known; taken as bytes");
       element = Element{DType::uint8, 1};
@@ -240,13 +102,13 @@ class Inference {
     const bool is_told = !use.shape.empty() && !reach_->has_offset(name);
     const auto reached = is_told ? beyond(use, name) : reach_->of(name);
     if (reached && reached->high < kMostElements) {
-      shape.push_back(number_or_text(without_symbols(extent_text(*reached))));
+      shape.push_back(extent(extent_text(*reached)));
     } else {
-      for (const auto& extent : use.shape) shape.push_back(number_or_text(without_symbols(extent)));
+      for (const auto& size : use.shape) shape.push_back(extent(size));
     }
     if (shape.empty()) {
-      shape.push_back(number_or_text(without_symbols(total())));
-      assume(name + ": shape [" + total() + "], because no bound of its index was seen");
+      shape.push_back(extent(sizes_.total()));
+      assume(name + ": shape [" + sizes_.total() + "], because no bound of its index was seen");
     }
     if (element->width > 1) shape.push_back(element->width);
     const std::string role = role_of(parameter, name, use);
@@ -291,7 +153,7 @@ class Inference {
   }
 
   std::string scalar(const Parameter& parameter, const std::string& name) {
-    const auto element = element_of(type_of(parameter));
+    const auto element = element_of(instance_.type(parameter.type));
     if (parameter.is_pack || parameter.is_reference || !element || element->width > 1) {
       return "'" + name + "' is passed as " + parameter.spelled +
              ", by value: a contract holds arrays and plain numbers";
@@ -300,9 +162,9 @@ class Inference {
     if (element->dtype == DType::boolean) {
       arg.update({{"type", "bool"}, {"value", true}});
     } else if (contract::is_integer(element->dtype)) {
-      const auto known = known_.find(name);
+      const auto known = sizes_.known.find(name);
       arg.update({{"type", "int"},
-                  {"value", known == known_.end() ? 1 : known->second},
+                  {"value", known == sizes_.known.end() ? 1 : known->second},
                   {"c_type", contract::name(element->dtype)}});
     } else if (contract::is_floating(element->dtype)) {
       const auto passed = launch_ ? constant_real(*launch_, index_of(parameter)) : std::nullopt;
@@ -318,27 +180,27 @@ class Inference {
 
   void launch() {
     std::optional<json> found;
-    if (launch_) found = launch_from_host(*launch_, signature_, known_);
+    if (launch_) found = launch_from_host(*launch_, signature_, sizes_.known);
     if (launch_ && !found)
       assume("the launch in the host code uses values that are not known here");
     if (!found) {
-      found = launch_from_body(usage_, signature_, total(), dimensions_, known_, out_.assumptions);
+      found = launch_from_body(usage_, signature_, sizes_.total(), sizes_.dimensions, sizes_.known,
+                               out_.assumptions);
       assume("grid and block from the thread coordinates in the body");
     }
-    reach_.emplace(unit_, kernel_, launch_extents(*found, known_),
+    reach_.emplace(unit_, kernel_, launch_extents(*found, sizes_.known),
                    [this](std::string_view size) -> std::optional<std::int64_t> {
-                     const auto known = known_.find(size);
-                     return known == known_.end() ? std::nullopt : std::optional(known->second);
+                     const auto known = sizes_.known.find(size);
+                     return known == sizes_.known.end() ? std::nullopt
+                                                        : std::optional(known->second);
                    });
     if (!found->contains("shared_mem_bytes") && usage_.has_dynamic_shared) {
       (*found)["shared_mem_bytes"] = shared_bytes();
     }
     for (auto& [key, value] : found->items()) {
-      if (value.is_string()) value = number_or_text(without_symbols(value.get<std::string>()));
+      if (value.is_string()) value = extent(value.get<std::string>());
       if (!value.is_array()) continue;
-      for (json& extent : value) {
-        extent = number_or_text(without_symbols(extent.get<std::string>()));
-      }
+      for (json& size : value) size = extent(size.get<std::string>());
     }
     out_.document["launch"] = std::move(*found);
   }
@@ -364,15 +226,10 @@ class Inference {
   const Kernel& kernel_;
   const Signature& signature_;
   source::Usage usage_;
-  KnownSizes given_;
-  std::vector<std::string> wanted_;  // template arguments that the caller named
   std::optional<Launch> launch_{};
+  InferredInstance instance_{};
+  InferredSizes sizes_{};
   std::optional<source::Reach> reach_{};  // made with the launch
-  std::map<std::string, std::string, std::less<>> template_values_{};
-  std::vector<std::string> template_order_{};
-  std::vector<std::string> symbols_{};
-  std::vector<std::string> dimensions_{};
-  KnownSizes known_{};
   int seeds_ = 0;
   InferredContract out_{};
 };

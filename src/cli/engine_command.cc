@@ -10,15 +10,14 @@
 #include <thread>
 
 #include "cli/commands.h"
+#include "cli/kernel_kind.h"
 #include "cli/plan_kinds.h"
 #include "engine/confinement/isolation.h"
 #include "engine/node/capabilities.h"
 #include "engine/node/compile_cache.h"
 #include "engine/node/devices.h"
-#include "engine/node/kernel_job.h"
 #include "engine/node/link.h"
 #include "engine/node/node.h"
-#include "engine/node/python_job.h"
 #include "engine/node/pythons.h"
 
 namespace assay::cli {
@@ -106,69 +105,6 @@ Isolation test_isolation(const EngineOptions& options, const std::string& runner
   return isolation;
 }
 
-node::Conclusion told(const node::Ended& ended) {
-  return {.verdict = ended.verdict, .body = {{"summary", ended.summary}, {"detail", ended.detail}}};
-}
-
-node::Devices::Use use_of(const node::KernelTask& task) {
-  return task.until == node::Until::compiled ? node::Devices::Use::compiles
-                                             : node::Devices::Use::runs;
-}
-
-// The GPU that a Python source runs on; none for CPU tensors.
-std::variant<node::Devices::Chosen, node::Ended> gpu_for(const node::Devices& devices,
-                                                         const node::Interpreter& interpreter,
-                                                         const node::KernelTask& task,
-                                                         const std::stop_token& stop) {
-  auto device = devices.choose(task.device, use_of(task), task.client, stop);
-  const auto* chosen = std::get_if<node::Devices::Chosen>(&device);
-  if (chosen == nullptr || chosen->pool == nullptr || !interpreter.cuda.empty()) return device;
-  if (!task.device.starts_with("gpu")) return node::Devices::Chosen{};
-  return node::Ended{.verdict = job::Verdict::unsupported,
-                     .summary = "The torch of " + interpreter.executable +
-                                " was built for CPU tensors only: name another interpreter with "
-                                "--python, or leave `device` at auto.",
-                     .detail = {{"missing", "a torch built for CUDA"}}};
-}
-
-node::Conclusion judge_python(const node::Runners& runners, const node::Devices& devices,
-                              node::Pythons& pythons, const node::Compiler& compiler,
-                              node::KernelTask task, node::Reporter& reporter,
-                              const std::stop_token& stop, json isolation) {
-  const auto chosen = pythons.choose(task.kernel.python);
-  if (const auto* none = std::get_if<node::Ended>(&chosen)) {
-    return told(node::unsupported_python(task, nullptr).value_or(*none));
-  }
-  node::PythonZygote& zygote = *std::get<node::PythonZygote*>(chosen);
-  const auto place = gpu_for(devices, zygote.interpreter(), task, stop);
-  if (const auto* none = std::get_if<node::Ended>(&place)) return told(*none);
-  node::GpuPool* pool = std::get<node::Devices::Chosen>(place).pool;
-  const node::Gpu* gpu = pool != nullptr ? &pool->gpu() : nullptr;
-  if (const auto unsupported = node::unsupported_python(task, gpu)) return told(*unsupported);
-  node::PythonSpares* spares = gpu != nullptr ? &pythons.spares(runners, zygote, *gpu) : nullptr;
-  auto conclusion = node::PythonJob(runners, zygote, pool, spares, compiler.wrapper_tools(zygote),
-                                    std::move(task), reporter, stop)
-                        .run();
-  if (pool != nullptr) devices.note(*pool, conclusion);
-  conclusion.body["environment"]["isolation"] = std::move(isolation);
-  return conclusion;
-}
-
-// Where device code runs: what CPU tensors judge runs beside them, whatever else there is.
-std::variant<node::Devices::Chosen, node::Ended> device_for(const node::Devices& devices,
-                                                            node::Pythons& pythons,
-                                                            const node::KernelTask& task,
-                                                            const std::stop_token& stop) {
-  const auto choose = [&](const std::string& device) {
-    return devices.choose(device, use_of(task), task.client, stop);
-  };
-  if (!task.has_python_reference()) return choose(task.device);
-  const auto chosen = pythons.choose(task.reference->python);
-  const auto* zygote = std::get_if<node::PythonZygote*>(&chosen);
-  const bool on_gpu = zygote != nullptr && !(*zygote)->interpreter().cuda.empty();
-  return choose(on_gpu ? task.device : "emulator");
-}
-
 int run_engine(const EngineOptions& options) {
   constexpr int kChannel = 3;
   if (::fcntl(kChannel, F_GETFD) < 0) {
@@ -197,28 +133,11 @@ int run_engine(const EngineOptions& options) {
                                const std::stop_token& stop) -> node::Conclusion {
     const Workbench& bench = *workbench.get();
     if (!bench.may_run) return node::refused_isolation(bench.isolation);
-    auto task = node::decode_kernel_task(order.request);
-    task.client = order.client;
-    task.job_id = order.job_id;
     const node::Compiler compiler(bench.runners, cache, zygotes, *bench.compilers, pythons,
                                   &wrappers);
-    if (task.kernel.is_python()) {
-      return judge_python(bench.runners, bench.devices, pythons, compiler, std::move(task),
-                          reporter, stop, node::isolation_in_force(bench.isolation));
-    }
-    const auto device = device_for(bench.devices, pythons, task, stop);
-    if (const auto* none = std::get_if<node::Ended>(&device)) return told(*none);
-    node::GpuPool* const pool = std::get<node::Devices::Chosen>(device).pool;
-    const node::Gpu* gpu = pool != nullptr ? &pool->gpu() : nullptr;
-    if (const auto unsupported = node::unsupported_python(task, gpu)) return told(*unsupported);
-    auto conclusion =
-        node::KernelJob(bench.runners, compiler, pythons, pool, std::move(task), reporter, stop)
-            .run();
-    if (pool != nullptr) bench.devices.note(*pool, conclusion);
-    json& environment = conclusion.body["environment"];
-    environment["driver"] = bench.devices.gpus().driver;
-    environment["isolation"] = node::isolation_in_force(bench.isolation);
-    return conclusion;
+    return judge_kernel({bench.runners, bench.devices, pythons, compiler,
+                         node::isolation_in_force(bench.isolation)},
+                        order, reporter, stop);
   };
   config.capabilities = [&] {
     const Workbench& bench = *workbench.get();

@@ -32,7 +32,6 @@ class PipeEndpoint final : public Endpoint {
   [[nodiscard]] std::optional<std::string> receive(std::chrono::milliseconds patience) override;
   // Closes both directions and waits for the server. Empty: it ended well.
   [[nodiscard]] std::string finish(std::chrono::milliseconds patience) override;
-  [[nodiscard]] bool output_closed() const { return output_closed_ && received_.empty(); }
 
  private:
   // Reads what is there; false after `patience` or at the end.

@@ -309,20 +309,11 @@ class Builder {
   std::vector<Violation> violations_{};
 };
 
-std::vector<std::string_view> list_of(const std::vector<Method>& list) {
-  std::vector<std::string_view> names;
-  for (const Method& method : list) names.push_back(method.name);
-  return names;
-}
-
 }  // namespace
 
 std::variant<json, std::vector<Violation>> from_steps(const json& steps,
                                                       std::string_view base_pointer) {
   return Builder(base_pointer).run(steps);
 }
-
-std::vector<std::string_view> builder_methods() { return list_of(methods()); }
-std::vector<std::string_view> spec_helpers() { return list_of(helpers()); }
 
 }  // namespace assay::contract

@@ -29,8 +29,4 @@ namespace assay::contract {
 [[nodiscard]] std::variant<nlohmann::json, std::vector<Violation>> from_steps(
     const nlohmann::json& steps, std::string_view base_pointer);
 
-// Every method and helper that a step may name, in the manual's order.
-[[nodiscard]] std::vector<std::string_view> builder_methods();
-[[nodiscard]] std::vector<std::string_view> spec_helpers();
-
 }  // namespace assay::contract
