@@ -41,13 +41,15 @@ OrderedJson server_info(const Identity& identity, Revision revision) {
   return info;
 }
 
-OrderedJson capabilities(const Offers& offers, Era era) {
+OrderedJson capabilities(const Offers& offers, Revision revision) {
+  const Era era = era_of(revision);
   OrderedJson all = {{"tools", {{"listChanged", false}}}};
   if (offers.logging) all["logging"] = OrderedJson::object();
   if (offers.resources) all["resources"] = OrderedJson::object();
   if (offers.subscriptions && era == Era::legacy) all["resources"]["subscribe"] = true;
   if (offers.prompts) all["prompts"] = OrderedJson::object();
-  if (offers.completions) all["completions"] = OrderedJson::object();
+  if (offers.completions && revision >= Revision::v2025_03_26)
+    all["completions"] = OrderedJson::object();
   if (offers.tasks && era == Era::modern)
     all["extensions"] = {{kTasksExtension, OrderedJson::object()}};
   return all;
@@ -270,7 +272,7 @@ OrderedJson cacheable_result(OrderedJson result, const Identity& identity, Revis
 
 OrderedJson initialize_result(const Identity& identity, Revision revision) {
   OrderedJson result = {{"protocolVersion", text(revision)},
-                        {"capabilities", capabilities(identity.offers, Era::legacy)},
+                        {"capabilities", capabilities(identity.offers, revision)},
                         {"serverInfo", server_info(identity, revision)}};
   if (!identity.instructions.empty()) result["instructions"] = identity.instructions;
   return result;
@@ -279,7 +281,7 @@ OrderedJson initialize_result(const Identity& identity, Revision revision) {
 OrderedJson discover_result(const Identity& identity) {
   constexpr Revision kRevision = Revision::v2026_07_28;
   OrderedJson result = {{"supportedVersions", modern_revisions()},
-                        {"capabilities", capabilities(identity.offers, Era::modern)}};
+                        {"capabilities", capabilities(identity.offers, kRevision)}};
   if (!identity.instructions.empty()) result["instructions"] = identity.instructions;
   return cacheable_result(std::move(result), identity, kRevision, kFixed);
 }

@@ -55,10 +55,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // At once, whatever is pending.
   void close();
   [[nodiscard]] bool has_unsent() const { return !unsent_.empty(); }
-  // Since when it has waited for the first byte of a request. Nothing: it serves one, or says
-  // goodbye.
+  // Since when it has waited for a request, or for the rest of a head. Nothing: it serves one, or
+  // says goodbye.
   [[nodiscard]] std::optional<Clock::time_point> idle_since() const {
-    return state_ == State::idle ? std::optional(entered_) : std::nullopt;
+    const bool is_idle = state_ == State::idle || state_ == State::head;
+    return is_idle ? std::optional(entered_) : std::nullopt;
   }
 
  private:

@@ -19,7 +19,8 @@ struct HttpLimits {
   // Beyond it: 413. Two sources fit, however they are escaped, as over stdio.
   std::size_t max_body_bytes = std::size_t{16} << 20;
   std::size_t max_header_bytes = std::size_t{16} << 10;  // beyond it: 431
-  // Beyond it the connection that was idle longest gives way; if all are busy: 503, and closed.
+  // Beyond it the connection that has waited longest for a request, or the rest of its head, gives
+  // way; if all are busy: 503, and closed.
   std::size_t max_connections = 512;
   // Beyond either, the caller's own session that was idle longest ends; if all are busy: 503.
   std::size_t max_sessions = 1000;

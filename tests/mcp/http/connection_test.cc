@@ -334,6 +334,20 @@ TEST_CASE("a connection that asks for nothing gives way to one more, the longest
   }
 }
 
+TEST_CASE("heads that trickle in shut nobody out", "[http]") {
+  RunningServer server({.max_connections = 4});
+  std::vector<std::unique_ptr<WireClient>> slow;
+  for (int i = 0; i < 4; ++i) {
+    slow.push_back(std::make_unique<WireClient>(server.port()));
+    slow.back()->send(list_text());
+    REQUIRE(slow.back()->receive());  // each is known to the server
+    slow.back()->send("POST /mcp HT");
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the beginnings arrive
+  CHECK(serves_another(server));
+  CHECK(slow.front()->at_end());
+}
+
 // Posts to an HTTP+SSE session whose stream nobody reads, until the session is gone.
 bool dropped_while_posting(RunningServer& server) {
   WireClient deaf(server.port());
