@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "engine/node/median.h"
 #include "tools/svg_text.h"
 
 namespace assay::tools {
@@ -33,12 +34,6 @@ Unit unit_for(double ns) {
   if (ns >= 1e6) return {.ns = 1e6, .name = "ms"};
   if (ns >= 1e3) return {.ns = 1e3, .name = "µs"};
   return {};
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 struct Axis {
@@ -88,7 +83,7 @@ std::string bars(const Series& series, const Axis& axis, const char* colour) {
 
 std::string median_line(const Series& series, const Axis& axis, const char* colour,
                         double legend_y) {
-  const double middle = median(series.samples_ns);
+  const double middle = node::median(series.samples_ns);
   const Unit unit = unit_for(middle);
   const std::string x = coordinate(axis.x(middle));
   return "<line x1=\"" + x + "\" x2=\"" + x + "\" y1=\"" + coordinate(kTop - 4) + "\" y2=\"" +

@@ -4,18 +4,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "plans/samples.h"
+
 namespace assay::tools {
 namespace {
 
 constexpr double kNsPerMs = 1e6;
-
-double percentile(const std::vector<double>& sorted, double percent) {
-  const double rank = percent / 100.0 * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(rank);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  const double part = rank - static_cast<double>(below);
-  return sorted[below] + (sorted[above] - sorted[below]) * part;
-}
 
 }  // namespace
 
@@ -32,9 +26,9 @@ mcp::OrderedJson runtime_stats_ms(std::vector<double> samples_ns) {
   stats["std"] = std::sqrt(squares / count);
   stats["min"] = samples_ns.front();
   stats["max"] = samples_ns.back();
-  stats["median"] = percentile(samples_ns, 50);
-  stats["percentile_95"] = percentile(samples_ns, 95);
-  stats["percentile_99"] = percentile(samples_ns, 99);
+  stats["median"] = plans::percentile(samples_ns, 50);
+  stats["percentile_95"] = plans::percentile(samples_ns, 95);
+  stats["percentile_99"] = plans::percentile(samples_ns, 99);
   return stats;
 }
 

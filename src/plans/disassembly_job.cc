@@ -1,12 +1,12 @@
 #include "plans/disassembly_job.h"
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 #include <variant>
 
 #include "engine/contract/payload.h"
 #include "plans/scratch_folder.h"
+#include "plans/text_file.h"
 
 namespace assay::plans {
 namespace {
@@ -64,7 +64,7 @@ node::Conclusion run_disassembly_job(const node::Order& order, node::Reporter& r
 
   const ScratchFolder scratch;
   const fs::path folder = scratch.make("cubin");
-  std::ofstream(folder / "cubin", std::ios::binary) << std::get<std::string>(cubin);
+  plans::write_text(folder / "cubin", std::get<std::string>(cubin));
   const StepEnd end = steps.run(step_for(fs::canonical(disassembler), folder), stop);
   if (end.why == StepEnd::Why::cancelled) return {.verdict = Verdict::cancelled};
   if (!end.succeeded()) return unsupported(why_it_failed(disassembler, end));

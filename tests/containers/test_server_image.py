@@ -8,7 +8,6 @@ import json
 import os
 import pathlib
 import subprocess
-import tempfile
 import time
 import unittest
 import urllib.error

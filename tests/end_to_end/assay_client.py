@@ -179,23 +179,6 @@ class Server:
             self._own_state.cleanup()
 
 
-def processes_of(state):
-    """Every live process whose server was started with this state directory, by (pid, role)."""
-    found = []
-    marker = state.encode()
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
-        try:
-            with open(f"/proc/{entry}/cmdline", "rb") as file:
-                words = file.read().split(b"\0")
-        except OSError:
-            continue
-        if marker in words:
-            found.append((int(entry), "server"))
-    return found
-
-
 def descendants(pid):
     """(pid, command line) of every process below `pid`."""
     children = {}

@@ -1,6 +1,5 @@
 """A real Chromium without a screen, driven over its debugging pipe; for tests of the page."""
 
-import base64
 import json
 import os
 import shutil
@@ -89,10 +88,6 @@ class Browser:
             if time.monotonic() > end:
                 raise AssertionError(f"not in {seconds} s: {expression}\n" + self.value("document.body.innerText"))
             time.sleep(0.05)
-
-    def screenshot(self, path):
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(self.ask("Page.captureScreenshot", captureBeyondViewport=True)["data"]))
 
     def close(self):
         self.process.terminate()

@@ -5,7 +5,7 @@ numbers which mean nothing are not given."""
 import json
 import unittest
 
-from assay_client import ADD, Server, contract, kernel, tensor
+from assay_client import ADD, Server, contract, kernel
 
 SUM_OF_BLOCK = """__global__ void add(const float* a, const float* b, float* out, int n) {
   __shared__ float best;

@@ -6,7 +6,7 @@ import struct
 import unittest
 import zlib
 
-from assay_client import ADD, Server, contract, kernel, tensor
+from assay_client import ADD, Server, contract, kernel
 
 IO = contract()
 NEW = kernel(ADD)

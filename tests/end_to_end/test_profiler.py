@@ -1,6 +1,5 @@
 """A server told of a profiler's library: its confined runners load it, and what cannot be loaded is told and costs nothing."""
 
-import os
 import pathlib
 import tempfile
 import unittest

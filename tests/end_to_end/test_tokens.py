@@ -7,7 +7,7 @@ import json
 import subprocess
 import unittest
 
-from assay_client import ADD, ASSAY, META, Server, contract, kernel, tensor
+from assay_client import ADD, ASSAY, Server, contract, kernel, tensor
 
 BYTES_PER_TOKEN = 3
 MAX_LIST, MAX_ANSWER = 9000, 2000

@@ -1,9 +1,9 @@
 #include "engine/node/gpu_timing.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
+#include "engine/node/median.h"
 #include "engine/node/ratio.h"
 
 namespace assay::node {
@@ -47,18 +47,6 @@ constexpr std::uint32_t kGraphTurnRepeats = 3;
 constexpr std::uint32_t kShownAnew = 5;
 constexpr double kMostSlower = 1.25;
 constexpr double kMostSlowerNs = 3'000;
-// The device's state is asked for at the end, and this often while turns go on.
-constexpr std::chrono::milliseconds kStateEvery{100};
-// The multiprocessors' clock moved by more than this between turns.
-constexpr double kUnstableClock = 0.03;
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 json view_of(const Turn& turn) {
   if (turn.samples_ns.empty()) return {{"unavailable", turn.note}};
   return {{"median_ns", median(turn.samples_ns)},
@@ -121,7 +109,7 @@ TurnOrder GpuTiming::order(const char* view, std::uint32_t runs) {
 }
 
 std::variant<Turn, Ended> GpuTiming::ask(Side& side, TurnOrder order) {
-  order.tell_state = order.tell_state || Clock::now() - state_told_ >= kStateEvery;
+  order.tell_state = order.tell_state || clocks_.is_due();
   auto reply = side.session->time(order, execution_left_);
   if (auto* ended = std::get_if<Ended>(&reply)) {
     if (reference_ && &side == &*reference_) ended->summary = "The reference: " + ended->summary;
@@ -130,11 +118,7 @@ std::variant<Turn, Ended> GpuTiming::ask(Side& side, TurnOrder order) {
   }
   const Turn& turn = std::get<Turn>(reply);
   event_overhead_ns_ = turn.event_overhead_ns;
-  if (turn.clock_mhz) clocks_mhz_.push_back(*turn.clock_mhz);
-  if (turn.state.is_null()) return reply;
-  state_ = turn.state;
-  state_told_ = Clock::now();
-  for (const auto& reason : state_.value("held_down", json::array())) held_down_.insert(reason);
+  clocks_.note(turn);
   return reply;
 }
 
@@ -380,32 +364,7 @@ void GpuTiming::tell(json& body) const {
          {"message", "Timed " + std::to_string(trials_) + " of " + std::to_string(request_.trials) +
                          " runs: more would exceed the time budget."}});
   }
-  tell_clocks(body);
-}
-
-void GpuTiming::tell_clocks(json& body) const {
-  body["clocks"] = state_;
-  body["clocks"]["held_down"] = held_down_;
-  if (!held_down_.empty()) {
-    std::string reasons;
-    for (const auto& reason : held_down_) reasons += (reasons.empty() ? "" : ", ") + reason;
-    body["warnings"].push_back(
-        {{"code", "throttled"},
-         {"message", "The device held its clocks down while this was measured (" + reasons +
-                         "): another run may be faster."}});
-  }
-  if (clocks_mhz_.empty()) return;
-  const auto [low, high] = std::minmax_element(clocks_mhz_.begin(), clocks_mhz_.end());
-  body["clocks"].update(
-      {{"sm_mhz_min", *low}, {"sm_mhz_max", *high}, {"sm_mhz_median", median(clocks_mhz_)}});
-  if (*low < *high * (1 - kUnstableClock)) {
-    body["warnings"].push_back(
-        {{"code", "unstable_clock"},
-         {"message", "The multiprocessors' clock moved between " +
-                         std::to_string(std::lround(*low)) + " and " +
-                         std::to_string(std::lround(*high)) +
-                         " MHz while this was measured; compare times with care."}});
-  }
+  clocks_.tell(body);
 }
 
 }  // namespace assay::node

@@ -10,10 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
-#include <set>
-#include <string>
 #include <vector>
 
+#include "engine/node/clock_log.h"
 #include "engine/node/ended.h"
 #include "engine/node/kernel_session.h"
 #include "engine/node/referee_session.h"
@@ -73,7 +72,6 @@ class GpuTiming {
   [[nodiscard]] TurnOrder order(const char* view, std::uint32_t runs);
   [[nodiscard]] std::uint32_t below(std::uint32_t bound);
   void tell(nlohmann::json& body) const;
-  void tell_clocks(nlohmann::json& body) const;
 
   RefereeSession& referee_;
   TimingRequest request_;
@@ -87,10 +85,7 @@ class GpuTiming {
   std::uint32_t examined_ = 0;
   std::optional<std::uint32_t> last_examined_{};  // its contents
   double event_overhead_ns_ = 0;
-  std::vector<double> clocks_mhz_{};
-  nlohmann::json state_ = nlohmann::json::object();  // the device's, last seen
-  std::chrono::steady_clock::time_point state_told_ = std::chrono::steady_clock::now();
-  std::set<std::string> held_down_{};  // why its clocks were, at any turn
+  ClockLog clocks_{};
   std::mt19937_64 random_{std::random_device{}()};
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/node/median.h"
 #include "engine/node/python_timing.h"
 #include "engine/node/trial_judgement.h"
 
@@ -25,12 +26,6 @@ constexpr nanoseconds kMostSlowerTurn = std::chrono::microseconds(200);
 // What the whole of a turn may take more for each call than its calls do, and for all together.
 constexpr double kMostPutOff = 0.25;
 constexpr double kLeastPutOffNs = 2e6;
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 double slope_ns(nanoseconds once, nanoseconds twice, std::uint32_t calls) {
   return static_cast<double>((twice - once).count()) / calls;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "engine/node/median.h"
 #include "engine/node/stage_clock.h"
 
 namespace assay::node {
@@ -20,13 +21,6 @@ constexpr double kWorthComparing = 1.10;
 constexpr double kShortNs = 15'000;
 constexpr unsigned kMostCompilers = 8;
 constexpr std::size_t kToldSummaryBytes = 300;
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 const json* stage_of(const Conclusion& conclusion, const char* name) {
   const auto stages = conclusion.body.find("stages");

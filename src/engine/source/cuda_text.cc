@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "engine/source/blank.h"
 #include "engine/source/python_text.h"
 
 namespace assay::source {
@@ -10,12 +11,6 @@ namespace {
 
 constexpr std::size_t kMaxDoubts = 8;
 constexpr std::size_t kMaxFlags = 64;
-
-void blank(std::string& text, std::size_t begin, std::size_t end) {
-  for (std::size_t i = begin; i < end && i < text.size(); ++i) {
-    if (text[i] != '\n' && text[i] != '\r') text[i] = ' ';
-  }
-}
 
 // "```cuda" around a source that was cut out of a chat.
 void blank_fences(std::string& text) {

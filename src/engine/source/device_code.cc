@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/source/blank.h"
 #include "engine/source/cuda_text.h"
 #include "engine/source/host_words.h"
 #include "engine/source/parameter.h"
@@ -20,12 +21,6 @@ struct Item {
   bool is_dropped = false;
   bool is_fixed = false;  // device code whatever it says
 };
-
-void blank(std::string& text, std::size_t begin, std::size_t end) {
-  for (std::size_t i = begin; i < end && i < text.size(); ++i) {
-    if (text[i] != '\n' && text[i] != '\r') text[i] = ' ';
-  }
-}
 
 class Separation {
  public:

@@ -8,6 +8,7 @@
 #include "engine/source/device_variable.h"
 #include "engine/source/kernel_stub.h"
 #include "engine/source/launch.h"
+#include "engine/source/marked_item.h"
 #include "engine/source/preprocess.h"
 #include "engine/source/rewritten_text.h"
 
@@ -36,14 +37,6 @@ constexpr std::array<std::string_view, 15> kForeign{"cublas",
                                                     "cudaStreamBeginCapture"};
 constexpr std::array<std::string_view, 3> kForeignSpaces{"thrust", "cub", "cutlass"};
 constexpr std::size_t kMaxObstacles = 20;
-
-// Marks of a function or variable, through macros too: `#define KERNEL __global__`.
-struct Marks {
-  bool global = false;
-  bool device = false;
-  bool host = false;
-  bool managed = false;
-};
 
 // A declaration that the host half may need: decided when all of it has been read.
 struct Pending {
@@ -82,7 +75,7 @@ class Rewriting {
                  !is_linkage(tokens, at)) {
         outside = partners[at] + 1;
       } else if (token.kind == TokenKind::identifier) {
-        const Marks marks = marks_of(token);
+        const Marks marks = marks_of(token, unit_);
         if (marks.global || marks.device) {
           std::string scope;
           for (const auto& [end, name] : scopes) scope += name;
@@ -116,25 +109,6 @@ class Rewriting {
     return brace;
   }
 
-  [[nodiscard]] Marks marks_of(const Token& token) const {
-    Marks marks;
-    const auto note = [&](const Token& word) {
-      marks.global |= word.is("__global__");
-      marks.host |= word.is("__host__");
-      marks.device |= word.is("__device__") || word.is("__constant__") || word.is("__managed__") ||
-                      word.is("__shared__");
-      marks.managed |= word.is("__managed__");
-    };
-    note(token);
-    if (const auto macro = unit_.macros.find(token.text); macro != unit_.macros.end()) {
-      // One that makes a whole function is read where it is defined.
-      if (!macro->second.is_function) {
-        for (const Token& word : macro->second.body) note(word);
-      }
-    }
-    return marks;
-  }
-
   // A kernel, or what only a device has; returns the index behind it.
   std::size_t device_item(const Tokens& tokens, const std::vector<std::size_t>& partners,
                           std::size_t at, const std::string& scope, bool at_namespace) {
@@ -143,8 +117,7 @@ class Rewriting {
       obstacle("a __device__ lambda", tokens[at].line);
       return at + 1;
     }
-    Marks marks;
-    const std::size_t end = end_of_item(tokens, partners, begin, marks);
+    const auto [end, marks] = rest_of_item(tokens, partners, begin, unit_);
     if (marks.global) return kernel(tokens, partners, begin, std::max(end, at + 1), scope);
     if (marks.host) return at + 1;  // its words mean nothing to a host compiler
     auto variables =
@@ -155,62 +128,6 @@ class Rewriting {
       blank(tokens, {begin, end});
     }
     return std::max(end, at + 1);
-  }
-
-  // The first token of the declaration that `at` is in the head of.
-  static std::size_t head_of(const Tokens& tokens, std::size_t at) {
-    std::size_t begin = at;
-    for (; begin > 0; --begin) {
-      const Token& before = tokens[begin - 1];
-      if (before.is(";") || before.is("}") || before.is("{") ||
-          before.kind == TokenKind::directive) {
-        break;
-      }
-      const bool is_access = before.is(":") && begin > 1 &&
-                             (tokens[begin - 2].is("public") || tokens[begin - 2].is("private") ||
-                              tokens[begin - 2].is("protected"));
-      if (is_access) break;
-    }
-    return begin;
-  }
-
-  std::size_t end_of_item(const Tokens& tokens, const std::vector<std::size_t>& partners,
-                          std::size_t begin, Marks& marks) const {
-    bool is_assigned = false;
-    bool is_function = false;
-    for (std::size_t i = begin; i < tokens.size(); ++i) {
-      const Token& token = tokens[i];
-      if (token.is(";")) return i + 1;
-      if (token.is("}") || (token.kind == TokenKind::directive && i > begin)) return i;
-      is_assigned |= token.is("=");
-      is_function |= token.is("(");
-      if (!is_assigned) note_marks(token, marks);
-      i = behind_brackets(tokens, partners, i);
-      if (i >= tokens.size()) break;
-      const bool is_body = tokens[i].is("}") && !is_assigned && is_function;
-      if (is_body) return i + 1 < tokens.size() && tokens[i + 1].is(";") ? i + 2 : i + 1;
-    }
-    return tokens.size();
-  }
-
-  void note_marks(const Token& token, Marks& marks) const {
-    if (token.kind != TokenKind::identifier) return;
-    const Marks word = marks_of(token);
-    marks.global |= word.global;
-    marks.host |= word.host;
-    marks.managed |= word.managed;
-  }
-
-  // The last token of what begins at `at`: of brackets, or of template parameters, whose defaults
-  // have a '=', too.
-  static std::size_t behind_brackets(const Tokens& tokens, const std::vector<std::size_t>& partners,
-                                     std::size_t at) {
-    const Token& token = tokens[at];
-    if (token.is("template") && at + 1 < tokens.size() && tokens[at + 1].is("<")) {
-      const std::size_t close = closing_angle(tokens, at + 1, tokens.size());
-      return close < tokens.size() ? close : at;
-    }
-    return token.is("(") || token.is("[") || token.is("{") ? partners[at] : at;
   }
 
   std::size_t kernel(const Tokens& tokens, const std::vector<std::size_t>& partners,

@@ -1,12 +1,11 @@
 #include "plans/commits/measurement.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "engine/node/ratio.h"
 #include "plans/repeatable.h"
 #include "plans/samples.h"
+#include "plans/text_file.h"
 
 namespace assay::commits {
 
@@ -19,11 +18,6 @@ using nlohmann::json;
 namespace {
 
 constexpr const char* kNotCompared = "equivalence_not_performed";
-
-std::string whole(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 const char* name(FaultKind kind) {
   switch (kind) {
@@ -183,7 +177,7 @@ Measurement::Trouble Measurement::make_sides() {
     body_["sides"][side.name()] = {{"commit", side.commit()}, {"phases", side.phases()}};
     tell_("prepared", !fault,
           {{"phase", side.name()}, {"commit", side.commit()}, {"phases", side.phases()}},
-          fault ? whole(side.log()) : std::string());
+          fault ? plans::read_text(side.log()) : std::string());
     if (!fault) continue;
     const std::string status = fault->phase == "patch" ? "patch_failed" : "install_failed";
     return Problem{status, status == "patch_failed" ? FaultKind::code : FaultKind::environment,
@@ -237,7 +231,7 @@ GeneratorEnd Measurement::run_on(const Side& side, bool reference, bool eqcheck,
     told["equivalence"] = generators::equivalence_of(call, end);
     body_["equivalence"][side.name()] = told["equivalence"];
   }
-  tell_("measured", ok, std::move(told), ok ? std::string() : whole(call.log));
+  tell_("measured", ok, std::move(told), ok ? std::string() : plans::read_text(call.log));
   return end;
 }
 
@@ -371,7 +365,7 @@ Measured Measurement::finish(const Trouble& trouble) {
                  .head = head_,
                  .patch = repository_.patch_between(base_, head_),
                  .message = repository_.message_of(head_),
-                 .script = plans::printable(whole(script_)),
+                 .script = plans::printable(plans::read_text(script_)),
                  .durations = {of("base"), of("head"), of("main"), of("patched")},
                  .failed = measured.status != "success",
                  .notes = measured.cause},

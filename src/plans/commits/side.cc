@@ -6,6 +6,7 @@
 #include "plans/optest/tensor_file.h"
 #include "plans/owned_containers.h"
 #include "plans/repeatable.h"
+#include "plans/text_file.h"
 
 namespace assay::commits {
 
@@ -43,11 +44,6 @@ std::string joined_path(const std::vector<fs::path>& folders) {
   std::string text;
   for (const auto& folder : folders) text += (text.empty() ? "" : ":") + folder.string();
   return text;
-}
-
-std::string read(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 }  // namespace
@@ -182,7 +178,7 @@ Side::Fault Side::make_image(const Context& context) {
   label_ = plans::OwnedContainers::label(context.clone.parent_path());
   image_ = context.plan.image;
   if (context.plan.dockerfile.empty()) return std::nullopt;
-  const std::string recipe = read(context.plan.dockerfile);
+  const std::string recipe = plans::read_text(context.plan.dockerfile);
   image_ = "localhost/assay-commit:" +
            optest::digest_of_text(commit_ + "\n" + context.plan.repository.string() + "\n" + recipe)
                .substr(0, 24);

@@ -1,13 +1,11 @@
 #include "plans/generators/generator_job.h"
 
-#include <fstream>
-#include <iterator>
-
 #include "plans/generators/generator_run.h"
 #include "plans/python.h"
 #include "plans/requirements.h"
 #include "plans/samples.h"
 #include "plans/scratch_folder.h"
+#include "plans/text_file.h"
 
 namespace assay::generators {
 namespace {
@@ -29,11 +27,6 @@ EnvironmentTags tags_of(const json& request) {
           .module = text(request, "module"),
           .symbol = text(request, "symbol"),
           .eq_level = text(request, "eq_level")};
-}
-
-std::string whole(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 // One verdict for several scripts: a failure before all, then what could not be run.
@@ -208,7 +201,7 @@ class GeneratorJob {
   void tell(const json& told, const std::string& script, std::size_t index, std::size_t total,
             const fs::path& log) {
     std::vector<node::Artifact> artifacts{
-        {"log-" + std::to_string(index), "text/plain", whole(log)}};
+        {"log-" + std::to_string(index), "text/plain", plans::read_text(log)}};
     stages_.tell("ran", told.at("status") == "ok" ? StageStatus::passed : StageStatus::failed,
                  {{"id", fs::path(script).filename().string()},
                   {"status", told.at("status")},

@@ -1,12 +1,10 @@
 #include "plans/generators/generator_run.h"
 
-#include <fstream>
-#include <iterator>
-
 #include "plans/generators/direct_run.h"
 #include "plans/repeatable.h"
 #include "plans/samples.h"
 #include "plans/scripts.h"
+#include "plans/text_file.h"
 
 namespace assay::generators {
 namespace {
@@ -18,14 +16,8 @@ using plans::StepEnd;
 
 constexpr double kMsPerS = 1e3;
 
-void write(const fs::path& file, std::string_view text) {
-  std::ofstream(file, std::ios::binary) << text;
-}
-
 json read_json(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  json value = json::parse(text, nullptr, false);
+  json value = json::parse(plans::read_text(file), nullptr, false);
   return value.is_discarded() ? json(nullptr) : value;
 }
 
@@ -49,16 +41,16 @@ Harness lay_out(const GeneratorCall& call, const char* mode) {
   std::error_code ignored;
   fs::remove(harness.result, ignored);
   for (const char* const name : {"generator_harness.py", "generator_equivalence.py"}) {
-    write(harness.programs / name, plans::script_text(name));
+    plans::write_text(harness.programs / name, plans::script_text(name));
   }
-  write(harness.request,
-        json{{"mode", mode},
-             {"script", call.script},
-             {"eqcheck", call.eqcheck},
-             {"reference", call.reference},
-             {"prefix", call.prefix},
-             {"eq_level", call.eq_level.empty() ? json(nullptr) : json(call.eq_level)}}
-            .dump());
+  plans::write_text(harness.request,
+                    json{{"mode", mode},
+                         {"script", call.script},
+                         {"eqcheck", call.eqcheck},
+                         {"reference", call.reference},
+                         {"prefix", call.prefix},
+                         {"eq_level", call.eq_level.empty() ? json(nullptr) : json(call.eq_level)}}
+                        .dump());
   return harness;
 }
 

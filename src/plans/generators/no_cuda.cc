@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+
+#include "plans/lower_case.h"
 
 namespace assay::generators {
 namespace {
@@ -33,9 +34,7 @@ constexpr std::array<const char*, 43> kTexts{
 }  // namespace
 
 bool says_no_cuda(const std::string& message) {
-  std::string small = message;
-  std::transform(small.begin(), small.end(), small.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  const std::string small = plans::lower_case(message);
   return std::any_of(kTexts.begin(), kTexts.end(),
                      [&](const char* text) { return small.find(text) != std::string::npos; });
 }

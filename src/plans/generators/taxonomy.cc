@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 
 #include "plans/generators/no_cuda.h"
+#include "plans/lower_case.h"
 
 namespace assay::generators {
 namespace {
@@ -44,12 +44,6 @@ std::optional<Status> status_of_code(int number) {
     if (entry.code == number && number != 0) return entry.status;
   }
   return std::nullopt;
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return text;
 }
 
 bool contains(const std::string& text, const char* part) {
@@ -248,7 +242,7 @@ class Classifier {
     const std::string type = text_of(exception, "type");
     const std::string message = text_of(exception, "message");
     const std::string whole = type + ": " + message;
-    const std::string small = lower(message);
+    const std::string small = plans::lower_case(message);
     if (const auto named = leading_name(message)) return finish(*named, message);
     if (says_no_cuda(message)) return finish(Status::capability_unsupported, whole);
     if (type == "SystemExit") return of_exit_code(facts_.value("exit_code", 1));

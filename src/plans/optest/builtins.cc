@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "plans/lower_case.h"
 #include "plans/optest/builtin_operators.h"
 
 namespace assay::optest {
@@ -88,9 +88,7 @@ std::vector<std::string> builtin_names() {
 }
 
 std::optional<std::string> builtin_named(const std::string& text) {
-  std::string lower = text;
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  std::string lower = plans::lower_case(text);
   if (lower.starts_with(kPrefix)) lower.erase(0, kPrefix.size());
   if (lower == kIdentity || entry(lower) != nullptr) return lower;
   return std::nullopt;

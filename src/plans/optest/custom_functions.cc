@@ -1,9 +1,7 @@
 #include "plans/optest/custom_functions.h"
 
-#include <fstream>
-#include <iterator>
-
 #include "plans/scripts.h"
+#include "plans/text_file.h"
 
 namespace assay::optest {
 
@@ -13,15 +11,6 @@ using plans::Step;
 using plans::StepEnd;
 
 namespace {
-
-void write(const fs::path& file, std::string_view text) {
-  std::ofstream(file, std::ios::binary) << text;
-}
-
-std::string read(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 FunctionEnd end_of(const StepEnd& end, const json& result) {
   FunctionEnd out{.output = plans::printable(end.tail)};
@@ -63,12 +52,13 @@ FunctionEnd CustomFunctions::call(const FunctionCall& call, std::chrono::millise
   const fs::path own = scratch_.make("function-" + std::to_string(calls_++));
   const fs::path answers = own / "answer";
   fs::create_directories(answers);
-  write(own / "plan_functions.py", plans::script_text("plan_functions.py"));
-  write(own / "request.json", json{{"call", call.is_generator ? "generator" : "assertion"},
-                                   {"source", call.source},
-                                   {"name", call.name},
-                                   {"arguments", call.arguments}}
-                                  .dump());
+  plans::write_text(own / "plan_functions.py", plans::script_text("plan_functions.py"));
+  plans::write_text(own / "request.json",
+                    json{{"call", call.is_generator ? "generator" : "assertion"},
+                         {"source", call.source},
+                         {"name", call.name},
+                         {"arguments", call.arguments}}
+                        .dump());
   Step step{.name = call.name,
             .argv = {python_->executable, "-B", (own / "plan_functions.py").string(),
                      (own / "request.json").string(), (answers / "result.json").string()},
@@ -85,7 +75,7 @@ FunctionEnd CustomFunctions::call(const FunctionCall& call, std::chrono::millise
   step.enclosure.writable = {answers.string()};
   if (!call.writable.empty()) step.enclosure.writable.push_back(call.writable.string());
   const StepEnd end = runner_.run(step, stop);
-  return end_of(end, json::parse(read(answers / "result.json"), nullptr, false));
+  return end_of(end, json::parse(plans::read_text(answers / "result.json"), nullptr, false));
 }
 
 }  // namespace assay::optest

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <regex>
 
+#include "plans/lower_case.h"
 #include "plans/optest/builtins.h"
 #include "plans/optest/plan_parts.h"
 
@@ -22,9 +23,7 @@ std::optional<std::uint64_t> read_seed(Reading& reading, const Value& value,
 
 // What a builtin is called whole; other names as they are.
 std::string generator_name(const std::string& text) {
-  std::string lower = text;
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  const std::string lower = plans::lower_case(text);
   for (const auto& known : kGenerators) {
     if (lower == known || "builtin." + lower == known) return known;
   }

@@ -7,6 +7,7 @@
 #include "engine/judge/generator.h"
 #include "plans/optest/numbers.h"
 #include "plans/optest/tensor_file.h"
+#include "plans/optest/told_types.h"
 
 namespace assay::optest {
 namespace {
@@ -100,18 +101,6 @@ void write_builtin(const Case& one, const ShapeEntry& shapes, std::size_t index,
   });
 }
 
-json shapes_of(const std::vector<Shape>& shapes) {
-  json list = json::array();
-  for (const auto& shape : shapes) list.push_back(shape.extents);
-  return list;
-}
-
-json dtypes_of(const std::vector<DType>& dtypes) {
-  json list = json::array();
-  for (const auto dtype : dtypes) list.push_back(contract::name(dtype));
-  return list;
-}
-
 json seed_json(const std::optional<std::uint64_t>& seed) {
   return seed ? json(static_cast<std::int64_t>(*seed)) : json(nullptr);
 }
@@ -193,9 +182,9 @@ class Making {
                       .name = one_.generator.all.name,
                       .arguments = {{"input_paths", paths},
                                     {"shapes",
-                                     {{"inputs", shapes_of(shapes_.inputs)},
-                                      {"outputs", shapes_of(shapes_.outputs)}}},
-                                    {"dtypes", dtypes_of(one_.dtypes)},
+                                     {{"inputs", told_shapes(shapes_.inputs)},
+                                      {"outputs", told_shapes(shapes_.outputs)}}},
+                                    {"dtypes", told_dtypes(one_.dtypes)},
                                     {"params", one_.generator.all.params},
                                     {"seed", seed ? json(*seed & INT64_MAX) : json(nullptr)},
                                     {"constants", one_.generator.constants}},
@@ -285,8 +274,8 @@ std::string input_key(const Case& one, const ShapeEntry& shapes, std::size_t ind
     key["function"] = generator.all.name;
     key["source"] = digest_of_file(generator.source);
     key["params"] = generator.all.params;
-    key["shapes"] = {shapes_of(shapes.inputs), shapes_of(shapes.outputs)};
-    key["dtypes"] = dtypes_of(one.dtypes);
+    key["shapes"] = {told_shapes(shapes.inputs), told_shapes(shapes.outputs)};
+    key["dtypes"] = told_dtypes(one.dtypes);
   } else {
     const Filling& filling = filling_of(generator, index);
     key["generator"] = filling.name;

@@ -7,6 +7,7 @@
 #include "plans/optest/numbers.h"
 #include "plans/optest/tensor_file.h"
 #include "plans/optest/tokens.h"
+#include "plans/optest/told_types.h"
 
 namespace assay::optest {
 namespace {
@@ -149,18 +150,6 @@ std::vector<std::string> texts(const std::vector<fs::path>& paths) {
   return list;
 }
 
-json shapes_json(const std::vector<Shape>& shapes) {
-  json list = json::array();
-  for (const auto& shape : shapes) list.push_back(shape.extents);
-  return list;
-}
-
-json dtypes_json(const std::vector<DType>& dtypes) {
-  json list = json::array();
-  for (const auto dtype : dtypes) list.push_back(contract::name(dtype));
-  return list;
-}
-
 Judged judge_custom(const Case& one, const ShapeEntry& shapes, const Resolved& resolved,
                     CustomFunctions& functions, const std::stop_token& stop) {
   const Assertion& assertion = one.assertion;
@@ -169,10 +158,10 @@ Judged judge_custom(const Case& one, const ShapeEntry& shapes, const Resolved& r
                     .arguments = {{"input_paths", texts(resolved.inputs)},
                                   {"output_paths", texts(resolved.outputs)},
                                   {"shapes",
-                                   {{"inputs", shapes_json(shapes.inputs)},
-                                    {"outputs", shapes_json(shapes.outputs)}}},
-                                  {"dtypes", dtypes_json(one.dtypes)},
-                                  {"output_dtypes", dtypes_json(assertion.output_dtypes)},
+                                   {{"inputs", told_shapes(shapes.inputs)},
+                                    {"outputs", told_shapes(shapes.outputs)}}},
+                                  {"dtypes", told_dtypes(one.dtypes)},
+                                  {"output_dtypes", told_dtypes(assertion.output_dtypes)},
                                   {"params", assertion.params},
                                   {"rtol", assertion.rtol},
                                   {"atol", assertion.atol},

@@ -1,6 +1,7 @@
 #include "plans/optest/paths.h"
 
 #include "plans/optest/tokens.h"
+#include "plans/optest/told_types.h"
 
 namespace assay::optest {
 namespace {
@@ -11,12 +12,6 @@ std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const auto& word : words) text += (text.empty() ? "" : ",") + word;
   return text;
-}
-
-json shapes_json(const std::vector<Shape>& shapes) {
-  json list = json::array();
-  for (const auto& shape : shapes) list.push_back(shape.extents);
-  return list;
 }
 
 std::vector<std::string> absolute(const std::filesystem::path& workdir,
@@ -55,8 +50,8 @@ Resolved resolve(const Plan& plan, const Run& run, const std::filesystem::path& 
   tokens["dtype"] = dtypes.empty() ? "" : dtypes.front();
   tokens["dtypes"] = joined(dtypes);
   tokens["shape"] = shapes.inputs.empty() ? "" : shapes.inputs.front().text();
-  tokens["shapes"] = "{\"inputs\": " + shapes_json(shapes.inputs).dump() +
-                     ", \"outputs\": " + shapes_json(shapes.outputs).dump() + "}";
+  tokens["shapes"] = "{\"inputs\": " + told_shapes(shapes.inputs).dump() +
+                     ", \"outputs\": " + told_shapes(shapes.outputs).dump() + "}";
   tokens["workdir"] = result.workdir.string();
   const auto render = [&](const Command& command) {
     Command words;

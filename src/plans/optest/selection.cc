@@ -3,9 +3,10 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <set>
+
+#include "plans/lower_case.h"
 
 namespace assay::optest {
 namespace {
@@ -18,15 +19,9 @@ bool overlap(const std::vector<std::string>& a, const std::vector<std::string>& 
   return std::any_of(a.begin(), a.end(), [&](const std::string& one) { return contains(b, one); });
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return text;
-}
-
 bool wants_backend(const Backend& backend, const Choice& choice) {
   if (choice.backend && *choice.backend != backend.type) return false;
-  return !choice.chip || lower(*choice.chip) == lower(backend.chip);
+  return !choice.chip || plans::lower_case(*choice.chip) == plans::lower_case(backend.chip);
 }
 
 bool wants_case(const Case& one, const Choice& choice) {

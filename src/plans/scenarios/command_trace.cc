@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
-#include <stdexcept>
 
 #include "plans/scenarios/audit.h"
 #include "plans/scenarios/shell_command.h"
+#include "plans/text_file.h"
 
 namespace assay::scenarios {
 namespace {
@@ -62,13 +61,6 @@ set -o functrace
 trap '{ assay_note "$@" "$_" || :; } 2>/dev/null' DEBUG
 )";
 
-void write(const fs::path& file, const char* text) {
-  std::ofstream stream(file, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (!stream) throw std::runtime_error("cannot write " + file.string());
-}
-
 // Its own trace holds what it runs.
 bool is_of_bash(const std::string& command) {
   const std::string program = program_name(command.substr(0, command.find_first_of(" \t\n")));
@@ -78,8 +70,8 @@ bool is_of_bash(const std::string& command) {
 }  // namespace
 
 CommandTrace::CommandTrace(fs::path folder) : folder_(std::move(folder)) {
-  write(folder_ / kStartFile, kScript);
-  write(folder_ / kTraceFile, "");
+  plans::write_text(folder_ / kStartFile, kScript);
+  plans::write_text(folder_ / kTraceFile, "");
   fs::permissions(folder_, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
   fs::permissions(folder_ / kStartFile, fs::perms::owner_all | fs::perms::others_read);
   fs::permissions(folder_ / kTraceFile, fs::perms::owner_read | fs::perms::owner_write |

@@ -1,10 +1,10 @@
 // Dockerfiles: stages and where they come from, what is copied in, what RUN does.
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 #include <sstream>
 
+#include "plans/lower_case.h"
 #include "plans/scenarios/audit.h"
 #include "plans/scenarios/command_audit.h"
 
@@ -15,12 +15,6 @@ using Arguments = std::map<std::string, std::string>;
 
 constexpr std::string_view kNameLetters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return text;
-}
 
 std::vector<ShellWord> words_of(const std::string& text) {
   std::vector<ShellWord> words;
@@ -72,7 +66,8 @@ Arguments fields_of_mount(const std::string& word) {
   std::istringstream stream(word.substr(word.find('=') + 1));
   for (std::string field; std::getline(stream, field, ',');) {
     const std::size_t equals = std::min(field.find('='), field.size());
-    fields[lower(field.substr(0, equals))] = field.substr(std::min(equals + 1, field.size()));
+    fields[plans::lower_case(field.substr(0, equals))] =
+        field.substr(std::min(equals + 1, field.size()));
   }
   return fields;
 }
@@ -86,8 +81,9 @@ From from_of(const std::vector<ShellWord>& words) {
   std::size_t image = 1;
   while (image < words.size() && words[image].text.starts_with("--")) ++image;
   if (image >= words.size()) return {};
-  const bool is_named = image + 2 < words.size() && lower(words[image + 1].text) == "as";
-  return {words[image].text, is_named ? lower(words[image + 2].text) : std::string()};
+  const bool is_named =
+      image + 2 < words.size() && plans::lower_case(words[image + 1].text) == "as";
+  return {words[image].text, is_named ? plans::lower_case(words[image + 2].text) : std::string()};
 }
 
 // The stages that were begun so far; their names know no letter case.
@@ -102,11 +98,11 @@ class Stages {
     const bool is_index =
         !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
     // A number that no earlier stage has is the name of an image.
-    return names_.contains(lower(name)) ||
+    return names_.contains(plans::lower_case(name)) ||
            (is_index && name.size() < 6 && std::stoul(name) + 1 < count_);
   }
   [[nodiscard]] bool is_named(const std::string& name) const {
-    return names_.contains(lower(name));
+    return names_.contains(plans::lower_case(name));
   }
 
  private:
@@ -128,9 +124,10 @@ class DockerfileAudit {
   void look_at(const LogicalLine& line) {
     line_ = &line;
     words_ = words_of(line.code.text());
-    if (!words_.empty() && lower(words_[0].text) == "onbuild") words_.erase(words_.begin());
+    if (!words_.empty() && plans::lower_case(words_[0].text) == "onbuild")
+      words_.erase(words_.begin());
     if (words_.empty()) return;
-    const std::string instruction = lower(words_[0].text);
+    const std::string instruction = plans::lower_case(words_[0].text);
     if (instruction == "from") begin_stage();
     if (instruction == "arg") take_arguments();
     if (instruction == "env" || instruction == "arg") look_at_settings();
@@ -222,7 +219,7 @@ class DockerfileAudit {
     if (!word.text.starts_with("--mount=")) return;
     const Arguments fields = fields_of_mount(word.text);
     const auto type = fields.find("type");
-    if (type != fields.end() && lower(type->second) == "cache")
+    if (type != fields.end() && plans::lower_case(type->second) == "cache")
       note("cache_mount", word.offset, "a cache outlives the build");
     if (const auto from = fields.find("from"); from != fields.end())
       look_at_source(from->second, word.offset);
@@ -255,7 +252,7 @@ std::vector<std::string> base_images(const std::string& dockerfile) {
   Arguments arguments;
   for (const auto& line : logical_lines(dockerfile, Dialect::dockerfile)) {
     const auto words = words_of(line.code.text());
-    const std::string instruction = words.empty() ? "" : lower(words[0].text);
+    const std::string instruction = words.empty() ? "" : plans::lower_case(words[0].text);
     if (instruction == "arg") {
       for (std::size_t i = 1; i < words.size(); ++i) take_argument(words[i].text, arguments);
     }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 
 #include "engine/job/record.h"
 #include "plans/container_engine.h"
@@ -15,6 +14,7 @@
 #include "plans/scenarios/scenario_log.h"
 #include "plans/scenarios/workshop_engine.h"
 #include "plans/scratch_folder.h"
+#include "plans/text_file.h"
 
 namespace assay::scenarios {
 namespace {
@@ -28,11 +28,6 @@ using plans::Step;
 using plans::StepEnd;
 
 constexpr std::uintmax_t kAlmostNothing = 1U << 20;  // bytes
-
-std::string read(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 // bash where there is one, as the script may expect it.
 std::string in_a_shell(const std::string& script) {
@@ -171,7 +166,8 @@ class ScenarioJob {
     }
     json document = json::object();
     if (request_.contains("devcontainer")) {
-      const auto parsed = parse_jsonc(read(request_.at("devcontainer").get<std::string>()));
+      const auto parsed =
+          parse_jsonc(plans::read_text(request_.at("devcontainer").get<std::string>()));
       if (const auto* good = std::get_if<Jsonc>(&parsed)) document = good->document;
     }
     fs::create_directories(place.parent_path());
@@ -294,7 +290,8 @@ class ScenarioJob {
         {"isolation",
          engine_ == "host" ? "host: a clean folder and private caches, no walls" : engine_}};
     if (request_.contains("dockerfile"))
-      result["base_images"] = base_images(read(request_.at("dockerfile").get<std::string>()));
+      result["base_images"] =
+          base_images(plans::read_text(request_.at("dockerfile").get<std::string>()));
     if (!cut) {
       stages_.tell("concluded", StageStatus::passed, json::object(),
                    {{log_.name(), "text/plain", text}});
