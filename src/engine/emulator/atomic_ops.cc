@@ -152,13 +152,6 @@ U16 narrow_half(float v) {
 struct AddHalf {
   static U16 of(U16 a, U16 b, U16) { return narrow_half(widen_half(a) + widen_half(b)); }
 };
-struct AddHalf2 {
-  static U32 of(U32 a, U32 b, U32) {
-    const U16 low = AddHalf::of(static_cast<U16>(a), static_cast<U16>(b), 0);
-    const U16 high = AddHalf::of(static_cast<U16>(a >> 16), static_cast<U16>(b >> 16), 0);
-    return static_cast<U32>(high) << 16 | low;
-  }
-};
 struct AddBfloat {
   static U16 of(U16 a, U16 b, U16) {
     const float sum = std::bit_cast<float>(static_cast<U32>(a) << 16) +
@@ -168,13 +161,42 @@ struct AddBfloat {
     return static_cast<U16>((bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16);
   }
 };
-struct AddBfloat2 {
+// The lesser or greater one; a number where the other is none.
+template <bool IsMax, float (*Widen)(U16)>
+struct OrderHalf {
+  static U16 of(U16 a, U16 b, U16) {
+    const float x = Widen(a);
+    const float y = Widen(b);
+    if (x != x || y != y) return x != x && y != y ? U16{0x7FFF} : x != x ? b : a;
+    if (x == y) return IsMax ? a & b : a | b;  // zeros differ in sign
+    return (IsMax ? x > y : x < y) ? a : b;
+  }
+};
+template <class F>
+struct OfPair {
   static U32 of(U32 a, U32 b, U32) {
-    const U16 low = AddBfloat::of(static_cast<U16>(a), static_cast<U16>(b), 0);
-    const U16 high = AddBfloat::of(static_cast<U16>(a >> 16), static_cast<U16>(b >> 16), 0);
+    const U16 low = F::of(static_cast<U16>(a), static_cast<U16>(b), 0);
+    const U16 high = F::of(static_cast<U16>(a >> 16), static_cast<U16>(b >> 16), 0);
     return static_cast<U32>(high) << 16 | low;
   }
 };
+float widen_bfloat(U16 h) { return std::bit_cast<float>(static_cast<U32>(h) << 16); }
+
+template <bool IsMax>
+Handler half_order_handler(Type t) {
+  switch (t) {
+    case Type::f16:
+      return &atomic<U16, OrderHalf<IsMax, &widen_half>, false>;
+    case Type::bf16:
+      return &atomic<U16, OrderHalf<IsMax, &widen_bfloat>, false>;
+    case Type::f16x2:
+      return &atomic<U32, OfPair<OrderHalf<IsMax, &widen_half>>, false>;
+    case Type::bf16x2:
+      return &atomic<U32, OfPair<OrderHalf<IsMax, &widen_bfloat>>, false>;
+    default:
+      return nullptr;
+  }
+}
 
 template <class F>
 Handler on_width(Type t, bool with16 = false) {
@@ -205,11 +227,11 @@ Handler add_handler(Type t) {
     case Type::f16:
       return &atomic<U16, AddHalf, false>;
     case Type::f16x2:
-      return &atomic<U32, AddHalf2, false>;
+      return &atomic<U32, OfPair<AddHalf>, false>;
     case Type::bf16:
       return &atomic<U16, AddBfloat, false>;
     case Type::bf16x2:
-      return &atomic<U32, AddBfloat2, false>;
+      return &atomic<U32, OfPair<AddBfloat>, false>;
     default:
       return nullptr;
   }
@@ -253,12 +275,14 @@ bool select_atomic(Form& form, AtomicForm& out) {
   for (const std::string_view o : kOperations) {
     if (operation.empty() && form.take(o)) operation = o;
   }
-  form.take("noftz");
+  const bool is_half = form.take("noftz");
   const Type t = form.take_type();
   out.type = t;
+  if (is_half && operation == "min") out.handler = half_order_handler<false>(t);
+  if (is_half && operation == "max") out.handler = half_order_handler<true>(t);
   if (operation == "add") out.handler = add_handler(t);
-  if (operation == "min") out.handler = order_handler<Min>(t);
-  if (operation == "max") out.handler = order_handler<Max>(t);
+  if (!is_half && operation == "min") out.handler = order_handler<Min>(t);
+  if (!is_half && operation == "max") out.handler = order_handler<Max>(t);
   if (operation == "and" && is_bits(t)) out.handler = on_width<And>(t);
   if (operation == "or" && is_bits(t)) out.handler = on_width<Or>(t);
   if (operation == "xor" && is_bits(t)) out.handler = on_width<Xor>(t);
