@@ -59,6 +59,26 @@ void atomic(Warp& w, const Op& op) {
   }
 }
 
+// A handler, and the same for one word elsewhere, which bulk copies do to many.
+struct Chosen {
+  Handler handler = nullptr;
+  AtomicForm::Combine combine = nullptr;
+};
+template <class T, class F>
+void combine(std::byte* at, const std::byte* operand) {
+  T b{};
+  std::memcpy(&b, operand, sizeof b);
+  auto* const word = reinterpret_cast<T*>(at);
+  T old = __atomic_load_n(word, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(word, &old, F::of(old, b, T{}), false, __ATOMIC_SEQ_CST,
+                                      __ATOMIC_RELAXED)) {
+  }
+}
+template <class T, class F>
+constexpr Chosen of() {
+  return {&atomic<T, F, false>, &combine<T, F>};
+}
+
 struct Add {
   template <class T>
   static T of(T a, T b, T) {
@@ -183,73 +203,73 @@ struct OfPair {
 float widen_bfloat(U16 h) { return std::bit_cast<float>(static_cast<U32>(h) << 16); }
 
 template <bool IsMax>
-Handler half_order_handler(Type t) {
+Chosen half_order_handler(Type t) {
   switch (t) {
     case Type::f16:
-      return &atomic<U16, OrderHalf<IsMax, &widen_half>, false>;
+      return of<U16, OrderHalf<IsMax, &widen_half>>();
     case Type::bf16:
-      return &atomic<U16, OrderHalf<IsMax, &widen_bfloat>, false>;
+      return of<U16, OrderHalf<IsMax, &widen_bfloat>>();
     case Type::f16x2:
-      return &atomic<U32, OfPair<OrderHalf<IsMax, &widen_half>>, false>;
+      return of<U32, OfPair<OrderHalf<IsMax, &widen_half>>>();
     case Type::bf16x2:
-      return &atomic<U32, OfPair<OrderHalf<IsMax, &widen_bfloat>>, false>;
+      return of<U32, OfPair<OrderHalf<IsMax, &widen_bfloat>>>();
     default:
-      return nullptr;
+      return {};
   }
 }
 
 template <class F>
-Handler on_width(Type t, bool with16 = false) {
+Chosen on_width(Type t, bool with16 = false) {
   switch (bits_of(t)) {
     case 16:
-      return with16 ? &atomic<U16, F, false> : nullptr;
+      return with16 ? of<U16, F>() : Chosen{};
     case 32:
-      return &atomic<U32, F, false>;
+      return of<U32, F>();
     case 64:
-      return &atomic<U64, F, false>;
+      return of<U64, F>();
     default:
-      return nullptr;
+      return {};
   }
 }
 
-Handler add_handler(Type t) {
+Chosen add_handler(Type t) {
   switch (t) {
     case Type::u32:
     case Type::s32:
-      return &atomic<U32, Add, false>;
+      return of<U32, Add>();
     case Type::u64:
     case Type::s64:
-      return &atomic<U64, Add, false>;
+      return of<U64, Add>();
     case Type::f32:
-      return &atomic<U32, AddFloat<float>, false>;
+      return of<U32, AddFloat<float>>();
     case Type::f64:
-      return &atomic<U64, AddFloat<double>, false>;
+      return of<U64, AddFloat<double>>();
     case Type::f16:
-      return &atomic<U16, AddHalf, false>;
+      return of<U16, AddHalf>();
     case Type::f16x2:
-      return &atomic<U32, OfPair<AddHalf>, false>;
+      return of<U32, OfPair<AddHalf>>();
     case Type::bf16:
-      return &atomic<U16, AddBfloat, false>;
+      return of<U16, AddBfloat>();
     case Type::bf16x2:
-      return &atomic<U32, OfPair<AddBfloat>, false>;
+      return of<U32, OfPair<AddBfloat>>();
     default:
-      return nullptr;
+      return {};
   }
 }
 
 template <template <class> class F>
-Handler order_handler(Type t) {
+Chosen order_handler(Type t) {
   switch (t) {
     case Type::u32:
-      return &atomic<U32, F<U32>, false>;
+      return of<U32, F<U32>>();
     case Type::s32:
-      return &atomic<U32, F<std::int32_t>, false>;
+      return of<U32, F<std::int32_t>>();
     case Type::u64:
-      return &atomic<U64, F<U64>, false>;
+      return of<U64, F<U64>>();
     case Type::s64:
-      return &atomic<U64, F<std::int64_t>, false>;
+      return of<U64, F<std::int64_t>>();
     default:
-      return nullptr;
+      return {};
   }
 }
 
@@ -278,21 +298,24 @@ bool select_atomic(Form& form, AtomicForm& out) {
   const bool is_half = form.take("noftz");
   const Type t = form.take_type();
   out.type = t;
-  if (is_half && operation == "min") out.handler = half_order_handler<false>(t);
-  if (is_half && operation == "max") out.handler = half_order_handler<true>(t);
-  if (operation == "add") out.handler = add_handler(t);
-  if (!is_half && operation == "min") out.handler = order_handler<Min>(t);
-  if (!is_half && operation == "max") out.handler = order_handler<Max>(t);
-  if (operation == "and" && is_bits(t)) out.handler = on_width<And>(t);
-  if (operation == "or" && is_bits(t)) out.handler = on_width<Or>(t);
-  if (operation == "xor" && is_bits(t)) out.handler = on_width<Xor>(t);
-  if (operation == "exch" && is_bits(t)) out.handler = on_width<Exch>(t);
+  Chosen chosen;
+  if (is_half && operation == "min") chosen = half_order_handler<false>(t);
+  if (is_half && operation == "max") chosen = half_order_handler<true>(t);
+  if (operation == "add") chosen = add_handler(t);
+  if (!is_half && operation == "min") chosen = order_handler<Min>(t);
+  if (!is_half && operation == "max") chosen = order_handler<Max>(t);
+  if (operation == "and" && is_bits(t)) chosen = on_width<And>(t);
+  if (operation == "or" && is_bits(t)) chosen = on_width<Or>(t);
+  if (operation == "xor" && is_bits(t)) chosen = on_width<Xor>(t);
+  if (operation == "exch" && is_bits(t)) chosen = on_width<Exch>(t);
+  if (operation == "inc" && t == Type::u32) chosen = of<U32, Inc>();
+  if (operation == "dec" && t == Type::u32) chosen = of<U32, Dec>();
+  out.handler = chosen.handler;
+  out.combine = chosen.combine;
   if (operation == "cas" && is_bits(t)) {
     out.handler = cas_handler(t);
     out.has_second = true;
   }
-  if (operation == "inc" && t == Type::u32) out.handler = &atomic<U32, Inc, false>;
-  if (operation == "dec" && t == Type::u32) out.handler = &atomic<U32, Dec, false>;
   return out.handler != nullptr;
 }
 
