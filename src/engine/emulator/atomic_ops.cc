@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/emulator/block.h"
+#include "engine/emulator/half_atomics.h"
 #include "engine/emulator/warp.h"
 
 namespace assay::emulator {
@@ -146,62 +147,6 @@ struct AddFloat {
     return std::bit_cast<T>(sum);
   }
 };
-// 16-bit floats in software: this file is compiled once, for any processor.
-float widen_half(U16 h) {
-  const U32 sign = static_cast<U32>(h & 0x8000U) << 16;
-  const U32 rest = h & 0x7FFFU;
-  if (rest >= 0x7C00U) return std::bit_cast<float>(sign | 0x7F800000U | (rest & 0x3FFU) << 13);
-  if (rest >= 0x400U) return std::bit_cast<float>(sign | ((rest << 13) + 0x38000000U));
-  const float v = static_cast<float>(rest) * 0x1p-24F;
-  return sign != 0 ? -v : v;
-}
-U16 narrow_half(float v) {
-  if (v != v) return 0x7FFF;
-  const auto bits = std::bit_cast<U32>(v);
-  const U16 sign = static_cast<U16>(bits >> 16 & 0x8000U);
-  const U32 rest = bits & 0x7FFFFFFFU;
-  if (rest >= 0x47800000U) return static_cast<U16>(sign | 0x7C00U);
-  if (rest < 0x38800000U) {
-    // Subnormal: the scaled magnitude, rounded by the addition itself.
-    const float scaled = std::bit_cast<float>(rest) + 0.5F;
-    return static_cast<U16>(sign | (std::bit_cast<U32>(scaled) - 0x3F000000U));
-  }
-  const U32 rounded = rest + 0xFFFU + (rest >> 13 & 1U) - 0x38000000U;
-  return static_cast<U16>(sign | rounded >> 13);
-}
-struct AddHalf {
-  static U16 of(U16 a, U16 b, U16) { return narrow_half(widen_half(a) + widen_half(b)); }
-};
-struct AddBfloat {
-  static U16 of(U16 a, U16 b, U16) {
-    const float sum = std::bit_cast<float>(static_cast<U32>(a) << 16) +
-                      std::bit_cast<float>(static_cast<U32>(b) << 16);
-    if (sum != sum) return 0x7FFF;
-    const auto bits = std::bit_cast<U32>(sum);
-    return static_cast<U16>((bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16);
-  }
-};
-// The lesser or greater one; a number where the other is none.
-template <bool IsMax, float (*Widen)(U16)>
-struct OrderHalf {
-  static U16 of(U16 a, U16 b, U16) {
-    const float x = Widen(a);
-    const float y = Widen(b);
-    if (x != x || y != y) return x != x && y != y ? U16{0x7FFF} : x != x ? b : a;
-    if (x == y) return IsMax ? a & b : a | b;  // zeros differ in sign
-    return (IsMax ? x > y : x < y) ? a : b;
-  }
-};
-template <class F>
-struct OfPair {
-  static U32 of(U32 a, U32 b, U32) {
-    const U16 low = F::of(static_cast<U16>(a), static_cast<U16>(b), 0);
-    const U16 high = F::of(static_cast<U16>(a >> 16), static_cast<U16>(b >> 16), 0);
-    return static_cast<U32>(high) << 16 | low;
-  }
-};
-float widen_bfloat(U16 h) { return std::bit_cast<float>(static_cast<U32>(h) << 16); }
-
 template <bool IsMax>
 Chosen half_order_handler(Type t) {
   switch (t) {
@@ -216,6 +161,38 @@ Chosen half_order_handler(Type t) {
     default:
       return {};
   }
+}
+
+// Sums of floats in global memory know no subnormal numbers, those in shared memory do.
+U32 flushed(U32 v) { return (v & 0x7F80'0000U) == 0 ? v & 0x8000'0000U : v; }
+struct AddFlushed {
+  static U32 of(U32 a, U32 b, U32) {
+    return flushed(AddFloat<float>::of(flushed(a), flushed(b), U32{}));
+  }
+};
+// The lanes whose address is in global memory.
+U32 lanes_in_global(Warp& w, const Op& op) {
+  const auto space = static_cast<Space>(memory_space(op.aux));
+  if (space != Space::generic) return space == Space::global ? w.active : 0;
+  U32 global = 0;
+  for (U32 m = w.active; m != 0; m &= m - 1) {
+    const auto k = static_cast<unsigned>(__builtin_ctz(m));
+    const U64 address = row<U64>(w, op.a)[k] + static_cast<U64>(op.imm);
+    global |= static_cast<U32>(address < kSharedWindow) << k;
+  }
+  return global;
+}
+void add_float(Warp& w, const Op& op) {
+  const U32 all = w.active;
+  const U32 global = lanes_in_global(w, op);
+  if (global == all) return atomic<U32, AddFlushed, false>(w, op);
+  if (global == 0) return atomic<U32, AddFloat<float>, false>(w, op);
+  w.active = global;
+  atomic<U32, AddFlushed, false>(w, op);
+  if (w.active != global) return;  // a fault
+  w.active = all & ~global;
+  atomic<U32, AddFloat<float>, false>(w, op);
+  if (w.active == (all & ~global)) w.active = all;
 }
 
 template <class F>
@@ -241,7 +218,7 @@ Chosen add_handler(Type t) {
     case Type::s64:
       return of<U64, Add>();
     case Type::f32:
-      return of<U32, AddFloat<float>>();
+      return {&add_float, &combine<U32, AddFlushed>};
     case Type::f64:
       return of<U64, AddFloat<double>>();
     case Type::f16:

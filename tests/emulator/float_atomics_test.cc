@@ -1,5 +1,5 @@
-// Atomics on 16-bit floats in vectors: sums are rounded, extremes prefer numbers and know zeros
-// apart.
+// Atomics on floats: sums of 16 bits in vectors are rounded, extremes prefer numbers and know zeros
+// apart; sums of 32 bits have subnormal numbers in shared memory only.
 #include <array>
 
 #include "tests/catch.h"
@@ -50,4 +50,33 @@ TEST_CASE("sums of halves and bfloats in memory are rounded to nearest, ties to 
           Halves{0x3C00, 0x6800, 0x7C00, 0x0002});
   REQUIRE(apply("add", "bf16", {0x3F80, 0x3F81, 0x7F7F, 0x0001},
                 {0x3B80, 0x3B80, 0x7F7F, 0x0001}) == Halves{0x3F80, 0x3F82, 0x7F80, 0x0002});
+}
+
+TEST_CASE("sums of floats flush subnormal numbers in global memory and keep them in shared") {
+  const std::string text = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{ .reg .b32 %s, %r<4>; .reg .b64 %out, %g;
+  .shared .align 4 .b32 word[2];
+  ld.param.u64 %out, [out];
+  mov.u32 %s, word;
+  st.shared.u32 [%s], 1;
+  st.shared.u32 [%s+4], 0x80000001;
+  atom.shared.add.f32 %r0, [%s], 0f00000002;
+  cvt.u64.u32 %g, %s; cvta.shared.u64 %g, %g;
+  atom.add.f32 %r0, [%g+4], 0f80000002;
+  ld.shared.u32 %r1, [%s]; ld.shared.u32 %r2, [%s+4];
+  red.global.add.f32 [%out], 0f00000002;
+  red.global.add.f32 [%out+4], 0f80000002;
+  red.add.f32 [%out+8], 0f80000001;
+  red.global.add.f32 [%out+12], 0f007FFFFF;
+  st.global.u32 [%out+16], %r1; st.global.u32 [%out+20], %r2;
+  ret; })";
+  // The last: a normal number less a subnormal one is what it was.
+  std::vector<std::uint32_t> out{1, 0x80000001, 0x00800000, 0x00800000, 0, 0};
+  const Outcome o = Call("k", {1}, {1}).buffer("out", out).run(parsed(text));
+  INFO(o.message << o.fault.instruction);
+  REQUIRE(o.ending == Ending::completed);
+  REQUIRE(out == std::vector<std::uint32_t>{0, 0x80000000, 0x00800000, 0x00800000, 3, 0x80000003});
 }
