@@ -168,3 +168,51 @@ TEST_CASE("a vector of atomics adds each of its elements") {
   REQUIRE(o.ending == Ending::completed);
   REQUIRE(out == std::vector<float>{32, 64, 32, 64, 64, 64, 0, 0});
 }
+
+TEST_CASE("a bulk copy that reduces combines element by element") {
+  for (const auto& [operation, want] :
+       {std::pair{"add.s32", 7 + 3}, {"min.s32", 3}, {"max.u32", 7}, {"xor.b32", 7 ^ 3}}) {
+    const std::string text = std::string(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{ .reg .b32 %s, %t, %v; .reg .b64 %out; .reg .pred %p;
+  .shared .align 16 .b8 tile[128];
+  mov.u32 %t, %tid.x; mov.u32 %s, tile; mad.lo.u32 %s, %t, 4, %s; mov.u32 %v, 3;
+  st.shared.u32 [%s], %v;
+  bar.sync 0;
+  ld.param.u64 %out, [out]; mov.u32 %s, tile; mov.u32 %v, 128;
+  setp.eq.u32 %p, %t, 0;
+  @%p cp.reduce.async.bulk.global.shared::cta.bulk_group.)") +
+                             operation + R"( [%out], [%s], %v;
+  @%p cp.async.bulk.commit_group;
+  @%p cp.async.bulk.wait_group 0;
+  ret; })";
+    std::vector<std::int32_t> out(33, 7);
+    const Outcome o = Call("k", {1}, {32}).buffer("out", out).run(parsed(text));
+    INFO(operation << " " << o.message << o.fault.instruction);
+    REQUIRE(o.ending == Ending::completed);
+    for (std::size_t i = 0; i < 32; ++i) REQUIRE(out[i] == want);
+    REQUIRE(out[32] == 7);
+  }
+}
+
+TEST_CASE("a bulk reduction of halves rounds each sum, as an atomic does") {
+  const std::string text = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{ .reg .b32 %s; .reg .b64 %out;
+  .shared .align 16 .b32 tile[4];
+  mov.u32 %s, tile;
+  st.shared.v4.u32 [%s], {0x10003C00, 0x3C003C00, 0x3C003C00, 0x3C003C00};
+  ld.param.u64 %out, [out];
+  cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f16 [%out], [%s], 16;
+  ret; })";
+  std::vector<std::uint16_t> out(8, 0x3C00);
+  const Outcome o = Call("k", {1}, {1}).buffer("out", out).run(parsed(text));
+  INFO(o.message << o.fault.instruction);
+  REQUIRE(o.ending == Ending::completed);
+  REQUIRE(out == std::vector<std::uint16_t>{0x4000, 0x3C00, 0x4000, 0x4000, 0x4000, 0x4000, 0x4000,
+                                            0x4000});
+}

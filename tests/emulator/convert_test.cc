@@ -123,12 +123,15 @@ TEST_CASE("cvt reads the low part of a wider register and extends into one") {
         [](Bits a, Bits, Bits) { return static_cast<Bits>(value(a, 16, true)); });
 }
 
-TEST_CASE("cvt from float to integer saturates and sends NaN to 0") {
+TEST_CASE("cvt from float to integer saturates; NaN is 0, or the top bit where 64 bits take part") {
   for (const Mode& m : kIntegral) {
     for (const unsigned n : {8U, 16U, 32U, 64U}) {
       for (const bool s : {false, true}) {
-        const auto convert = [=](double v) -> Bits {
-          if (std::isnan(v)) return 0;
+        const auto convert = [=](double v, bool from_double = false) -> Bits {
+          const Bits top = Bits{1} << (n - 1);
+          // A byte in a row of 16 bits is extended as its type says.
+          const Bits extended = n == 8 && s ? top | 0xFF00 : top;
+          if (std::isnan(v)) return from_double || n == 64 ? extended : 0;
           const double r = integral(v, m.fe);
           Wide x = 0;
           if (r >= 0x1p64)
@@ -144,7 +147,7 @@ TEST_CASE("cvt from float to integer saturates and sends NaN to 0") {
         check(unary(op + ".f32", reg(n), "b32"), combine(floats32()),
               [=](Bits a, Bits, Bits) { return convert(static_cast<double>(as_float(a))); });
         check(unary(op + ".f64", reg(n), "b64"), combine(floats64()),
-              [=](Bits a, Bits, Bits) { return convert(as_double(a)); });
+              [=](Bits a, Bits, Bits) { return convert(as_double(a), true); });
         if (n < 16) continue;
         check(unary(op + ".f16", reg(n), "b16"), combine(halves()),
               [=](Bits a, Bits, Bits) { return convert(half_value(a)); });
@@ -296,4 +299,21 @@ TEST_CASE("16-bit float arithmetic is rounded once") {
     return x > y ? a : b;
   });
   check(unary("neg.f16", "b16", "b16"), in, [](Bits a, Bits, Bits) { return a ^ 0x8000; });
+}
+
+TEST_CASE("a saturating cvt of a whole number is 0 or 1") {
+  for (const unsigned n : {16U, 32U, 64U}) {
+    for (const bool s : {false, true}) {
+      const auto above = [=](Bits a) { return a != 0 && !(s && (a >> (n - 1) & 1U) != 0); };
+      const std::string from = "." + type(n, s);
+      for (const std::string round : {".rn", ".rz", ".rm", ".rp"}) {
+        check(unary("cvt" + round + ".sat.f16" + from, "b16", reg(n)), combine(integers(n)),
+              [=](Bits a, Bits, Bits) { return above(a) ? Bits{0x3C00} : 0; });
+        check(unary("cvt" + round + ".sat.f32" + from, "b32", reg(n)), combine(integers(n)),
+              [=](Bits a, Bits, Bits) { return above(a) ? bits(1.0F) : 0; });
+        check(unary("cvt" + round + ".sat.f64" + from, "b64", reg(n)), combine(integers(n)),
+              [=](Bits a, Bits, Bits) { return above(a) ? bits(1.0) : 0; });
+      }
+    }
+  }
 }

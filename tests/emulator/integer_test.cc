@@ -105,6 +105,15 @@ TEST_CASE("saturating 32-bit add and sub clamp") {
   });
 }
 
+TEST_CASE("a saturating sum on the upper half of a 24-bit product stops at the ends") {
+  const auto in = combine(integers(32), integers(32), integers(32));
+  check(ternary("mad24.hi.sat.s32", "b32", "b32", "b32", "b32"), in, [](Bits a, Bits y, Bits c) {
+    const Wide sum = (value(a, 24, true) * value(y, 24, true) >> 16) + value(c, 32, true);
+    const Wide top = (Wide{1} << 31) - 1;
+    return static_cast<Bits>(sum > top ? top : sum < -top - 1 ? -top - 1 : sum) & mask(32);
+  });
+}
+
 TEST_CASE("24-bit products use the low 24 bits of their operands") {
   const auto in = combine(integers(32), integers(32), integers(32));
   for (const bool s : {false, true}) {
@@ -118,6 +127,22 @@ TEST_CASE("24-bit products use the low 24 bits of their operands") {
       return (static_cast<Bits>(product(a, y)) + c) & mask(32);
     });
   }
+}
+
+TEST_CASE("a difference leaves a carry where it borrows nothing, for sums and differences alike") {
+  const auto in = combine(integers(32), integers(32), integers(32));
+  check({.text = "{.reg .b32 %x; sub.cc.u32 %x, %a, %b; addc.u32 %d, %c, 0;}",
+         .d = "b32",
+         .a = "b32",
+         .b = "b32",
+         .c = "b32"},
+        in, [](Bits a, Bits y, Bits c) { return (c + (a >= y ? 1 : 0)) & mask(32); });
+  check({.text = "{.reg .b32 %x; add.cc.u32 %x, %a, %b; subc.u32 %d, %c, 0;}",
+         .d = "b32",
+         .a = "b32",
+         .b = "b32",
+         .c = "b32"},
+        in, [](Bits a, Bits y, Bits c) { return (c - (a + y > mask(32) ? 0 : 1)) & mask(32); });
 }
 
 TEST_CASE("a carry chain adds, subtracts and multiplies 64-bit numbers from 32-bit halves") {

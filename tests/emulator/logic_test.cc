@@ -201,6 +201,21 @@ TEST_CASE("mov packs and unpacks parts of a register") {
         in, [](Bits, Bits y, Bits) { return (y & 0xFFFF) * 0x10001; });
 }
 
+TEST_CASE("mov packs two bytes into 16 bits and takes them out again") {
+  const auto in = combine(integers(16), integers(16));
+  const std::string bytes =
+      "{.reg .b8 %x, %y; .reg .b16 %k; cvt.u8.u16 %x, %a; cvt.u8.u16 %y, %b; ";
+  check({.text = bytes + "mov.b16 %d, {%x, %y};}", .d = "b16", .a = "b16", .b = "b16"}, in,
+        [](Bits a, Bits y, Bits) { return (a & 0xFF) | (y & 0xFF) << 8; });
+  check({.text = bytes + "mov.b16 %d, {%x, 0};}", .d = "b16", .a = "b16", .b = "b16"}, in,
+        [](Bits a, Bits, Bits) { return a & 0xFF; });
+  check({.text = bytes + "mov.b16 {%x, %y}, %a; mov.b16 %d, {%y, %x};}",
+         .d = "b16",
+         .a = "b16",
+         .b = "b16"},
+        in, [](Bits a, Bits, Bits) { return (a >> 8 | a << 8) & 0xFFFF; });
+}
+
 TEST_CASE("szext and bmsk build masks") {
   const auto in = combine(integers(32), integers(32));
   check(binary("bmsk.clamp.b32", "b32", "b32", "b32"), in, [](Bits a, Bits y, Bits) {

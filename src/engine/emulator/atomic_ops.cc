@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/emulator/block.h"
+#include "engine/emulator/half_atomics.h"
 #include "engine/emulator/warp.h"
 
 namespace assay::emulator {
@@ -57,6 +58,26 @@ void atomic(Warp& w, const Op& op) {
     }
     if (op.d != kNowhere) row<T>(w, op.d)[k] = old;
   }
+}
+
+// A handler, and the same for one word elsewhere, which bulk copies do to many.
+struct Chosen {
+  Handler handler = nullptr;
+  AtomicForm::Combine combine = nullptr;
+};
+template <class T, class F>
+void combine(std::byte* at, const std::byte* operand) {
+  T b{};
+  std::memcpy(&b, operand, sizeof b);
+  auto* const word = reinterpret_cast<T*>(at);
+  T old = __atomic_load_n(word, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(word, &old, F::of(old, b, T{}), false, __ATOMIC_SEQ_CST,
+                                      __ATOMIC_RELAXED)) {
+  }
+}
+template <class T, class F>
+constexpr Chosen of() {
+  return {&atomic<T, F, false>, &combine<T, F>};
 }
 
 struct Add {
@@ -126,108 +147,106 @@ struct AddFloat {
     return std::bit_cast<T>(sum);
   }
 };
-// 16-bit floats in software: this file is compiled once, for any processor.
-float widen_half(U16 h) {
-  const U32 sign = static_cast<U32>(h & 0x8000U) << 16;
-  const U32 rest = h & 0x7FFFU;
-  if (rest >= 0x7C00U) return std::bit_cast<float>(sign | 0x7F800000U | (rest & 0x3FFU) << 13);
-  if (rest >= 0x400U) return std::bit_cast<float>(sign | ((rest << 13) + 0x38000000U));
-  const float v = static_cast<float>(rest) * 0x1p-24F;
-  return sign != 0 ? -v : v;
+template <bool IsMax>
+Chosen half_order_handler(Type t) {
+  switch (t) {
+    case Type::f16:
+      return of<U16, OrderHalf<IsMax, &widen_half>>();
+    case Type::bf16:
+      return of<U16, OrderHalf<IsMax, &widen_bfloat>>();
+    case Type::f16x2:
+      return of<U32, OfPair<OrderHalf<IsMax, &widen_half>>>();
+    case Type::bf16x2:
+      return of<U32, OfPair<OrderHalf<IsMax, &widen_bfloat>>>();
+    default:
+      return {};
+  }
 }
-U16 narrow_half(float v) {
-  if (v != v) return 0x7FFF;
-  const auto bits = std::bit_cast<U32>(v);
-  const U16 sign = static_cast<U16>(bits >> 16 & 0x8000U);
-  const U32 rest = bits & 0x7FFFFFFFU;
-  if (rest >= 0x47800000U) return static_cast<U16>(sign | 0x7C00U);
-  if (rest < 0x38800000U) {
-    // Subnormal: the scaled magnitude, rounded by the addition itself.
-    const float scaled = std::bit_cast<float>(rest) + 0.5F;
-    return static_cast<U16>(sign | (std::bit_cast<U32>(scaled) - 0x3F000000U));
+
+// Sums of floats in global memory know no subnormal numbers, those in shared memory do.
+U32 flushed(U32 v) { return (v & 0x7F80'0000U) == 0 ? v & 0x8000'0000U : v; }
+struct AddFlushed {
+  static U32 of(U32 a, U32 b, U32) {
+    return flushed(AddFloat<float>::of(flushed(a), flushed(b), U32{}));
   }
-  const U32 rounded = rest + 0xFFFU + (rest >> 13 & 1U) - 0x38000000U;
-  return static_cast<U16>(sign | rounded >> 13);
+};
+// The lanes whose address is in global memory.
+U32 lanes_in_global(Warp& w, const Op& op) {
+  const auto space = static_cast<Space>(memory_space(op.aux));
+  if (space != Space::generic) return space == Space::global ? w.active : 0;
+  U32 global = 0;
+  for (U32 m = w.active; m != 0; m &= m - 1) {
+    const auto k = static_cast<unsigned>(__builtin_ctz(m));
+    const U64 address = row<U64>(w, op.a)[k] + static_cast<U64>(op.imm);
+    global |= static_cast<U32>(address < kSharedWindow) << k;
+  }
+  return global;
 }
-struct AddHalf {
-  static U16 of(U16 a, U16 b, U16) { return narrow_half(widen_half(a) + widen_half(b)); }
-};
-struct AddHalf2 {
-  static U32 of(U32 a, U32 b, U32) {
-    const U16 low = AddHalf::of(static_cast<U16>(a), static_cast<U16>(b), 0);
-    const U16 high = AddHalf::of(static_cast<U16>(a >> 16), static_cast<U16>(b >> 16), 0);
-    return static_cast<U32>(high) << 16 | low;
-  }
-};
-struct AddBfloat {
-  static U16 of(U16 a, U16 b, U16) {
-    const float sum = std::bit_cast<float>(static_cast<U32>(a) << 16) +
-                      std::bit_cast<float>(static_cast<U32>(b) << 16);
-    if (sum != sum) return 0x7FFF;
-    const auto bits = std::bit_cast<U32>(sum);
-    return static_cast<U16>((bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16);
-  }
-};
-struct AddBfloat2 {
-  static U32 of(U32 a, U32 b, U32) {
-    const U16 low = AddBfloat::of(static_cast<U16>(a), static_cast<U16>(b), 0);
-    const U16 high = AddBfloat::of(static_cast<U16>(a >> 16), static_cast<U16>(b >> 16), 0);
-    return static_cast<U32>(high) << 16 | low;
-  }
-};
+void add_float(Warp& w, const Op& op) {
+  const U32 all = w.active;
+  const U32 global = lanes_in_global(w, op);
+  if (global == all) return atomic<U32, AddFlushed, false>(w, op);
+  if (global == 0) return atomic<U32, AddFloat<float>, false>(w, op);
+  w.active = global;
+  atomic<U32, AddFlushed, false>(w, op);
+  if (w.active != global) return;  // a fault
+  w.active = all & ~global;
+  atomic<U32, AddFloat<float>, false>(w, op);
+  if (w.active == (all & ~global)) w.active = all;
+}
 
 template <class F>
-Handler on_width(Type t, bool with16 = false) {
+Chosen on_width(Type t, bool with16 = false) {
   switch (bits_of(t)) {
     case 16:
-      return with16 ? &atomic<U16, F, false> : nullptr;
+      return with16 ? of<U16, F>() : Chosen{};
     case 32:
-      return &atomic<U32, F, false>;
+      return of<U32, F>();
     case 64:
-      return &atomic<U64, F, false>;
+      return of<U64, F>();
     default:
-      return nullptr;
+      return {};
   }
 }
 
-Handler add_handler(Type t) {
+Chosen add_handler(Type t) {
   switch (t) {
     case Type::u32:
     case Type::s32:
-      return &atomic<U32, Add, false>;
+      return of<U32, Add>();
     case Type::u64:
     case Type::s64:
-      return &atomic<U64, Add, false>;
+      return of<U64, Add>();
     case Type::f32:
-      return &atomic<U32, AddFloat<float>, false>;
+      return {&add_float, &combine<U32, AddFlushed>};
     case Type::f64:
-      return &atomic<U64, AddFloat<double>, false>;
+      return of<U64, AddFloat<double>>();
     case Type::f16:
-      return &atomic<U16, AddHalf, false>;
+      return of<U16, AddHalf>();
     case Type::f16x2:
-      return &atomic<U32, AddHalf2, false>;
+      return of<U32, OfPair<AddHalf>>();
     case Type::bf16:
-      return &atomic<U16, AddBfloat, false>;
+      return of<U16, AddBfloat>();
     case Type::bf16x2:
-      return &atomic<U32, AddBfloat2, false>;
+      return of<U32, OfPair<AddBfloat>>();
     default:
-      return nullptr;
+      return {};
   }
 }
 
 template <template <class> class F>
-Handler order_handler(Type t) {
+Chosen order_handler(Type t) {
   switch (t) {
     case Type::u32:
-      return &atomic<U32, F<U32>, false>;
+      return of<U32, F<U32>>();
     case Type::s32:
-      return &atomic<U32, F<std::int32_t>, false>;
+      return of<U32, F<std::int32_t>>();
     case Type::u64:
-      return &atomic<U64, F<U64>, false>;
+      return of<U64, F<U64>>();
     case Type::s64:
-      return &atomic<U64, F<std::int64_t>, false>;
+      return of<U64, F<std::int64_t>>();
     default:
-      return nullptr;
+      return {};
   }
 }
 
@@ -253,22 +272,27 @@ bool select_atomic(Form& form, AtomicForm& out) {
   for (const std::string_view o : kOperations) {
     if (operation.empty() && form.take(o)) operation = o;
   }
-  form.take("noftz");
+  const bool is_half = form.take("noftz");
   const Type t = form.take_type();
   out.type = t;
-  if (operation == "add") out.handler = add_handler(t);
-  if (operation == "min") out.handler = order_handler<Min>(t);
-  if (operation == "max") out.handler = order_handler<Max>(t);
-  if (operation == "and" && is_bits(t)) out.handler = on_width<And>(t);
-  if (operation == "or" && is_bits(t)) out.handler = on_width<Or>(t);
-  if (operation == "xor" && is_bits(t)) out.handler = on_width<Xor>(t);
-  if (operation == "exch" && is_bits(t)) out.handler = on_width<Exch>(t);
+  Chosen chosen;
+  if (is_half && operation == "min") chosen = half_order_handler<false>(t);
+  if (is_half && operation == "max") chosen = half_order_handler<true>(t);
+  if (operation == "add") chosen = add_handler(t);
+  if (!is_half && operation == "min") chosen = order_handler<Min>(t);
+  if (!is_half && operation == "max") chosen = order_handler<Max>(t);
+  if (operation == "and" && is_bits(t)) chosen = on_width<And>(t);
+  if (operation == "or" && is_bits(t)) chosen = on_width<Or>(t);
+  if (operation == "xor" && is_bits(t)) chosen = on_width<Xor>(t);
+  if (operation == "exch" && is_bits(t)) chosen = on_width<Exch>(t);
+  if (operation == "inc" && t == Type::u32) chosen = of<U32, Inc>();
+  if (operation == "dec" && t == Type::u32) chosen = of<U32, Dec>();
+  out.handler = chosen.handler;
+  out.combine = chosen.combine;
   if (operation == "cas" && is_bits(t)) {
     out.handler = cas_handler(t);
     out.has_second = true;
   }
-  if (operation == "inc" && t == Type::u32) out.handler = &atomic<U32, Inc, false>;
-  if (operation == "dec" && t == Type::u32) out.handler = &atomic<U32, Dec, false>;
   return out.handler != nullptr;
 }
 

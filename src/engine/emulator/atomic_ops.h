@@ -1,12 +1,16 @@
 // atom, red and cp.async: lane by lane, with real atomics on memory that other host threads see.
 #pragma once
 
+#include <cstddef>
+
 #include "engine/emulator/op.h"
 
 namespace assay::emulator {
 
 struct AtomicForm {
+  using Combine = void (*)(std::byte* at, const std::byte* operand);
   Handler handler = nullptr;
+  Combine combine = nullptr;  // one word with another; none of cas
   Type type = Type::none;
   bool has_second = false;  // cas
 };

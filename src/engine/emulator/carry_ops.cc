@@ -6,6 +6,8 @@ namespace assay::emulator::ASSAY_EMULATOR_ISA {
 namespace {
 
 // --- carries: CC is a predicate of the frame, op.target ---
+// A difference is a sum with the complement, so CC tells that nothing was borrowed: code that mixes
+// sub.cc and addc counts on it, as the compiler's own division of 128-bit integers does.
 enum class Carry { add, sub };
 template <class T, Carry Kind, bool In, bool Out>
 void carry2(Warp& w, const Op& op) {
@@ -15,7 +17,8 @@ void carry2(Warp& w, const Op& op) {
   std::uint32_t& cc = predicate(w, op.target);
   for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
     const auto k = static_cast<unsigned>(__builtin_ctz(m));
-    const T in = In ? static_cast<T>(cc >> k & 1U) : T{0};
+    const bool carried = (cc >> k & 1U) != 0;
+    const T in = In && carried == (Kind == Carry::add) ? T{1} : T{0};
     T sum = 0;
     bool out = false;
     T partial = 0;
@@ -25,6 +28,7 @@ void carry2(Warp& w, const Op& op) {
     } else {
       out = __builtin_sub_overflow(a[k], b[k], &partial);
       out |= __builtin_sub_overflow(partial, in, &sum);
+      out = !out;
     }
     d[k] = sum;
     if constexpr (Out) cc = (cc & ~(1U << k)) | static_cast<std::uint32_t>(out) << k;

@@ -48,8 +48,14 @@ void narrow32(Warp& w, const Op& op) {
   for (int k = 0; k < 32; ++k) d[k] = static_cast<U32>(a[k]);
 }
 
+// What no number becomes: nothing, or the top bit alone as soon as one side has 64 bits.
+ASSAY_INLINE U64 nan_as_integer(const Ends& e) {
+  if (e.src_bits != 64 && e.dst_bits != 64) return 0;
+  return e.dst_signed ? ~U64{0} << (e.dst_bits - 1) : U64{1} << (e.dst_bits - 1);
+}
+
 ASSAY_INLINE U64 to_integer(double v, const Ends& e, Round r) {
-  if (v != v) return 0;
+  if (v != v) return nan_as_integer(e);
   const double x = to_integral(v, r);
   if (e.dst_signed) {
     const double limit = static_cast<double>(1ULL << (e.dst_bits - 1));
@@ -132,6 +138,26 @@ void integer_to_small(Warp& w, const Op& op) {
   }
 }
 
+// cvt.sat: what is left of whole numbers between 0 and 1, rounded in whatever way.
+template <class SrcRow, class D, D One>
+void integer_to_unit(Warp& w, const Op& op) {
+  const SrcRow* const a = lanes_of<SrcRow>(w, op.a);
+  D* const d = lanes_of<D>(w, op.d);
+  const Ends e = unpack(op.imm);
+  for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
+    const int k = __builtin_ctz(m);
+    const U64 v = extend(a[k], e.src_bits, e.src_signed);
+    const bool above = e.src_signed ? static_cast<S64>(v) > 0 : v != 0;
+    d[k] = above ? One : D{0};
+  }
+}
+template <class D, D One>
+Handlers select_integer_to_unit(unsigned src_row) {
+  return both(src_row == 2   ? &integer_to_unit<U16, D, One>
+              : src_row == 4 ? &integer_to_unit<U32, D, One>
+                             : &integer_to_unit<U64, D, One>);
+}
+
 Handlers select_integers(const Ends& e, unsigned src, unsigned dst) {
   const bool whole = e.src_bits == 8 * src && e.dst_bits == 8 * dst && !e.saturate;
   if (whole && src == 4 && dst == 8) {
@@ -212,8 +238,15 @@ bool select_convert(Form& form, Selection& s, unsigned dst_row, unsigned src_row
     return true;
   }
   if (is_integer(src) && is_float(dst)) {
-    if (m.sat || m.integral || dst_row * 8 != bits_of(dst)) return false;
+    if (m.integral || dst_row * 8 != bits_of(dst)) return false;
     s.imm = pack(e);
+    if (m.sat) {
+      s.handlers = dst == Type::f16   ? select_integer_to_unit<U16, 0x3C00>(src_row)
+                   : dst == Type::f32 ? select_integer_to_unit<U32, 0x3F80'0000>(src_row)
+                   : dst == Type::f64 ? select_integer_to_unit<U64, 0x3FF0'0000'0000'0000>(src_row)
+                                      : Handlers{};
+      return s.handlers.full != nullptr;
+    }
     s.aux = static_cast<std::uint32_t>(m.round);
     if (src == Type::s32 && dst == Type::f32 && m.round == Round::nearest && src_row == 4) {
       s.handlers = {&s32_to_f32<false>, &s32_to_f32<true>};

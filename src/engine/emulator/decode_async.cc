@@ -15,9 +15,11 @@ bool take_shared(Form& form) {
 
 // cp.async copies at once: the group operations then have nothing left to wait for.
 bool FunctionDecoder::decode_async_copy(Form& form) {
+  const bool reduces = form.take("reduce");
   if (!form.take("async")) return false;
+  if (reduces) return form.take("bulk") && decode_bulk_copy(form, true);
   if (form.take("mbarrier")) return decode_async_arrive(form);
-  if (form.take("bulk")) return decode_bulk_copy(form);
+  if (form.take("bulk")) return decode_bulk_copy(form, false);
   if (form.take("commit_group")) {
     emit({&op_nothing, &op_nothing}, {});
     return operands_.empty();
@@ -102,8 +104,9 @@ std::uint32_t FunctionDecoder::address_row(const Operand& operand, Space space) 
 }
 
 // cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [d], [s], n, [barrier] and
-// cp.async.bulk.global.shared::cta.bulk_group [d], [s], n; tensors (TMA) are not known.
-bool FunctionDecoder::decode_bulk_copy(Form& form) {
+// cp.async.bulk.global.shared::cta.bulk_group [d], [s], n; cp.reduce.async.bulk likewise with an
+// operation and a type at its end. Tensors (TMA) are not known.
+bool FunctionDecoder::decode_bulk_copy(Form& form, bool reduces) {
   if (form.take("commit_group")) {
     emit({&op_nothing, &op_nothing}, {});
     return operands_.empty();
@@ -126,15 +129,18 @@ bool FunctionDecoder::decode_bulk_copy(Form& form) {
   const bool counted = form.take("mbarrier::complete_tx::bytes");
   if (!counted && !form.take("bulk_group")) return false;
   const bool hinted = form.take("L2::cache_hint");
-  if ((to != Space::shared || from != Space::global || !counted) &&
-      (to != Space::global || from != Space::shared || counted)) {
+  if ((to == Space::shared) != counted || (to == Space::global && from == Space::global)) {
     return false;
   }
+  AtomicForm atomic;
+  if (reduces && (!select_atomic(form, atomic) || atomic.combine == nullptr)) return false;
   if (operands_.size() != (counted ? 4U : 3U) + (hinted ? 1U : 0U)) return false;
   Op op{.d = address_row(operands_[0], to), .a = address_row(operands_[1], from)};
   op.b = source_at(2, Type::u32);
   if (counted) op.c = address_row(operands_[3], Space::shared);
-  op.aux = static_cast<std::uint32_t>(to) | static_cast<std::uint32_t>(from) << 8;
+  op.aux = static_cast<std::uint32_t>(to) | static_cast<std::uint32_t>(from) << 8 |
+           bytes_of(atomic.type) << 16;
+  op.imm = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(atomic.combine));
   emit({&op_bulk_copy, &op_bulk_copy}, op);
   watch({.kind = SiteKind::other_access, .orders = counted});
   return true;

@@ -145,7 +145,7 @@ bool FunctionDecoder::decode_pack(Type type) {
   const Operand& list = operands_[unpacks ? 0 : 1];
   const std::size_t n = list.items.size();
   const unsigned whole = bytes_of(type);
-  if ((n != 2 && n != 4) || whole < 4 || whole > 8) return false;
+  if ((n != 2 && n != 4) || whole < n || whole > 8 || whole / n > 4) return false;
   const unsigned part = whole / static_cast<unsigned>(n);
   const Type element = part == 4 ? Type::b32 : part == 2 ? Type::b16 : Type::b8;
   Op op{.aux = static_cast<std::uint32_t>(n) | part << 8 | whole << 16};

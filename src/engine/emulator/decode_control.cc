@@ -357,6 +357,7 @@ bool FunctionDecoder::decode_instruction(Form& form) {
       base == "activemask") {
     return decode_warp(form);
   }
+  if (!base.empty() && base.front() == 'v') return decode_video(form);
   return decode_simple(form) || decode_selected(form);
 }
 

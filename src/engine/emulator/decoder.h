@@ -3,6 +3,7 @@
 // error.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "engine/emulator/module.h"
 #include "engine/emulator/parser.h"
 #include "engine/emulator/register_lives.h"
+#include "engine/emulator/video_ops.h"
 
 namespace assay::emulator {
 
@@ -25,6 +27,7 @@ struct Operand {
   std::string_view word{};       // register, symbol, label; the base of an address
   std::string_view second{};     // q of p|q
   bool negated = false;          // !p
+  bool minus = false;            // -a, which few instructions take
   Constant constant{};           // of a memory operand: the offset
   std::vector<Operand> items{};  // {a, b} or (a, b)
 };
@@ -131,7 +134,7 @@ class FunctionDecoder {
   bool decode_async_copy(Form& form);
   bool decode_async_arrive(Form& form);
   std::uint32_t unless(const Symbol& predicate, std::uint32_t value);
-  bool decode_bulk_copy(Form& form);
+  bool decode_bulk_copy(Form& form, bool reduces);
   bool decode_mbarrier(Form& form);
   bool emit_mbarrier(Space space, std::uint32_t what, bool expects);
   bool emit_mbarrier_test(Space space, bool by_parity);
@@ -140,12 +143,23 @@ class FunctionDecoder {
   bool decode_matrix(Form& form);
   bool decode_matrix_rows(Form& form, bool is_load);
   bool decode_matrix_move(Form& form);
-  bool decode_mma(Form& form);
-  bool decode_wmma(Form& form);
   bool decode_fragment_transfer(Form& form, bool is_load);
-  bool emit_product(MatrixProduct& product, Shape shape, bool opaque);
   bool fragment_rows(const Operand& list, Fragment& fragment, bool is_result);
   bool wide_address(const Operand& operand, Space& space, Op& op);
+  // --- decode_product.cc ---
+  bool decode_mma(Form& form);
+  bool decode_wmma(Form& form);
+  bool decode_quads(MatrixProduct& product);
+  bool decode_sparsity(MatrixProduct& product, Shape shape);
+  bool product_fragments(MatrixProduct& product, Shape shape, bool opaque);
+  void emit_product(MatrixProduct product);
+  // --- decode_video.cc ---
+  bool decode_video(Form& form);
+  std::string_view take_selector(Operand& operand, bool& is_minus);
+  bool emit_video_word(VideoForm form, const std::array<std::string_view, 4>& selectors,
+                       std::uint8_t minus);
+  bool emit_video_parts(VideoForm form, const std::array<std::string_view, 4>& selectors,
+                        unsigned parts);
   // --- decode_control.cc ---
   bool decode_branch(Form& form);
   bool decode_branch_table(Form& form);

@@ -76,14 +76,32 @@ struct Fragment {
   [[nodiscard]] Cell cell(unsigned lane, unsigned reg, unsigned part) const;
 };
 
+// Of a product whose a is stored without half of its elements, which are zero: the others stand
+// side by side, and four bits of metadata per chunk of a row say where they belong.
+struct Sparsity {
+  std::uint32_t row = 0;  // of the register with the metadata
+  unsigned selector = 0;  // which lanes of each four have it
+};
+
 struct MatrixProduct {
   enum class Kind : std::uint8_t { multiply, and_popc, xor_popc };
+  enum class Rounding : std::uint8_t { nearest, zero, minus, plus };
   Kind kind = Kind::multiply;
   bool saturate = false;
+  Rounding rounding = Rounding::nearest;  // of doubles
   Fragment d{};
   Fragment a{};
   Fragment b{};
   Fragment c{};
+  std::optional<Sparsity> sparsity{};  // a is half as wide as the shape says then
+  // m8n8k4 of halves: four products at once, each of eight lanes, in layouts of their own.
+  bool quads = false;
+  bool a_columns = false;
+  bool b_columns = true;
+
+  [[nodiscard]] unsigned multiplications() const {
+    return (quads ? 4 : 1) * a.shape.m * a.shape.n * a.shape.k;
+  }
 };
 
 // wmma.load and wmma.store

@@ -1,15 +1,13 @@
 #include "engine/emulator/matrix_ops.h"
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <vector>
 
 #include "engine/emulator/block.h"
-#include "engine/emulator/float_formats.h"
-#include "engine/emulator/matrix.h"
+#include "engine/emulator/matrix_elements.h"
+#include "engine/emulator/matrix_products.h"
 #include "engine/emulator/warp.h"
 
 namespace assay::emulator {
@@ -66,100 +64,6 @@ bool whole_warp(Warp& w, const Op& op) {
   return gather_members(w, op, kAllLanes);
 }
 
-// --- elements of fragments ---
-double number(const Fragment& f, U64 bits) {
-  switch (f.element) {
-    case Element::f16:
-      return decode_float(kHalf, static_cast<U32>(bits));
-    case Element::bf16:
-      return decode_float(kBfloat, static_cast<U32>(bits));
-    case Element::e4m3:
-      return decode_float(kE4m3, static_cast<U32>(bits));
-    case Element::e5m2:
-      return decode_float(kE5m2, static_cast<U32>(bits));
-    case Element::tf32:  // the lower bits are not looked at
-      return static_cast<double>(std::bit_cast<float>(static_cast<U32>(bits) & ~0x1FFFU));
-    case Element::f32:
-      return static_cast<double>(std::bit_cast<float>(static_cast<U32>(bits)));
-    case Element::f64:
-      return std::bit_cast<double>(bits);
-    default:
-      return 0;
-  }
-}
-
-std::int32_t integer(const Fragment& f, U64 bits) {
-  switch (f.element) {
-    case Element::s4:
-      return static_cast<std::int32_t>(bits << 28) >> 28;
-    case Element::s8:
-      return static_cast<std::int8_t>(bits);
-    default:
-      return static_cast<std::int32_t>(bits);
-  }
-}
-
-U64 number_bits(const Fragment& f, double v) {
-  switch (f.element) {
-    case Element::f16:
-      return encode_float(kHalf, v, false);
-    case Element::f64:
-      return std::bit_cast<U64>(v);
-    default:
-      return v != v ? 0x7FFF'FFFFU : std::bit_cast<U32>(static_cast<float>(v));
-  }
-}
-
-// Calls visit(cell, bits) for each element of the lanes that hold something of their own.
-template <class Visit>
-void read_fragment(Warp& w, const Fragment& f, const Visit& visit) {
-  const unsigned per = f.per_register();
-  const unsigned bits = bits_of(f.element);
-  for (unsigned lane = 0; lane < f.distinct_lanes(); ++lane) {
-    for (unsigned r = 0; r < f.rows.size(); ++r) {
-      U64 value = 0;
-      std::memcpy(&value, w.rows + f.rows[r] + lane * f.register_bytes(), f.register_bytes());
-      for (unsigned i = 0; i < per; ++i) {
-        const U64 element = per == 1 ? value : value >> (i * bits) & ((U64{1} << bits) - 1);
-        visit(f.cell(lane, r, i), element);
-      }
-    }
-  }
-}
-
-// Sets every register from make(cell) -> bits.
-template <class Make>
-void write_fragment(Warp& w, const Fragment& f, const Make& make) {
-  const unsigned per = f.per_register();
-  const unsigned bits = bits_of(f.element);
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    for (unsigned r = 0; r < f.rows.size(); ++r) {
-      U64 value = 0;
-      for (unsigned i = 0; i < per; ++i) value |= make(f.cell(lane, r, i)) << (i * bits);
-      std::memcpy(w.rows + f.rows[r] + lane * f.register_bytes(), &value, f.register_bytes());
-    }
-  }
-}
-
-template <class T>
-struct Matrix {
-  explicit Matrix(const Fragment& f) : width(f.width()), cells(std::size_t{f.height()} * width) {}
-  T& at(Cell c) { return cells[std::size_t{c.row} * width + c.column]; }
-  unsigned width;
-  std::vector<T> cells;
-};
-
-Matrix<double> numbers(Warp& w, const Fragment& f) {
-  Matrix<double> m(f);
-  read_fragment(w, f, [&](Cell c, U64 bits) { m.at(c) = number(f, bits); });
-  return m;
-}
-Matrix<std::int32_t> integers(Warp& w, const Fragment& f) {
-  Matrix<std::int32_t> m(f);
-  read_fragment(w, f, [&](Cell c, U64 bits) { m.at(c) = integer(f, bits); });
-  return m;
-}
-
 // Products are exact in a double and their sum is rounded once at the end, which is closer to the
 // true sum than a device, whose order and width are its own. Doubles are summed as IEEE says.
 void product_of_numbers(Warp& w, const MatrixProduct& p) {
@@ -168,6 +72,7 @@ void product_of_numbers(Warp& w, const MatrixProduct& p) {
   Matrix<double> c = numbers(w, p.c);
   const Shape s = p.a.shape;
   const bool fused = p.a.element == Element::f64;
+  const RoundedSums rounded(p.rounding);
   for (unsigned i = 0; i < s.m; ++i) {
     double* const sums = &c.cells[std::size_t{i} * s.n];
     for (unsigned k = 0; k < s.k; ++k) {
@@ -284,7 +189,11 @@ void op_move_matrix(Warp& w, const Op& op) {
 void op_matrix_product(Warp& w, const Op& op) {
   if (!whole_warp(w, op)) return;
   const MatrixProduct& p = w.block->launch().text.products[op.aux];
-  if (is_whole(p.a.element)) {
+  if (p.quads) {
+    multiply_quads(w, p);
+  } else if (p.sparsity) {
+    multiply_sparse(w, p);
+  } else if (is_whole(p.a.element)) {
     product_of_integers(w, p);
   } else {
     product_of_numbers(w, p);

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/emulator/atomic_ops.h"
 #include "engine/emulator/block.h"
 #include "engine/emulator/warp.h"
 #include "engine/emulator/watch.h"
@@ -185,7 +186,12 @@ void op_bulk_copy(Warp& w, const Op& op) {
                                           .address = row<U64>(w, op.a)[k],
                                           .bytes = bytes});
     if (from == nullptr) return;
-    std::memmove(to, from, bytes);
+    const auto combine = reinterpret_cast<AtomicForm::Combine>(op.imm);
+    if (combine == nullptr) {
+      std::memmove(to, from, bytes);
+    } else {
+      for (U32 at = 0; at < bytes; at += op.aux >> 16) combine(to + at, from + at);
+    }
     if (op.c == kNowhere) continue;
     // The bytes are plain accesses, what is told to the barrier is none.
     const U64 address = row<U64>(w, op.c)[k];

@@ -22,7 +22,8 @@ void op_mbarrier_test(Warp& w, const Op& op);
 void op_mbarrier_pending(Warp& w, const Op& op);  // d = arrivals missing in state a
 
 // cp.async.bulk: d: target address row, a: source address row, b: bytes, c: barrier address row or
-// kNowhere; aux: space of the target | space of the source << 8
+// kNowhere; aux: space of the target | space of the source << 8 | bytes of an element << 16; imm:
+// the AtomicForm::Combine of cp.reduce.async.bulk, or 0
 void op_bulk_copy(Warp& w, const Op& op);
 
 }  // namespace assay::emulator

@@ -99,6 +99,11 @@ Operand FunctionDecoder::parse_operand(int depth) {
     lexer.next();
     o.negated = true;
   }
+  if (lexer.peek().is('-')) {
+    const Token sign = lexer.next();
+    o.minus = lexer.peek().kind == TokenKind::word && lexer.peek().text.front() == '%';
+    if (!o.minus) lexer.rewind(sign);
+  }
   if (lexer.peek().kind == TokenKind::word) {
     o.word = lexer.next().text;
     if (o.word == "_") o.kind = Operand::Kind::sink;
@@ -355,6 +360,10 @@ std::optional<FunctionDecoder::Symbol> FunctionDecoder::register_of(const Operan
 
 std::uint32_t FunctionDecoder::source(const Operand& operand, Type type) {
   std::uint32_t row = kNowhere;
+  if (operand.minus) {
+    unfit();
+    return row;
+  }
   if (operand.kind == Operand::Kind::constant) {
     if (type == Type::pred) return constant_row(0, operand.constant.integer);
     return constant_row(register_bytes(type), immediate_bits(operand.constant, type));

@@ -32,84 +32,11 @@ Handlers words() {
   return {&lanewise<U32, U32, U32, U32, F>, &lanewise<U32, U32, U32, U32, F>};
 }
 
-// --- SIMD video instructions: op.imm: bits of a part, 0x100 signed, 0x200 saturate, 0x400 sum;
-//     op.aux: what ---
-enum class PartOperation : U32 { add, subtract, average, distance, min, max };
-
 std::int64_t part(U32 v, unsigned i, unsigned bits, bool is_signed) {
   const U32 raw = v >> (i * bits) & ((1U << bits) - 1);
   const auto top = std::int64_t{1} << (bits - 1);
   return is_signed && (raw & static_cast<U32>(top)) != 0 ? static_cast<std::int64_t>(raw) - 2 * top
                                                          : static_cast<std::int64_t>(raw);
-}
-
-std::int64_t combine(PartOperation what, std::int64_t a, std::int64_t b) {
-  switch (what) {
-    case PartOperation::add:
-      return a + b;
-    case PartOperation::subtract:
-      return a - b;
-    case PartOperation::average:
-      return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
-    case PartOperation::distance:
-      return a < b ? b - a : a - b;
-    case PartOperation::min:
-      return std::min(a, b);
-    case PartOperation::max:
-      break;
-  }
-  return std::max(a, b);
-}
-
-U32 parts(U32 a, U32 b, U32 c, const Op& op) {
-  const auto bits = static_cast<unsigned>(op.imm & 0xFF);
-  const bool is_signed = (op.imm & 0x100) != 0;
-  const std::int64_t low = is_signed ? -(std::int64_t{1} << (bits - 1)) : 0;
-  const std::int64_t high = low + (std::int64_t{1} << bits) - 1;
-  U32 packed = 0;
-  std::int64_t sum = 0;
-  for (unsigned i = 0; i < 32 / bits; ++i) {
-    std::int64_t v = combine(static_cast<PartOperation>(op.aux), part(a, i, bits, is_signed),
-                             part(b, i, bits, is_signed));
-    if ((op.imm & 0x200) != 0) v = std::clamp(v, low, high);
-    sum += v;
-    packed |= (static_cast<U32>(v) & ((1U << bits) - 1)) << (i * bits);
-  }
-  return (op.imm & 0x400) != 0 ? c + static_cast<U32>(sum) : packed;
-}
-
-// vadd2.u32.u32.u32.sat d, a, b, c and vabsdiff4…add: c fills parts that a mask leaves out (none
-// here) or is added to their sum.
-bool select_video(Form& form, Selection& s, std::string_view name) {
-  struct Known {
-    std::string_view text{};
-    PartOperation what = PartOperation::add;
-  };
-  constexpr Known kKnown[] = {
-      {"vadd", PartOperation::add},      {"vsub", PartOperation::subtract},
-      {"vavrg", PartOperation::average}, {"vabsdiff", PartOperation::distance},
-      {"vmin", PartOperation::min},      {"vmax", PartOperation::max}};
-  if (name.empty() || (name.back() != '2' && name.back() != '4')) return false;
-  const std::string_view stem = name.substr(0, name.size() - 1);
-  const auto* const known = std::find_if(std::begin(kKnown), std::end(kKnown),
-                                         [&](const Known& k) { return k.text == stem; });
-  if (known == std::end(kKnown)) return false;
-  const Type d = form.take_type();
-  const Type a = form.take_type();
-  const Type b = form.take_type();
-  const bool is_signed = a == Type::s32;
-  if (a != b || (a != Type::s32 && a != Type::u32) || (d != Type::s32 && d != Type::u32)) {
-    return false;
-  }
-  if (d != a && known->what != PartOperation::distance) return false;
-  s.imm = name.back() == '2' ? 16 : 8;
-  if (is_signed) s.imm |= 0x100;
-  if (form.take("sat")) s.imm |= 0x200;
-  if (form.take("add")) s.imm |= 0x400;
-  s.aux = static_cast<U32>(known->what);
-  s.operands = {Type::b32, Type::b32, Type::b32, Type::b32};
-  s.handlers = words<&parts>();
-  return true;
 }
 
 // --- min and max of pairs, and with a floor of zero: op.aux 1 max, 2 relu, 4 signed, 8 pairs ---
@@ -311,8 +238,7 @@ bool select_packed(Form& form, Selection& s) {
     s.handlers = words<&find_nth>();
     return true;
   }
-  if (base.empty() || base.front() != 'v') return false;
-  return first_of(form, s, [&](Form& f, Selection& r) { return select_video(f, r, base); });
+  return false;
 }
 
 bool select_packed_convert(Form& form, Selection& s) {

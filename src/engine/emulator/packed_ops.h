@@ -1,4 +1,4 @@
-// Integer pairs and quadruples, minima with a floor, conversions to packed small values: what
+// Integer pairs, minima with a floor, conversions to packed small values: what
 // compiles to few instructions of a device, lane by lane here and the same for every processor.
 #pragma once
 

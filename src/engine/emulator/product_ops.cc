@@ -226,11 +226,19 @@ bool mad(Form& form, Selection& s) {
   return true;
 }
 
+struct Mad24HiSat {
+  static S32 of(S32 a, S32 b, S32 c, const Op&) { return clamp32((low24(a) * low24(b) >> 16) + c); }
+};
+
 bool mul24(Form& form, Selection& s, bool adds) {
   const bool hi = form.take("hi");
   if (!hi && !form.take("lo")) return false;
+  const bool sat = adds && hi && form.take("sat");
   const Type t = form.take_type();
   if (t != Type::u32 && t != Type::s32) return false;
+  if (sat) {
+    return t == Type::s32 && finish3(s, both(&each3<S32, S32, S32, S32, Mad24HiSat>), t);
+  }
   const bool sg = t == Type::s32;
   if (adds) {
     const Handler h = sg ? (hi ? &each3<S32, S32, S32, S32, Mad24<S32, true>>

@@ -133,7 +133,7 @@ double product_flops(const Module::Text& text, const Op& op) {
   if (h != &op_matrix_product) return 0;
   const MatrixProduct& p = text.products[op.aux];
   if (is_whole(p.a.element)) return 0;
-  return 2.0 * p.a.shape.m * p.a.shape.n * p.a.shape.k;
+  return 2.0 * p.multiplications();
 }
 
 void count(Sums& sums, const ProfileSource& s, std::size_t pc, double warps, double threads) {

@@ -112,7 +112,8 @@ bool RegisterLives::read_statement(Lexer& lexer) {
     if (t.is('[') || t.is(']')) in_brackets = t.is('[');
     if (t.is('{') || t.is('}')) in_braces = t.is('{');
     if (t.is(',') && !in_braces) writes = false;
-    if (is_register(t)) name(t.text, start, writes && !in_brackets);
+    // %r1.b2 is a part of %r1, to video instructions.
+    if (is_register(t)) name(t.text.substr(0, t.text.find('.')), start, writes && !in_brackets);
   }
   lexer.next();
   if (opcode.kind != TokenKind::word || is_among(kLeaves, opcode.text)) ++line_;
