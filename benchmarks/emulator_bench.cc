@@ -1,10 +1,12 @@
 // How fast the emulator is: kernels of tests/emulator/ptx on one host thread, in processor time of
 // that thread, so that a busy machine does not matter. Run from the repository's root; with the
-// name of a kernel only that one is run.
+// name of a kernel only that one is run, with that of an instruction set only by it, and with a
+// number that often; the quickest is told.
 #include <ctime>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -69,6 +71,7 @@ void run_twin(const Case& c, std::vector<std::vector<float>>& memory) {
 }
 
 std::string_view only_kernel;
+int repeats = 4;
 
 void run(Device& device, const Case& c) {
   if (!only_kernel.empty() && c.kernel != only_kernel) return;
@@ -98,7 +101,7 @@ void run(Device& device, const Case& c) {
   }
   double best = 1e9;
   Outcome o;
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < repeats; ++i) {
     const double begin = cpu_seconds();
     o = device.launch(launch, buffers, {.threads = 1}, {});
     best = std::min(best, cpu_seconds() - begin);
@@ -158,6 +161,8 @@ void run_all(std::string_view set) {
 
 int main(int argc, char** argv) {
   if (argc > 1) assay::emulator::only_kernel = argv[1];
-  assay::emulator::run_all("avx2");
-  assay::emulator::run_all("portable");
+  if (argc > 3) assay::emulator::repeats = std::max(1, std::atoi(argv[3]));
+  for (const char* const set : {"avx512", "avx2", "portable"}) {
+    if (argc <= 2 || std::string_view(argv[2]) == set) assay::emulator::run_all(set);
+  }
 }

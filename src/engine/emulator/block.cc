@@ -30,7 +30,7 @@ bool Block::prepare() {
     launch_.end(Ending::out_of_memory, "Shared memory exceeds the memory budget", {});
     return false;
   }
-  shared_ = std::make_unique<std::byte[]>(shared + 64);
+  shared_ = std::make_unique<std::byte[]>(shared + kSharedSlack);
   for (std::size_t i = 0; i < warps; ++i) {
     auto w = std::make_unique<Warp>();
     w->index = static_cast<std::uint32_t>(i);

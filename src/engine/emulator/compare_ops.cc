@@ -128,7 +128,7 @@ struct Target {
 
 template <BitsFn Bits>
 Handlers finish(const Target& t) {
-  if (!t.is_set) return both(&setp<Bits>);
+  if (!t.is_set) return chained<&setp<Bits>, &setp<Bits>>();
   return bits_of(t.type) == 16 ? both(&set<Bits, U16>) : both(&set<Bits, U32>);
 }
 

@@ -89,8 +89,8 @@ Handlers select_from_float(Type dst, Round r) {
 
 Handlers select_floats(Type src, Type dst, const ConvertModifiers& m) {
   if (src == Type::f32 && dst == Type::f32 && !m.integral && !m.ftz && !m.relu) {
-    return m.sat ? Handlers{&f32_plain<true, false>, &f32_plain<true, true>}
-                 : Handlers{&f32_plain<false, false>, &f32_plain<false, true>};
+    return m.sat ? chained<&f32_plain<true, false>, &f32_plain<true, true>>()
+                 : chained<&f32_plain<false, false>, &f32_plain<false, true>>();
   }
   // An integral value needs no directed rounding of its representation.
   const Round r = m.integral ? Round::nearest : m.round;

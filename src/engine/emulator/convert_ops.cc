@@ -161,8 +161,8 @@ Handlers select_integer_to_unit(unsigned src_row) {
 Handlers select_integers(const Ends& e, unsigned src, unsigned dst) {
   const bool whole = e.src_bits == 8 * src && e.dst_bits == 8 * dst && !e.saturate;
   if (whole && src == 4 && dst == 8) {
-    return e.src_signed ? Handlers{&widen64<int, S64, false>, &widen64<int, S64, true>}
-                        : Handlers{&widen64<U32, U64, false>, &widen64<U32, U64, true>};
+    return e.src_signed ? chained<&widen64<int, S64, false>, &widen64<int, S64, true>>()
+                        : chained<&widen64<U32, U64, false>, &widen64<U32, U64, true>>();
   }
   const auto to = [&]<class S>(S) -> Handler {
     if (dst == 2) return &integers<S, U16>;
@@ -266,7 +266,7 @@ bool select_convert(Form& form, Selection& s, unsigned dst_row, unsigned src_row
     s.aux = static_cast<std::uint32_t>(m.round);
     const bool fast =
         src == Type::f32 && dst == Type::s32 && m.round == Round::zero && dst_row == 4;
-    s.handlers = fast ? Handlers{&f32_to_s32<false>, &f32_to_s32<true>}
+    s.handlers = fast ? chained<&f32_to_s32<false>, &f32_to_s32<true>>()
                       : select_float_source(src, m.ftz, dst_row);
     return s.handlers.full != nullptr;
   }

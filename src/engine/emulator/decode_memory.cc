@@ -125,6 +125,27 @@ bool FunctionDecoder::memory_operand(const Operand& operand, Space& space, Op& o
   return true;
 }
 
+// A load may follow an earlier one, which then keeps what it finds.
+Handlers FunctionDecoder::load_handlers(MemoryForm form, std::string_view base, Op& op) {
+  if (moves_words(form) && !base.empty()) {
+    const AnchoredLoads::Access load{
+        .base = base, .form = form, .imm = op.imm, .pc = text_.code.size()};
+    if (const auto leader = anchored_loads_.leader_of(load, guard_ == kNowhere)) {
+      form.anchor = AnchorRole::keeps;
+      const Handlers keeping = instruction_set().load(form);
+      Op& first = text_.code[leader->pc];
+      first.full = keeping.full;
+      first.masked = keeping.masked;
+      first.aux = with_anchor(first.aux, form.anchor);
+      first.target = static_cast<std::uint32_t>(leader->anchor);
+      op.target = first.target;
+      form.anchor = AnchorRole::follows;
+      op.aux = with_anchor(op.aux, form.anchor);
+    }
+  }
+  return instruction_set().load(form);
+}
+
 bool FunctionDecoder::decode_load_store(Form& form, bool is_load) {
   Space space = take_space(form);
   MemoryForm memory;
@@ -177,7 +198,8 @@ bool FunctionDecoder::decode_load_store(Form& form, bool is_load) {
     return false;
   }
   op.aux = memory_aux(elements, static_cast<std::uint8_t>(space));
-  const Handlers h = is_load ? instruction_set().load(memory) : instruction_set().store(memory);
+  const Handlers h =
+      is_load ? load_handlers(memory, address.word, op) : instruction_set().store(memory);
   if (h.full == nullptr) return false;
   emit(h, op);
   const bool in_frame =

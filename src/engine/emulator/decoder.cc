@@ -147,6 +147,7 @@ void FunctionDecoder::directive() {
 void FunctionDecoder::declare_registers() {
   Lexer& lexer = reader_.lexer();
   const Reader::Declaration head = reader_.declaration_head();
+  anchored_loads_.forget_all();  // the name may be one of an outer brace
   while (!reader_.failed()) {
     const std::string_view name = reader_.expect_word("a register name");
     if (lexer.take('<')) {
@@ -252,6 +253,7 @@ void FunctionDecoder::labelled(const Token& label) {
     reader_.skip_statement();
     return;
   }
+  anchored_loads_.forget_all();
   const auto pc = static_cast<std::uint32_t>(text_.code.size());
   if (!scopes_.back().labels.try_emplace(label.text, pc).second) {
     reader_.fail_at(label.line, "label '" + std::string(label.text) + "' defined twice");
@@ -274,11 +276,25 @@ void FunctionDecoder::resolve(const Fixup& fixup,
   }
 }
 
+// Of the instruction at hand; no opcode: of one that is not known.
+void FunctionDecoder::note_writes(std::string_view opcode) {
+  if (!writes_first_only(opcode)) {
+    anchored_loads_.forget_all();
+    return;
+  }
+  if (operands_.empty()) return;
+  const Operand& first = operands_.front();
+  if (!first.second.empty()) anchored_loads_.forget(first.second);
+  if (first.kind == Operand::Kind::word) anchored_loads_.forget(first.word);
+  for (const Operand& o : first.items) anchored_loads_.forget(o.word);
+}
+
 // Labels belong to the braces they stand in, and are seen from those inside.
 void FunctionDecoder::close_scope() {
   const Scope closed = std::move(scopes_.back());
   scopes_.pop_back();
   for (const Fixup& f : closed.fixups) resolve(f, closed.labels);
+  if (!closed.symbols.empty()) anchored_loads_.forget_all();
 }
 
 void FunctionDecoder::instruction() {
@@ -287,6 +303,7 @@ void FunctionDecoder::instruction() {
   guard_ = kNowhere;
   if (text_.code.size() - last_checkpoint_ > kCheckpointInterval) {
     emit({&op_checkpoint, &op_checkpoint}, {});
+    anchored_loads_.forget_all();
     last_checkpoint_ = text_.code.size();
   }
   unfit_ = false;
@@ -320,6 +337,7 @@ void FunctionDecoder::instruction() {
   const bool known = well_formed && decode_instruction(form) && !unfit_ && form.exhausted();
   if (reader_.failed()) return;
   release_rows();
+  note_writes(known ? opcode.text : std::string_view{});
   if (!known) {
     text_.code.resize(before);
     text_.sites.resize(before);

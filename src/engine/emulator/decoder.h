@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/emulator/anchored_loads.h"
 #include "engine/emulator/atomic_ops.h"
 #include "engine/emulator/module.h"
 #include "engine/emulator/parser.h"
@@ -101,6 +102,7 @@ class FunctionDecoder {
   void note_register(std::string_view name, const Symbol& symbol);
   void note_last_use(std::string_view name, const Symbol& symbol);
   void release_rows();
+  void note_writes(std::string_view opcode);
   std::uint32_t allocate_words(std::size_t bytes);
   std::uint32_t constant_row(unsigned lane_bytes, std::uint64_t bits, std::int32_t shared = -1);
   // Row of a source or result of type `type`; kNowhere (and unfit_) if the operand is none.
@@ -130,6 +132,7 @@ class FunctionDecoder {
   bool decode_atomic(Form& form, bool returns);
   bool decode_atomic_vector(const AtomicForm& atomic, Space space, unsigned elements, bool returns);
   bool memory_operand(const Operand& operand, Space& space, Op& op, AddressClass& address);
+  Handlers load_handlers(MemoryForm form, std::string_view base, Op& op);
   // --- decode_async.cc ---
   bool decode_async_copy(Form& form);
   bool decode_async_arrive(Form& form);
@@ -199,6 +202,7 @@ class FunctionDecoder {
   RegisterLives lives_;
   std::map<unsigned, std::vector<std::uint32_t>> free_rows_{};    // by bytes of a lane
   std::vector<std::pair<unsigned, std::uint32_t>> dying_rows_{};  // after the instruction at hand
+  AnchoredLoads anchored_loads_{};
   // Frame layout.
   std::uint64_t frame_bytes_ = 0;
   std::uint32_t predicate_block_ = 0;

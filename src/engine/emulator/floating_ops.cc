@@ -148,7 +148,7 @@ Handlers rounded(Round r) {
     case Round::nearest:
       break;
   }
-  return {kFull, kMasked};
+  return chained<kFull, kMasked>();
 }
 
 // Rounding, ftz and sat of one operation of N sources.

@@ -114,12 +114,18 @@ void shape(Warp& w, const Op& op, bool narrow, AccessShape& out) {
 template <class T>
 void count_shared(Warp& w, const Op& op) {
   const std::uint32_t pc = op_pc(w, op);
+  const AnchorRole role = anchor_role(op.aux);
   AccessShape& s = *w.shapes[pc];
-  if (w.active == s.active && is_shape<T>(w, op, s)) {
+  const bool follows = role == AnchorRole::follows && (w.anchored >> op.target & 1U) != 0;
+  const std::uint64_t leader = follows ? w.anchors[op.target].access_shape : 0;
+  const bool as_led = leader != 0 && leader == s.led_by;
+  if (w.active == s.active && (as_led || is_shape<T>(w, op, s))) {
     ++s.hits[(lanes_of<T>(w, op.a)[s.first] + static_cast<T>(op.imm)) % 4];
+    s.led_by = leader;
   } else {
     w.watch->count(w, op);
   }
+  if (role == AnchorRole::keeps) w.anchors[op.target].access_shape = w.shapes[pc]->number;
   w.originals[pc](w, op);
 }
 

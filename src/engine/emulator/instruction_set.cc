@@ -1,4 +1,5 @@
 #include <atomic>
+#include <cstdlib>
 
 #include "engine/emulator/op.h"
 
@@ -27,12 +28,18 @@ bool has_avx2() {
 #endif
 }
 
-const InstructionSet& best() {
+const InstructionSet& choose() {
+  const char* const name = std::getenv("ASSAY_EMULATOR_SET");
+  if (name != nullptr && portable::kInstructionSet.name == name) return portable::kInstructionSet;
 #ifdef ASSAY_EMULATOR_HAS_AVX2
-  static const bool available = has_avx2();
-  if (available) return avx2::kInstructionSet;
+  if (has_avx2()) return avx2::kInstructionSet;
 #endif
   return portable::kInstructionSet;
+}
+
+const InstructionSet& best() {
+  static const InstructionSet& chosen = choose();
+  return chosen;
 }
 
 }  // namespace

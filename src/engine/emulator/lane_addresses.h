@@ -28,6 +28,8 @@ struct AccessShape {
   unsigned first = 0;                                 // the first of them
   std::int64_t lowest = 0;                            // of the deltas
   std::int64_t highest = 0;
+  std::uint64_t number = 0;  // of this shape among all; 0: none yet
+  std::uint64_t led_by = 0;  // that of a load which this one follows (anchor.h), seen together
   // How often it came again, by the first address modulo 4; taken into account later.
   std::array<std::uint64_t, 4> hits{};
 };

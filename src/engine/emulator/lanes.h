@@ -147,17 +147,37 @@ void map3(Warp& w, const Op& op) {
   }
 }
 
+// Runs H and goes on with the next instruction by itself, a jump in place of a return to the loop
+// and a call from it. For H that moves no pc and raises no event; as Op::full only, which nothing
+// but the loop of a whole warp calls. A compiler that makes a call of the jump: op_checkpoint bounds
+// how many there are of them.
+ASSAY_INLINE void go_on(Warp& w, const Op& op) {
+  const Op& next = *(&op + 1);
+  ++w.pc;
+  next.full(w, next);
+}
+template <Handler H>
+[[gnu::flatten]] void and_next(Warp& w, const Op& op) {
+  H(w, op);
+  go_on(w, op);
+}
+
+template <Handler Full, Handler Masked>
+constexpr Handlers chained() {
+  return {&and_next<Full>, Masked};
+}
+
 template <class T, class F>
 constexpr Handlers make1() {
-  return {&map1<T, F, false>, &map1<T, F, true>};
+  return chained<&map1<T, F, false>, &map1<T, F, true>>();
 }
 template <class T, class F>
 constexpr Handlers make2() {
-  return {&map2<T, F, false>, &map2<T, F, true>};
+  return chained<&map2<T, F, false>, &map2<T, F, true>>();
 }
 template <class T, class F>
 constexpr Handlers make3() {
-  return {&map3<T, F, false>, &map3<T, F, true>};
+  return chained<&map3<T, F, false>, &map3<T, F, true>>();
 }
 
 // --- one lane at a time, for what vectors cannot do; F::of(a, b, c, op) -> D ---

@@ -185,7 +185,7 @@ bool select_logic(Form& form, Selection& s) {
 Handlers select_move(unsigned row_bytes) {
   switch (row_bytes) {
     case 0:
-      return both(&predicate_op<PredicateOp::copy>);
+      return chained<&predicate_op<PredicateOp::copy>, &predicate_op<PredicateOp::copy>>();
     case 2:
       return make1<U16, Same>();
     case 4:

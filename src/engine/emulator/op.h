@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "engine/emulator/anchor.h"
 #include "engine/emulator/types.h"
 
 namespace assay::emulator {
@@ -89,7 +90,15 @@ struct MemoryForm {
   AddressClass address = AddressClass::table;
   bool synchronising = false;  // volatile, relaxed, acquire, release …
   unsigned elements = 1;
+  AnchorRole anchor = AnchorRole::none;  // of a load; which of the warp's: Op::target
 };
+
+// One that goes by whole words, eight lanes at a time, where the instruction set can.
+[[nodiscard]] constexpr bool moves_words(const MemoryForm& f) {
+  return bytes_of(f.type) == 4 && f.row_bytes == 4 && !f.synchronising &&
+         (f.address == AddressClass::table || f.address == AddressClass::shared32 ||
+          f.address == AddressClass::shared64);
+}
 
 // Op::aux of a load or store.
 [[nodiscard]] constexpr std::uint32_t memory_aux(unsigned elements, std::uint8_t space) {
@@ -98,6 +107,12 @@ struct MemoryForm {
 [[nodiscard]] constexpr unsigned memory_elements(std::uint32_t aux) { return aux & 0xFF; }
 [[nodiscard]] constexpr std::uint8_t memory_space(std::uint32_t aux) {
   return static_cast<std::uint8_t>(aux >> 8 & 0xFF);
+}
+[[nodiscard]] constexpr std::uint32_t with_anchor(std::uint32_t aux, AnchorRole role) {
+  return (aux & 0xFFFF) | static_cast<std::uint32_t>(role) << 16;
+}
+[[nodiscard]] constexpr AnchorRole anchor_role(std::uint32_t aux) {
+  return static_cast<AnchorRole>(aux >> 16 & 0xFF);
 }
 
 // The handlers compiled for one instruction set.
@@ -116,7 +131,8 @@ struct InstructionSet {
   const struct InspectionSet* inspection = nullptr;
 };
 
-// The best one this processor has, unless another was asked for.
+// The best one this processor has, or the one that ASSAY_EMULATOR_SET names ("portable"), unless
+// another was asked for.
 [[nodiscard]] const InstructionSet& instruction_set();
 // For tests and benchmarks: modules parsed from now on use the set of this name ("portable",
 // "avx2"), or with an empty name the best one. False: this processor has no such set.

@@ -174,10 +174,10 @@ bool mul(Form& form, Selection& s) {
       s.handlers = both(&each2<S32, S16, S16, MulWide<S16>>);
       break;
     case Type::u32:
-      s.handlers = {&mul_wide32<U32, false>, &mul_wide32<U32, true>};
+      s.handlers = chained<&mul_wide32<U32, false>, &mul_wide32<U32, true>>();
       break;
     case Type::s32:
-      s.handlers = {&mul_wide32<S32, false>, &mul_wide32<S32, true>};
+      s.handlers = chained<&mul_wide32<S32, false>, &mul_wide32<S32, true>>();
       break;
     default:
       return false;

@@ -15,6 +15,12 @@ constexpr std::array<std::string_view, 52> kWritesFirst{
     "subc", "tanh",  "mul24", "xor",  "fns",  "bmsk", "mad24", "szext",
 };
 
+// Others that write no more than it.
+constexpr std::array<std::string_view, 16> kWritesAtMostFirst{
+    "atom", "bra",      "copysign", "elect", "fence", "ldmatrix", "match", "membar",
+    "mma",  "prefetch", "red",      "redux", "set",   "setp",     "shfl",  "st",
+};
+
 constexpr std::array<std::string_view, 7> kLeaves{"bra", "brx",  "call", "exit",
                                                   "ret", "trap", "brkpt"};
 
@@ -28,6 +34,10 @@ bool is_among(const std::array<std::string_view, N>& names, std::string_view opc
 bool is_register(const Token& t) { return t.kind == TokenKind::word && t.text.front() == '%'; }
 
 }  // namespace
+
+bool writes_first_only(std::string_view opcode) {
+  return is_among(kWritesFirst, opcode) || is_among(kWritesAtMostFirst, opcode);
+}
 
 RegisterLives::RegisterLives(std::string_view text, std::size_t body_offset) {
   Lexer lexer(text, body_offset);

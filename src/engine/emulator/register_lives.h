@@ -14,6 +14,10 @@
 
 namespace assay::emulator {
 
+// Writes no register but those of its first operand, if any, and the next instruction follows at
+// once. Of opcodes that are not known: no.
+[[nodiscard]] bool writes_first_only(std::string_view opcode);
+
 class RegisterLives {
  public:
   // `body_offset`: of the opening brace. Text that is not understood leaves every register to

@@ -74,19 +74,19 @@ bool shift(Form& form, Selection& s) {
       return true;
     case 32:
       s.handlers =
-          left ? Handlers{&shift32<U32, Shift::left, false>, &shift32<U32, Shift::left, true>}
-          : arithmetic
-              ? Handlers{&shift32<S32, Shift::arithmetic, false>,
-                         &shift32<S32, Shift::arithmetic, true>}
-              : Handlers{&shift32<U32, Shift::logical, false>, &shift32<U32, Shift::logical, true>};
+          left ? chained<&shift32<U32, Shift::left, false>, &shift32<U32, Shift::left, true>>()
+          : arithmetic ? chained<&shift32<S32, Shift::arithmetic, false>,
+                                 &shift32<S32, Shift::arithmetic, true>>()
+                       : chained<&shift32<U32, Shift::logical, false>,
+                                 &shift32<U32, Shift::logical, true>>();
       return true;
     case 64:
       s.handlers =
-          left ? Handlers{&shift64<U64, Shift::left, false>, &shift64<U64, Shift::left, true>}
-          : arithmetic
-              ? Handlers{&shift64<S64, Shift::arithmetic, false>,
-                         &shift64<S64, Shift::arithmetic, true>}
-              : Handlers{&shift64<U64, Shift::logical, false>, &shift64<U64, Shift::logical, true>};
+          left ? chained<&shift64<U64, Shift::left, false>, &shift64<U64, Shift::left, true>>()
+          : arithmetic ? chained<&shift64<S64, Shift::arithmetic, false>,
+                                 &shift64<S64, Shift::arithmetic, true>>()
+                       : chained<&shift64<U64, Shift::logical, false>,
+                                 &shift64<U64, Shift::logical, true>>();
       return true;
     default:
       return false;

@@ -144,6 +144,8 @@ Traffic::Shape& Traffic::shape_of(Warp& w, const Op& op, const WatchedSite& site
   Shape& s = shapes.kept[shapes.recent];
   take_hits(site, s.of);
   set_.shape(w, op, narrow, s.of);
+  s.of.number = ++shapes_taken_;
+  s.of.led_by = 0;
   if (&shapes != &unkept_) recent_[site.pc] = &s.of;
   for (SectorList& list : s.sectors) list.count = 0;
   return s;

@@ -82,6 +82,7 @@ struct Traffic {
   const InspectionSet& set_;
   std::vector<std::unique_ptr<Shapes>> shapes_{};  // by pc
   std::size_t shapes_made_ = 0;
+  std::uint64_t shapes_taken_ = 0;
   AccessShape none_{};
   std::vector<AccessShape*> recent_;  // by pc
   Shapes unkept_{};                   // for instructions beyond those whose shapes are kept

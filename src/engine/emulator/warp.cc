@@ -164,6 +164,7 @@ void run_warp(Warp& w) {
   for (;;) {
     if (w.active == 0 && !select_group(w)) return;
     w.event = Event::none;
+    w.anchored = 0;
     if (w.active == w.live) {
       w.turns = 0;
       run_converged(w);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/emulator/anchor.h"
 #include "engine/emulator/emulator.h"
 #include "engine/emulator/memory.h"
 #include "engine/emulator/module.h"
@@ -102,6 +103,8 @@ struct Warp {
   std::byte* local = nullptr;              // lane after lane
   std::uint64_t local_bytes = 0;           // per lane, addressable now
   std::array<std::uint16_t, 256> hints{};  // object last seen by an instruction, by pc
+  std::uint32_t anchored = 0;              // anchors that hold, a bit each
+  std::array<Anchor, kAnchors> anchors{};
 
   std::array<Group, 32> groups{};  // those that do not run now
   unsigned group_count = 0;

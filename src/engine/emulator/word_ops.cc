@@ -2,121 +2,10 @@
 // make one straight line of addresses, but eight neighbours nearly always do, or all read the same
 // word. Whatever is unusual (lanes off, an access that is not inside one object, not aligned) is
 // left, untouched, to the general handlers.
-#include "engine/emulator/lanes.h"
+#include "engine/emulator/word_places.h"
 
 namespace assay::emulator::ASSAY_EMULATOR_ISA {
 namespace {
-
-using U64 = unsigned long long;
-using S64 = long long;
-using U32 = unsigned int;
-
-constexpr int kGroups = 4;  // of eight lanes
-
-// Where the lanes' accesses begin, from one host address on. Proven to be inside.
-struct Offsets {
-  Chunk<U32> group[kGroups];
-  std::byte* base = nullptr;
-};
-
-template <class T>
-ASSAY_INLINE bool is_zero(Chunk<T> v) {
-#ifdef __AVX2__
-  const __m256i x = reinterpret_cast<__m256i>(v);
-  return _mm256_testz_si256(x, x) != 0;
-#else
-  const Chunk<U64> x = reinterpret_cast<Chunk<U64>>(v);
-  return (x[0] | x[1] | x[2] | x[3]) == 0;
-#endif
-}
-
-ASSAY_INLINE bool shared_offsets(Warp& w, const Op& op, unsigned bytes, Offsets& out) {
-  if (w.shared_bytes < bytes) return false;
-  const Chunk<U32>* const row = chunks<U32>(w, op.a);
-  const Chunk<U32> imm = splat<U32>(static_cast<U32>(op.imm));
-  const Chunk<U32> last = splat<U32>(static_cast<U32>(w.shared_bytes - bytes));
-  const Chunk<U32> below = splat<U32>(bytes - 1);
-  Chunk<U32> bad{};
-#pragma GCC unroll 4
-  for (int q = 0; q < kGroups; ++q) {
-    const Chunk<U32> a = row[q] + imm;
-    bad |= reinterpret_cast<Chunk<U32>>(a > last) | (a & below);
-    out.group[q] = a;
-  }
-  out.base = w.shared;
-  return is_zero<U32>(bad);
-}
-
-// Two vectors of 64-bit offsets, all below 2^32, as one of 32-bit offsets.
-ASSAY_INLINE Chunk<U32> narrowed(Chunk<U64> low, Chunk<U64> high) {
-  const auto a = reinterpret_cast<Chunk<U32>>(low);
-  const auto b = reinterpret_cast<Chunk<U32>>(high);
-  return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
-}
-
-// Memory that lies at [begin, begin + size) on the device.
-struct Extent {
-  std::byte* host = nullptr;
-  U64 begin = 0;
-  U64 size = 0;
-};
-
-ASSAY_INLINE bool wide_offsets(Warp& w, const Op& op, unsigned bytes, const Extent& extent,
-                               Offsets& out) {
-  if (extent.size < bytes || extent.size > 0x7FFF'FFFFU) return false;
-  const Chunk<U64>* const row = chunks<U64>(w, op.a);
-  const Chunk<U64> shift = splat<U64>(static_cast<U64>(op.imm) - extent.begin);
-  const Chunk<U64> last = splat<U64>(extent.size - bytes);
-  Chunk<U64> outside{};  // the sign bit of a lane: before the first or after the last place
-  Chunk<U64> low_bits{};
-#pragma GCC unroll 4
-  for (int q = 0; q < kGroups; ++q) {
-    const Chunk<U64> a = row[2 * q] + shift;
-    const Chunk<U64> b = row[2 * q + 1] + shift;
-    outside |= a | (last - a) | b | (last - b);
-    low_bits |= a | b;
-    out.group[q] = narrowed(a, b);
-  }
-  // Memory may begin anywhere: what must be aligned is the address.
-  if ((extent.begin & (bytes - 1)) != 0) return false;
-  out.base = extent.host;
-  return is_zero<U64>((outside >> 63) | (low_bits & splat<U64>(bytes - 1)));
-}
-
-// Shared memory by 64-bit registers: offsets that fit 32 bits are told by their upper halves, and
-// the rest is done on the lower ones. What the instruction adds goes into the base.
-ASSAY_INLINE bool shared_wide_offsets(Warp& w, const Op& op, unsigned bytes, Offsets& out) {
-  const auto imm = static_cast<U64>(op.imm);
-  if (w.shared_bytes < bytes || imm > w.shared_bytes - bytes) return false;
-  const Chunk<U64>* const row = chunks<U64>(w, op.a);
-  const Chunk<U32> last = splat<U32>(static_cast<U32>(w.shared_bytes - bytes - imm));
-  Chunk<U64> seen{};
-  Chunk<U32> bad{};
-#pragma GCC unroll 4
-  for (int q = 0; q < kGroups; ++q) {
-    seen |= row[2 * q] | row[2 * q + 1];
-    out.group[q] = narrowed(row[2 * q], row[2 * q + 1]);
-    bad |= reinterpret_cast<Chunk<U32>>(out.group[q] > last);
-  }
-  out.base = w.shared + imm;
-  const Chunk<U64> misplaced = (seen >> 32) | ((seen | splat<U64>(imm)) & splat<U64>(bytes - 1));
-  return is_zero<U64>(misplaced | reinterpret_cast<Chunk<U64>>(bad));
-}
-
-ASSAY_INLINE bool table_offsets(Warp& w, const Op& op, unsigned bytes, bool write, Offsets& out) {
-  if (w.object_count == 0) return false;
-  const Object* const o = w.objects + w.hints[op_pc(w, op) & 255U];
-  if (write && !o->writable) return false;
-  return wide_offsets(w, op, bytes, {o->host, o->begin, o->end - o->begin}, out);
-}
-
-template <AddressClass Class>
-ASSAY_INLINE bool find_offsets(Warp& w, const Op& op, unsigned bytes, bool write, Offsets& out) {
-  if (w.active != kAllLanes) return false;
-  if constexpr (Class == AddressClass::table) return table_offsets(w, op, bytes, write, out);
-  if constexpr (Class == AddressClass::shared64) return shared_wide_offsets(w, op, bytes, out);
-  return shared_offsets(w, op, bytes, out);
-}
 
 ASSAY_INLINE std::uint32_t data_row(const Op& op, unsigned element) {
   return element == 0 ? op.d : element == 1 ? op.b : element == 2 ? op.c : op.e;
@@ -172,54 +61,176 @@ ASSAY_INLINE bool is_spaced(Chunk<U32> offsets, U32 step) {
   return is_zero<U32>(offsets ^ (kRamp * step + offsets[0]));
 }
 
-// An earlier eight of the warp that reads the same words: the rows of a tile's columns do.
-ASSAY_INLINE int same_eight(const Offsets& at, int q) {
-  if (q >= 2 && is_zero<U32>(at.group[q] ^ at.group[q - 2])) return q - 2;
-  return -1;
+// Eight words 16 bytes apart, as the columns of tiles of four are, out of the 128 bytes they lie
+// in.
+ASSAY_INLINE Chunk<U32> column(const std::byte* p) {
+#ifdef __AVX2__
+  const auto line = [&](int i) { return unaligned<__m256>(p + 32 * i); };
+  const __m256 low = _mm256_unpacklo_ps(line(0), line(1));
+  const __m256 high = _mm256_unpacklo_ps(line(2), line(3));
+  const __m256 evens_and_odds = _mm256_shuffle_ps(low, high, 0x44);
+  return reinterpret_cast<Chunk<U32>>(
+      _mm256_permutevar8x32_ps(evens_and_odds, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
+#else
+  return spaced(p, 16);
+#endif
 }
 
-// N: words of one lane.
-template <AddressClass Class, int N>
-void load_words(Warp& w, const Op& op) {
-  Offsets at;
-  if (!find_offsets<Class>(w, op, 4 * N, false, at)) {
-    general_load_words(w, op, Class);
-    return;
-  }
-#pragma GCC unroll 4
-  for (int q = 0; q < kGroups; ++q) {
-    const Chunk<U32> offsets = at.group[q];
-    if (is_uniform<N>(offsets)) {
-      for (unsigned j = 0; j < N; ++j) {
-        chunks<U32>(w, data_row(op, j))[q] = splat<U32>(*word_at(at.base, offsets[0] + 4 * j));
-      }
-    } else if (N == 1 && is_line<N>(offsets)) {
-      chunks<U32>(w, op.d)[q] = unaligned<Chunk<U32>>(at.base + offsets[0]);
-    } else if (const int p = same_eight(at, q); p >= 0) {
-      for (unsigned j = 0; j < N; ++j) {
-        Chunk<U32>* const d = chunks<U32>(w, data_row(op, j));
-        d[q] = d[p];
-      }
-    } else if (const U32 step = offsets[1] - offsets[0]; is_spaced(offsets, step)) {
-      for (unsigned j = 0; j < N; ++j) {
-        chunks<U32>(w, data_row(op, j))[q] =
-            spaced(at.base + offsets[0] + 4 * j, static_cast<int>(step));
-      }
-    } else {
-      for (unsigned j = 0; j < N; ++j) {
-        chunks<U32>(w, data_row(op, j))[q] = gather(at.base, offsets + 4 * j);
-      }
+// What eight lanes load, N words each, from offsets that lie as `S` says.
+template <EightShape S, int N>
+ASSAY_INLINE void load_eight(Warp& w, const Op& op, int q, const std::byte* base,
+                             const Word* offset) {
+  for (unsigned j = 0; j < N; ++j) {
+    Chunk<U32>* const d = chunks<U32>(w, data_row(op, j));
+    const std::byte* const p = base + 4 * j;
+    if constexpr (S == EightShape::point) d[q] = splat<U32>(*word_at(p, offset[0]));
+    if constexpr (S == EightShape::line) d[q] = unaligned<Chunk<U32>>(p + offset[0]);
+    if constexpr (S == EightShape::repeated) d[q] = d[q - 2];
+    if constexpr (S == EightShape::column) d[q] = column(p + offset[0]);
+    if constexpr (S == EightShape::spaced) {
+      d[q] = spaced(p + offset[0], static_cast<int>(offset[1] - offset[0]));
+    }
+    if constexpr (S == EightShape::scattered) {
+      d[q] = gather(p, unaligned<Chunk<U32>>(reinterpret_cast<const std::byte*>(offset)));
     }
   }
 }
 
+template <int N>
+ASSAY_INLINE void load_shape(Warp& w, const Op& op, EightShape shape, int q, const std::byte* base,
+                             const Word* offset) {
+  switch (shape) {
+    case EightShape::point:
+      return load_eight<EightShape::point, N>(w, op, q, base, offset);
+    case EightShape::line:
+      return load_eight<EightShape::line, N>(w, op, q, base, offset);
+    case EightShape::repeated:
+      return load_eight<EightShape::repeated, N>(w, op, q, base, offset);
+    case EightShape::column:
+      return load_eight<EightShape::column, N>(w, op, q, base, offset);
+    case EightShape::spaced:
+      return load_eight<EightShape::spaced, N>(w, op, q, base, offset);
+    case EightShape::scattered:
+      return load_eight<EightShape::scattered, N>(w, op, q, base, offset);
+  }
+}
+
+template <AddressClass Class, int N>
+ASSAY_INLINE EightShape shape_of(const Offsets& at, int q) {
+  const Chunk<U32> offsets = at.group[q];
+  if (is_uniform<N>(offsets)) return EightShape::point;
+  if (N == 1 && is_line<N>(offsets)) return EightShape::line;
+  // The rows of a tile's columns.
+  if (q >= 2 && is_zero<U32>(offsets ^ at.group[q - 2])) return EightShape::repeated;
+  const U32 step = offsets[1] - offsets[0];
+  if (!is_spaced(offsets, step)) return EightShape::scattered;
+  // Read together with their neighbours: in memory that other blocks write to, not for free.
+  constexpr bool kIsShared = Class != AddressClass::table;
+  return kIsShared && step == 16 ? EightShape::column : EightShape::spaced;
+}
+
+constexpr U32 four_times(EightShape s) { return static_cast<U32>(s) * 0x01010101U; }
+constexpr U32 twice(EightShape a, EightShape b) {
+  return static_cast<U32>(a) * 0x0101U + static_cast<U32>(b) * 0x01010000U;
+}
+
+ASSAY_INLINE U32 least(Chunk<U32> v) {
+  U32 r = v[0];
+  for (int k = 1; k < 8; ++k) r = v[k] < r ? v[k] : r;
+  return r;
+}
+ASSAY_INLINE U32 greatest(Chunk<U32> v) {
+  U32 r = v[0];
+  for (int k = 1; k < 8; ++k) r = v[k] > r ? v[k] : r;
+  return r;
+}
+
+ASSAY_INLINE void keep(Warp& w, const Op& op, const Offsets& at, U32 shapes) {
+  Anchor& a = w.anchors[op.target];
+  Chunk<U32> low = at.group[0];
+  Chunk<U32> high = at.group[0];
+#pragma GCC unroll 4
+  for (int q = 0; q < kGroups; ++q) {
+    const Chunk<U32> v = at.group[q];
+    reinterpret_cast<Chunk<U32>*>(&a.offset)[q] = v;
+    low = v < low ? v : low;
+    high = v > high ? v : high;
+  }
+  a.base = at.base;
+  a.imm = op.imm;
+  a.last = at.last;
+  a.lowest = least(low);
+  a.highest = greatest(high);
+  a.shapes = shapes;
+  w.anchored |= 1U << op.target;
+}
+
+// False: nothing was kept, or this load is not inside what was.
+template <int N>
+ASSAY_INLINE bool load_by_anchor(Warp& w, const Op& op) {
+  const Anchor& a = w.anchors[op.target];
+  const S64 shift = op.imm - a.imm;
+  if ((w.anchored >> op.target & 1U) == 0 || w.active != kAllLanes) return false;
+  if (a.lowest + static_cast<U64>(shift) > a.last) return false;
+  if (a.highest + static_cast<U64>(shift) > a.last) return false;
+  const std::byte* const base = a.base + shift;
+  const auto* const offset = reinterpret_cast<const Word*>(&a.offset);
+  const U32 shapes = a.shapes;
+  if (shapes == four_times(EightShape::point)) {
+#pragma GCC unroll 4
+    for (int q = 0; q < kGroups; ++q) {
+      load_eight<EightShape::point, N>(w, op, q, base, offset + 8 * q);
+    }
+  } else if (N == 1 && shapes == four_times(EightShape::line)) {
+#pragma GCC unroll 4
+    for (int q = 0; q < kGroups; ++q) {
+      load_eight<EightShape::line, N>(w, op, q, base, offset + 8 * q);
+    }
+  } else if (N == 1 && shapes == twice(EightShape::column, EightShape::repeated)) {
+    Chunk<U32>* const d = chunks<U32>(w, op.d);
+    d[0] = d[2] = column(base + offset[0]);
+    d[1] = d[3] = column(base + offset[8]);
+  } else {
+    for (int q = 0; q < kGroups; ++q) {
+      load_shape<N>(w, op, static_cast<EightShape>(shapes >> 8 * q & 0xFF), q, base,
+                    offset + 8 * q);
+    }
+  }
+  return true;
+}
+
+// N: words of one lane. False: it was left to the general handler, which may have raised an event.
+template <AddressClass Class, int N, bool Keeps>
+[[gnu::noinline]] bool load_words(Warp& w, const Op& op) {
+  if constexpr (Keeps) w.anchored &= ~(1U << op.target);
+  Offsets at;
+  if (!find_offsets<Class>(w, op, 4 * N, false, at)) {
+    general_load_words(w, op, Class);
+    return false;
+  }
+  U32 shapes = 0;
+#pragma GCC unroll 4
+  for (int q = 0; q < kGroups; ++q) {
+    const EightShape s = shape_of<Class, N>(at, q);
+    shapes |= static_cast<U32>(s) << 8 * q;
+    load_shape<N>(w, op, s, q, at.base, reinterpret_cast<const Word*>(at.group + q));
+  }
+  if constexpr (Keeps) keep(w, op, at, shapes);
+  return true;
+}
+
+template <AddressClass Class, int N>
+ASSAY_INLINE bool follow_words(Warp& w, const Op& op) {
+  return load_by_anchor<N>(w, op) || load_words<Class, N, false>(w, op);
+}
+
 // Lanes in order: of several that write one place the last wins.
 template <AddressClass Class, int N>
-void store_words(Warp& w, const Op& op) {
+[[gnu::noinline]] bool store_words(Warp& w, const Op& op) {
   Offsets at;
   if (!find_offsets<Class>(w, op, 4 * N, true, at)) {
     general_store_words(w, op, Class);
-    return;
+    return false;
   }
 #pragma GCC unroll 4
   for (int q = 0; q < kGroups; ++q) {
@@ -233,17 +244,46 @@ void store_words(Warp& w, const Op& op) {
       for (int k = 0; k < 8; ++k) *word_at(at.base, offsets[k] + 4 * j) = s[k];
     }
   }
+  return true;
+}
+
+using Access = bool (*)(Warp&, const Op&);
+
+template <Access A>
+void alone(Warp& w, const Op& op) {
+  A(w, op);
+}
+template <Access A>
+void and_next(Warp& w, const Op& op) {
+  if (A(w, op)) go_on(w, op);
+}
+template <Access A>
+constexpr Handlers handlers() {
+  return {&and_next<A>, &alone<A>};
+}
+
+template <AddressClass Class, int N>
+Handlers pick_role(AnchorRole role) {
+  switch (role) {
+    case AnchorRole::none:
+      return handlers<&load_words<Class, N, false>>();
+    case AnchorRole::keeps:
+      return handlers<&load_words<Class, N, true>>();
+    case AnchorRole::follows:
+      return handlers<&follow_words<Class, N>>();
+  }
+  return {};
 }
 
 template <AddressClass Class>
-Handlers pick(unsigned elements, bool is_load) {
-  switch (elements) {
+Handlers pick(const MemoryForm& f, bool is_load) {
+  switch (f.elements) {
     case 1:
-      return both(is_load ? &load_words<Class, 1> : &store_words<Class, 1>);
+      return is_load ? pick_role<Class, 1>(f.anchor) : handlers<&store_words<Class, 1>>();
     case 2:
-      return both(is_load ? &load_words<Class, 2> : &store_words<Class, 2>);
+      return is_load ? pick_role<Class, 2>(f.anchor) : handlers<&store_words<Class, 2>>();
     case 4:
-      return both(is_load ? &load_words<Class, 4> : &store_words<Class, 4>);
+      return is_load ? pick_role<Class, 4>(f.anchor) : handlers<&store_words<Class, 4>>();
     default:
       return {};
   }
@@ -256,17 +296,10 @@ Handlers select_words(const MemoryForm& f, bool is_load) {
   // Without vectors of eight words this is no gain.
   if (f.elements != 0) return {};
 #endif
-  const bool words = bytes_of(f.type) == 4 && f.row_bytes == 4 && !f.synchronising;
-  if (words && f.address == AddressClass::table) {
-    return pick<AddressClass::table>(f.elements, is_load);
-  }
-  if (words && f.address == AddressClass::shared64) {
-    return pick<AddressClass::shared64>(f.elements, is_load);
-  }
-  if (words && f.address == AddressClass::shared32) {
-    return pick<AddressClass::shared32>(f.elements, is_load);
-  }
-  return {};
+  if (!moves_words(f)) return {};
+  if (f.address == AddressClass::table) return pick<AddressClass::table>(f, is_load);
+  if (f.address == AddressClass::shared64) return pick<AddressClass::shared64>(f, is_load);
+  return pick<AddressClass::shared32>(f, is_load);
 }
 
 }  // namespace assay::emulator::ASSAY_EMULATOR_ISA
