@@ -5,8 +5,8 @@
 //   "x-brief": true     at the root: bounds, patterns and `additionalProperties: false` are not
 //                       shown, nor what says that a member may also be null
 //
-// Never shown are marks of our own, and definitions that nothing shown refers to. Several types stand
-// as branches of one each. Pure; any thread.
+// Never shown are marks of our own, and definitions that nothing shown refers to. Several types
+// stand as branches of one each. Pure; any thread.
 #pragma once
 
 #include "mcp/json.h"
