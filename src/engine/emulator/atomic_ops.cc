@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <mutex>
 
 #include "engine/emulator/block.h"
 #include "engine/emulator/half_atomics.h"
@@ -250,8 +251,42 @@ Chosen order_handler(Type t) {
   }
 }
 
+// 128 bits, of registers that are two rows each. No instruction of every processor does it at once.
+struct Wide {
+  U64 low = 0;
+  U64 high = 0;
+  friend bool operator==(const Wide&, const Wide&) = default;
+};
+Wide wide_of(Warp& w, std::uint32_t offset, unsigned lane) {
+  return {row<U64>(w, offset)[lane], row<U64>(w, offset)[32 + lane]};
+}
+template <bool Compares>
+void wide_exchange(Warp& w, const Op& op) {
+  static std::mutex one_at_a_time;  // over all blocks that run now
+  w.turns += 64;
+  w.slice -= 32;
+  for (U32 m = w.active; m != 0; m &= m - 1) {
+    const auto k = static_cast<unsigned>(__builtin_ctz(m));
+    std::byte* const p = locate(w, op, k, sizeof(Wide));
+    if (p == nullptr) return;
+    const Wide wanted = wide_of(w, Compares ? op.c : op.b, k);
+    const Wide expected = Compares ? wide_of(w, op.b, k) : Wide{};
+    Wide old;
+    {
+      const std::lock_guard lock(one_at_a_time);
+      std::memcpy(&old, p, sizeof old);
+      if (!Compares || old == expected) std::memcpy(p, &wanted, sizeof wanted);
+    }
+    if (op.d == kNowhere) continue;
+    row<U64>(w, op.d)[k] = old.low;
+    row<U64>(w, op.d)[32 + k] = old.high;
+  }
+}
+
 Handler cas_handler(Type t) {
   switch (bits_of(t)) {
+    case 128:
+      return &wide_exchange<true>;
     case 16:
       return &atomic<U16, Cas, true>;
     case 32:
@@ -272,8 +307,9 @@ bool select_atomic(Form& form, AtomicForm& out) {
   for (const std::string_view o : kOperations) {
     if (operation.empty() && form.take(o)) operation = o;
   }
-  const bool is_half = form.take("noftz");
+  form.take("noftz");
   const Type t = form.take_type();
+  const bool is_half = t == Type::f16 || t == Type::bf16 || t == Type::f16x2 || t == Type::bf16x2;
   out.type = t;
   Chosen chosen;
   if (is_half && operation == "min") chosen = half_order_handler<false>(t);
@@ -285,6 +321,7 @@ bool select_atomic(Form& form, AtomicForm& out) {
   if (operation == "or" && is_bits(t)) chosen = on_width<Or>(t);
   if (operation == "xor" && is_bits(t)) chosen = on_width<Xor>(t);
   if (operation == "exch" && is_bits(t)) chosen = on_width<Exch>(t);
+  if (operation == "exch" && t == Type::b128) chosen.handler = &wide_exchange<false>;
   if (operation == "inc" && t == Type::u32) chosen = of<U32, Inc>();
   if (operation == "dec" && t == Type::u32) chosen = of<U32, Dec>();
   out.handler = chosen.handler;

@@ -117,6 +117,7 @@ bool FunctionDecoder::decode_lop3_predicate(Form& form) {
 bool FunctionDecoder::decode_move(Form& form) {
   const Type type = form.take_type();
   if (type == Type::none || operands_.size() != 2) return false;
+  if (type == Type::b128) return decode_wide_move();
   const bool packs =
       operands_[0].kind == Operand::Kind::list || operands_[1].kind == Operand::Kind::list;
   if (packs) return decode_pack(type);
@@ -125,7 +126,6 @@ bool FunctionDecoder::decode_move(Form& form) {
     emit(instruction_set().move(0), op);
     return true;
   }
-  if (type == Type::b128) return false;
   Op op{.d = result_at(0, type), .a = source_at(1, type)};
   emit(instruction_set().move(register_bytes(type)), op);
   if (bytes_of(type) >= 4 && !is_float(type)) {
@@ -135,6 +135,29 @@ bool FunctionDecoder::decode_move(Form& form) {
            .row_bytes = static_cast<std::uint8_t>(register_bytes(type)),
            .step = IndexStep::copy,
            .constants = static_cast<std::uint8_t>(is_constant ? 1 : 0)});
+  }
+  return true;
+}
+
+// A register of 128 bits is two rows of 64, the lower half of all lanes first.
+Operand FunctionDecoder::halves(const Operand& wide) {
+  if (wide.kind == Operand::Kind::list) return wide;
+  Operand both{.kind = Operand::Kind::list};
+  for (const unsigned half : {1U, 2U}) {
+    both.items.push_back(wide);
+    both.items.back().half = half;
+  }
+  return both;
+}
+
+// mov.b128 of a register or of a pair of 64 bits, to either.
+bool FunctionDecoder::decode_wide_move() {
+  const Operand to = halves(operands_[0]);
+  const Operand from = halves(operands_[1]);
+  if (to.items.size() != 2 || from.items.size() != 2) return false;
+  for (std::size_t i = 0; i < 2; ++i) {
+    emit(instruction_set().move(8),
+         {.d = result(to.items[i], Type::b64), .a = source(from.items[i], Type::b64)});
   }
   return true;
 }

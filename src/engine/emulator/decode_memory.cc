@@ -153,9 +153,15 @@ bool FunctionDecoder::decode_load_store(Form& form, bool is_load) {
   memory.synchronising = take_ordering(form);
   take_cache_hints(form);
   form.take("unified");
-  const unsigned elements = form.take("v2") ? 2 : form.take("v4") ? 4 : 1;
-  memory.elements = elements;
+  unsigned elements = form.take("v2") ? 2 : form.take("v4") ? 4 : 1;
   memory.type = form.take_type();
+  if (memory.type == Type::b128 && elements == 1 && operands_.size() > 1) {
+    memory.type = Type::b64;  // two of them
+    elements = 2;
+    Operand& wide = operands_[is_load ? 0 : 1];
+    wide = halves(wide);
+  }
+  memory.elements = elements;
   if (memory.type == Type::none || memory.type == Type::pred || bits_of(memory.type) > 64) {
     return false;
   }

@@ -29,6 +29,7 @@ struct Operand {
   std::string_view second{};     // q of p|q
   bool negated = false;          // !p
   bool minus = false;            // -a, which few instructions take
+  unsigned half = 0;             // of a register of 128 bits: 1 the lower, 2 the upper one
   Constant constant{};           // of a memory operand: the offset
   std::vector<Operand> items{};  // {a, b} or (a, b)
 };
@@ -123,6 +124,8 @@ class FunctionDecoder {
   bool decode_lop3_predicate(Form& form);
   bool decode_move(Form& form);
   bool decode_pack(Type type);
+  bool decode_wide_move();
+  Operand halves(const Operand& wide);
   bool decode_convert(Form& form);
   bool decode_compare(Form& form);
   bool decode_address(Form& form);  // cvta

@@ -353,8 +353,13 @@ std::uint32_t FunctionDecoder::symbol_address(std::string_view name, std::int64_
 
 std::optional<FunctionDecoder::Symbol> FunctionDecoder::register_of(const Operand& operand) {
   if (operand.kind != Operand::Kind::word) return std::nullopt;
-  const auto s = find_symbol(operand.word);
+  auto s = find_symbol(operand.word);
   if (!s || s->kind != SymbolKind::reg) return std::nullopt;
+  if (operand.half != 0) {
+    if (s->type != Type::b128) return std::nullopt;
+    s->type = Type::b64;
+    s->offset += (operand.half - 1) * 32 * register_bytes(Type::b64);
+  }
   return s;
 }
 
