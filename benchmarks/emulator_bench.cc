@@ -1,7 +1,7 @@
 // How fast the emulator is: kernels of tests/emulator/ptx on one host thread, in processor time of
 // that thread, so that a busy machine does not matter. Run from the repository's root; with the
-// name of a kernel only that one is run, with that of an instruction set only by it, and with a
-// number that often; the quickest is told.
+// name of a kernel (or "sgemm + counters") only that one is run, with that of an instruction set
+// only by it, and with a number that often; the quickest is told.
 #include <ctime>
 
 #include <algorithm>
@@ -52,7 +52,8 @@ struct Case {
   std::vector<std::uint32_t> scalars{};
   std::size_t shared_bytes = 0;
   Inspection inspection{};
-  bool is_part = false;  // of a whole that the host's own code would do
+  std::vector<float> factors{};  // parameters before the buffers
+  bool is_part = false;          // of a whole that the host's own code would do
 };
 
 // The same work by the host's own code, on the same memory.
@@ -74,7 +75,6 @@ std::string_view only_kernel;
 int repeats = 4;
 
 void run(Device& device, const Case& c) {
-  if (!only_kernel.empty() && c.kernel != only_kernel) return;
   std::vector<std::vector<float>> memory;
   std::vector<Buffer> buffers;
   Launch launch{.kernel = c.kernel, .grid = c.grid, .block = c.block};
@@ -85,7 +85,15 @@ void run(Device& device, const Case& c) {
                                 : c.inspection.races    ? " + races"
                                 : c.inspection.counters ? " + counters"
                                                         : "";
+  if (!only_kernel.empty() && only_kernel != c.kernel && only_kernel != c.kernel + looked_at) {
+    return;
+  }
   std::uint64_t address = 0x7F00'0000'0000;
+  for (const float f : c.factors) {
+    const auto* const p = reinterpret_cast<const std::byte*>(&f);
+    launch.parameters.insert(launch.parameters.end(), p, p + sizeof f);
+  }
+  launch.parameters.resize((launch.parameters.size() + 7) / 8 * 8);
   for (const std::size_t n : c.buffers) {
     memory.emplace_back(n, 0.5F);
     buffers.push_back({.address = address,
@@ -139,6 +147,12 @@ void run_all(std::string_view set) {
   run(b, {"warp_sum", {1024}, {256}, {kMany, 1}, {kMany}});
   run(b, {"softmax", {1024}, {256}, {1U << 20, 1U << 20}, {1024}});
   Device c(gemm);
+  run(c, {.kernel = "saxpy_stride",
+          .grid = {1024},
+          .block = {256},
+          .buffers = {kMany, kMany},
+          .scalars = {kMany},
+          .factors = {0.5F}});
   run(c, {"gemm_naive", {kSide / 16, kSide / 16}, {16, 16}, {kMatrix, kMatrix, kMatrix}, {kSide}});
   run(c, {"gemm_blocked", {kSide / 64, kSide / 64}, {256}, {kMatrix, kMatrix, kMatrix}, {kSide}});
   // What looking costs: an eighth of the product's rows.

@@ -13,6 +13,11 @@ void vadd(const Memory& in, std::vector<float>& out, std::uint32_t n) {
   for (std::uint32_t i = 0; i < n; ++i) out[i] = in[0][i] + in[1][i];
 }
 
+// y is what is put out.
+void saxpy(const Memory& in, std::vector<float>& out, std::uint32_t n) {
+  for (std::uint32_t i = 0; i < n; ++i) out[i] = 0.5F * in[0][i] + out[i];
+}
+
 constexpr std::uint32_t kTile = 16;
 struct Tile {
   float at[kTile][kTile];
@@ -94,10 +99,10 @@ void histogram(const Memory& in, std::vector<float>& out, std::uint32_t n) {
   for (std::size_t i = 0; i < 256; ++i) out[i] = static_cast<float>(bins[i]);
 }
 
-constexpr HostTwin kTwins[] = {{"vadd", &vadd},           {"sgemm", &sgemm},
-                               {"gemm_blocked", &sgemm},  {"gemm_naive", &sgemm},
-                               {"block_sum", &block_sum}, {"warp_sum", &block_sum},
-                               {"softmax", &softmax},     {"histogram_shared", &histogram}};
+constexpr HostTwin kTwins[] = {
+    {"vadd", &vadd},          {"saxpy_stride", &saxpy}, {"sgemm", &sgemm},
+    {"gemm_blocked", &sgemm}, {"gemm_naive", &sgemm},   {"block_sum", &block_sum},
+    {"warp_sum", &block_sum}, {"softmax", &softmax},    {"histogram_shared", &histogram}};
 
 }  // namespace
 

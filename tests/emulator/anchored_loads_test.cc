@@ -66,6 +66,12 @@ Run run(const std::string& body, const char* set, const Inspection& inspection =
   return r;
 }
 
+std::vector<double> counters_of(const Run& r) {
+  std::vector<double> values;
+  for (const Metric& m : r.outcome.profile.metrics) values.push_back(m.value);
+  return values;
+}
+
 // Runs by the best set, and fails unless all is as the portable one has it.
 Run checked(const std::string& body) {
   const Run model = run(body, "portable");
@@ -78,6 +84,9 @@ Run checked(const std::string& body) {
   const Run watched = run(body, "", {.races = true, .initialised = true, .counters = true});
   CHECK(watched.outcome.ending == model.outcome.ending);
   CHECK(watched.y == model.y);
+  const Run counted = run(body, "", {.counters = true});
+  CHECK(counted.y == model.y);
+  CHECK(counters_of(counted) == counters_of(run(body, "portable", {.counters = true})));
   return r;
 }
 

@@ -112,21 +112,35 @@ void shape(Warp& w, const Op& op, bool narrow, AccessShape& out) {
 
 // T: of an address in its register.
 template <class T>
-void count_shared(Warp& w, const Op& op) {
+[[gnu::noinline]] void count_apart(Warp& w, const Op& op, std::uint64_t leader) {
   const std::uint32_t pc = op_pc(w, op);
-  const AnchorRole role = anchor_role(op.aux);
   AccessShape& s = *w.shapes[pc];
-  const bool follows = role == AnchorRole::follows && (w.anchored >> op.target & 1U) != 0;
-  const std::uint64_t leader = follows ? w.anchors[op.target].access_shape : 0;
-  const bool as_led = leader != 0 && leader == s.led_by;
-  if (w.active == s.active && (as_led || is_shape<T>(w, op, s))) {
+  if (w.active == s.active && is_shape<T>(w, op, s)) {
     ++s.hits[(lanes_of<T>(w, op.a)[s.first] + static_cast<T>(op.imm)) % 4];
-    s.led_by = leader;
+    s.led_by = w.active == kAllLanes ? leader : 0;
   } else {
     w.watch->count(w, op);
   }
-  if (role == AnchorRole::keeps) w.anchors[op.target].access_shape = w.shapes[pc]->number;
-  w.originals[pc](w, op);
+  if (anchor_role(op.aux) == AnchorRole::keeps) {
+    w.anchors[op.target].access_shape = w.shapes[pc]->number;
+  }
+}
+
+// A load that follows another has its shape whenever that one has the shape it had before. Its
+// addresses are multiples of four, or it would not follow.
+template <class T, bool Whole>
+void count_shared(Warp& w, const Op& op) {
+  const std::uint32_t pc = op_pc(w, op);
+  const bool follows = anchor_role(op.aux) == AnchorRole::follows &&
+                       (w.anchored >> op.target & 1U) != 0 && w.active == kAllLanes;
+  const std::uint64_t leader = follows ? w.anchors[op.target].access_shape : 0;
+  AccessShape& s = *w.shapes[pc];
+  if (leader != 0 && leader == s.led_by) {
+    ++s.hits[0];
+  } else {
+    count_apart<T>(w, op, leader);
+  }
+  (Whole ? w.originals[pc].full : w.originals[pc].masked)(w, op);
 }
 
 // --- marks ---
@@ -210,11 +224,12 @@ bool mark_eight(GranulePage& page, unsigned first, const Marking& now, std::uint
 
 }  // namespace
 
-const InspectionSet kInspectionSet{.read = &read_addresses,
-                                   .repeats = &repeats,
-                                   .shape = &shape,
-                                   .count_shared = &count_shared<U32>,
-                                   .count_shared_wide = &count_shared<U64>,
-                                   .mark_eight = &mark_eight};
+const InspectionSet kInspectionSet{
+    .read = &read_addresses,
+    .repeats = &repeats,
+    .shape = &shape,
+    .count_shared = {&count_shared<U32, true>, &count_shared<U32, false>},
+    .count_shared_wide = {&count_shared<U64, true>, &count_shared<U64, false>},
+    .mark_eight = &mark_eight};
 
 }  // namespace assay::emulator::ASSAY_EMULATOR_ISA

@@ -42,8 +42,8 @@ struct InspectionSet {
   void (*shape)(Warp& w, const Op& op, bool narrow, AccessShape& out) = nullptr;
   // Counts an access to shared memory of the shape seen last, or else tells the watch; then does
   // what the instruction does. By the width of its addresses.
-  Handler count_shared = nullptr;
-  Handler count_shared_wide = nullptr;
+  Handlers count_shared{};
+  Handlers count_shared_wide{};
   // shadow.h: eight neighbouring granules from `first` on. False: not all of them are beyond doubt,
   // and nothing was done.
   bool (*mark_eight)(struct GranulePage& page, unsigned first, const struct Marking& now,

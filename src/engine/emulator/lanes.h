@@ -149,8 +149,8 @@ void map3(Warp& w, const Op& op) {
 
 // Runs H and goes on with the next instruction by itself, a jump in place of a return to the loop
 // and a call from it. For H that moves no pc and raises no event; as Op::full only, which nothing
-// but the loop of a whole warp calls. A compiler that makes a call of the jump: op_checkpoint bounds
-// how many there are of them.
+// but the loop of a whole warp calls. A compiler that makes a call of the jump: op_checkpoint
+// bounds how many there are of them.
 ASSAY_INLINE void go_on(Warp& w, const Op& op) {
   const Op& next = *(&op + 1);
   ++w.pc;

@@ -85,7 +85,7 @@ struct Warp {
   Executed* executed = nullptr;          // when counters are wanted
   Watch* watch = nullptr;                // when there is an inspection
   LocalTrial* trial = nullptr;           // when this run is one of those
-  const Handler* originals = nullptr;    // by pc: what was replaced, when there is one
+  const Handlers* originals = nullptr;   // by pc: what was replaced, when there is one
   AccessShape* const* shapes = nullptr;  // by pc: seen last, when counters are wanted
   bool recording = false;                // host_address() tells the watch
   std::uint32_t turns = 0;               // backward branches since groups last took turns

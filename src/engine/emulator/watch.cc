@@ -29,23 +29,27 @@ bool is_wanted(const Inspection& wanted, SiteKind k) {
 void op_watched(Warp& w, const Op& op) {
   Watch& watch = *w.watch;
   watch.before(w, op);
-  w.originals[op_pc(w, op)](w, op);
+  w.originals[op_pc(w, op)].masked(w, op);
   watch.after(w, op);
 }
 
 void op_counted(Warp& w, const Op& op) {
   w.watch->count(w, op);
-  w.originals[op_pc(w, op)](w, op);
+  w.originals[op_pc(w, op)].masked(w, op);
+}
+void op_counted_whole(Warp& w, const Op& op) {
+  w.watch->count(w, op);
+  w.originals[op_pc(w, op)].full(w, op);
 }
 
-Handler counting_handler(const WatchedSite& site, const InspectionSet& set) {
+Handlers counting_handlers(const WatchedSite& site, const InspectionSet& set) {
   if (site.space == Space::shared && site.address == AddressClass::shared32) {
     return set.count_shared;
   }
   if (site.space == Space::shared && site.address == AddressClass::shared64) {
     return set.count_shared_wide;
   }
-  return &op_counted;
+  return {&op_counted_whole, &op_counted};
 }
 
 bool is_guarded(const Op& op) { return op.full == &op_guarded || op.full == &op_guarded_control; }
@@ -139,13 +143,15 @@ void Watch::watch_ops(std::vector<Op>& code, bool checks) {
     if (checks ? !is_wanted(wanted_, site.kind) : !counted) continue;
     site_of_[site.pc] = static_cast<std::int32_t>(i);
     Op& op = code[site.pc];
-    const Handler handler = checks ? &op_watched : counting_handler(site, set_);
-    originals_[site.pc] = is_guarded(op) ? op.inner : op.masked;
+    const Handlers handlers =
+        checks ? Handlers{&op_watched, &op_watched} : counting_handlers(site, set_);
     if (is_guarded(op)) {
-      op.inner = handler;
+      originals_[site.pc] = {op.inner, op.inner};
+      op.inner = handlers.masked;
     } else {
-      op.full = handler;
-      op.masked = handler;
+      originals_[site.pc] = {op.full, op.masked};
+      op.full = handlers.full;
+      op.masked = handlers.masked;
     }
   }
 }

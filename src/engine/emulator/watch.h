@@ -192,7 +192,7 @@ class Watch {
   std::vector<Op> code_;                    // of blocks that are checked
   std::vector<Op> counted_code_{};          // of others, if counters are wanted
   std::vector<std::uint8_t> seeds_swap_{};  // by pc: a load of what a compare-and-swap then expects
-  std::vector<Handler> originals_{};        // by pc: what a watching handler calls
+  std::vector<Handlers> originals_{};       // by pc: what a watching handler calls
   std::vector<std::int32_t> site_of_{};     // by pc, -1: not watched
   std::uint32_t time_ = 0;
   bool time_is_over_ = false;
