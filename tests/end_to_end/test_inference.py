@@ -36,7 +36,7 @@ NOT_YET = {
     "grid_spin": "neighbours that a guard keeps inside", "lattice_boltzmann": "nine planes of one tensor",
     "radix_sort_ballot": "as many elements as threads", "scan_lookback": "shared memory for each warp",
     "spin_lock": "a lock that must begin open",
-    "block_matching": "a frame a border larger than what its blocks cover", "sparse_mma_half": "one warp",
+    "block_matching": "four pixels to a word", "sparse_mma_half": "one warp",
     "cub_block_sort": "a block as large as a library's template argument",
     "hash_table_cas": "a table as long as its shared array", "sha256_blocks": "sixteen words to a message",
     "smith_waterman": "two sequences of each pair, one behind the other",
