@@ -146,6 +146,38 @@ Handlers FunctionDecoder::load_handlers(MemoryForm form, std::string_view base, 
   return instruction_set().load(form);
 }
 
+// The rows of an access's elements, of one size; 0: they do not fit.
+unsigned FunctionDecoder::data_rows(const Operand& data, bool is_load, const MemoryForm& memory,
+                                    Op& op) {
+  const std::array<std::uint32_t*, 4> slots{&op.d, &op.b, &op.c, &op.e};
+  const bool is_list = data.kind == Operand::Kind::list;
+  const auto element = [&](unsigned i) -> const Operand& { return is_list ? data.items[i] : data; };
+  unsigned row_bytes = 0;
+  for (unsigned i = 0; i < memory.elements; ++i) {
+    const auto r = register_of(element(i));
+    if (!r) continue;
+    if (r->type == Type::pred) return 0;
+    if (row_bytes != 0 && row_bytes != register_bytes(r->type)) return 0;
+    row_bytes = register_bytes(r->type);
+    *slots[i] = r->offset;
+  }
+  if (row_bytes == 0) row_bytes = register_bytes(memory.type);
+  if (row_bytes < register_bytes(memory.type)) return 0;
+  const Type row_type = row_bytes == 2 ? Type::b16 : row_bytes == 4 ? Type::b32 : Type::b64;
+  for (unsigned i = 0; i < memory.elements; ++i) {
+    const Operand& o = element(i);
+    if (*slots[i] != kNowhere) continue;
+    if (is_load) {
+      if (o.kind != Operand::Kind::sink) return 0;
+      *slots[i] = allocate_row(row_type);
+    } else {
+      const Type as = o.constant.is_float ? memory.type : row_type;
+      *slots[i] = source(o, register_bytes(as) == row_bytes ? as : row_type);
+    }
+  }
+  return row_bytes;
+}
+
 bool FunctionDecoder::decode_load_store(Form& form, bool is_load) {
   Space space = take_space(form);
   MemoryForm memory;
@@ -173,32 +205,8 @@ bool FunctionDecoder::decode_load_store(Form& form, bool is_load) {
   if ((elements > 1) != is_list || (is_list && data.items.size() != elements)) return false;
   Op op;
   if (!memory_operand(address, space, op, memory.address)) return false;
-  const std::array<std::uint32_t*, 4> slots{&op.d, &op.b, &op.c, &op.e};
-  unsigned row_bytes = 0;
-  for (unsigned i = 0; i < elements; ++i) {
-    const Operand& o = is_list ? data.items[i] : data;
-    if (const auto r = register_of(o)) {
-      if (r->type == Type::pred) return false;
-      if (row_bytes != 0 && row_bytes != register_bytes(r->type)) return false;
-      row_bytes = register_bytes(r->type);
-      *slots[i] = r->offset;
-    }
-  }
-  if (row_bytes == 0) row_bytes = register_bytes(memory.type);
-  if (row_bytes < register_bytes(memory.type)) return false;
-  const Type row_type = row_bytes == 2 ? Type::b16 : row_bytes == 4 ? Type::b32 : Type::b64;
-  for (unsigned i = 0; i < elements; ++i) {
-    const Operand& o = is_list ? data.items[i] : data;
-    if (*slots[i] != kNowhere) continue;
-    if (is_load) {
-      if (o.kind != Operand::Kind::sink) return false;
-      *slots[i] = allocate_row(row_type);
-    } else {
-      const Type as = o.constant.is_float ? memory.type : row_type;
-      *slots[i] = source(o, register_bytes(as) == row_bytes ? as : row_type);
-    }
-  }
-  memory.row_bytes = row_bytes;
+  memory.row_bytes = data_rows(data, is_load, memory, op);
+  if (memory.row_bytes == 0) return false;
   if (memory.address == AddressClass::frame_words &&
       !fits_words(op.imm, bytes_of(memory.type), elements, find_symbol(address.word)->bytes)) {
     return false;

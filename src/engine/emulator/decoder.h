@@ -136,6 +136,7 @@ class FunctionDecoder {
   bool decode_atomic_vector(const AtomicForm& atomic, Space space, unsigned elements, bool returns);
   bool memory_operand(const Operand& operand, Space& space, Op& op, AddressClass& address);
   Handlers load_handlers(MemoryForm form, std::string_view base, Op& op);
+  unsigned data_rows(const Operand& data, bool is_load, const MemoryForm& memory, Op& op);
   // --- decode_async.cc ---
   bool decode_async_copy(Form& form);
   bool decode_async_arrive(Form& form);
