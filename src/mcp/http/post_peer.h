@@ -64,7 +64,6 @@ class PostPeer final : public Peer {
   void tick(Clock::time_point now, const HttpLimits& limits);
 
   [[nodiscard]] bool done() const { return open_requests_ == 0; }
-  [[nodiscard]] bool client_lost() const { return !responder_; }
   // The number of its stream, if that can be taken up again.
   [[nodiscard]] std::optional<std::uint64_t> stream() const { return stream_; }
 
