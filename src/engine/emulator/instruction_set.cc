@@ -18,15 +18,13 @@ namespace {
 
 std::atomic<const InstructionSet*> asked_for{nullptr};
 
-bool has_avx2() {
 #ifdef ASSAY_EMULATOR_HAS_AVX2
+bool has_avx2() {
   // F16C is there wherever AVX2 is; not every compiler lets it be asked for.
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
          __builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("popcnt") != 0;
-#else
-  return false;
-#endif
 }
+#endif
 
 const InstructionSet& choose() {
   const char* const name = std::getenv("ASSAY_EMULATOR_SET");
