@@ -136,6 +136,7 @@ void make_brief(OrderedJson& report) {
   shorten_draft(report);
   if (const auto validation = report.find("validation"); validation != report.end()) {
     shorten_outputs(*validation);
+    validation->erase("digests");
     if (cut(*validation, "printf", kPrintedBytes)) (*validation)["printf_truncated"] = true;
   }
   // The output is in `validation`; what a process printed is a text.

@@ -104,6 +104,22 @@ TEST_CASE("a right output is clean on the device, and never fetched") {
   CHECK(pair.agreed_check().at("findings").empty());
 }
 
+TEST_CASE("outputs of the contract's own inputs have a digest, the same from both, once") {
+  Pair pair(in_and_out("float32", 301));
+  pair.turn(0, writes_floats(pair, 301, 1.0F));
+  const json first = pair.agreed_check();
+  CHECK(first.at("digests").size() == 1);
+  CHECK(first.at("digests").at("out").get<std::string>().size() == 16);
+  pair.turn(0, writes_floats(pair, 301, 1.0F));
+  CHECK_FALSE(pair.agreed_check().contains("digests"));
+  pair.turn(1, writes_floats(pair, 301, 1.0F));
+  CHECK_FALSE(pair.agreed_check().contains("digests"));
+
+  Pair other(in_and_out("float32", 301));
+  other.turn(0, writes_floats(other, 301, 2.0F));
+  CHECK(other.agreed_check().at("digests") != first.at("digests"));
+}
+
 TEST_CASE("what is wrong is told by the device's examiner as by the host's") {
   struct Fault {
     const char* name;

@@ -1,10 +1,12 @@
 """The corpus of the emulator (tests/kernels) on a real device: what is right is right there too, and what is wrong is not
-believed. Prints what differs from the emulator.
+believed. Prints what differs from the emulator. And the same bits: outputs of the contract's own inputs have the digest
+that they have on the emulator, where the order of operations is fixed and no instruction is approximate.
 
     ASSAY=build/release/bin/assay python3 tests/gpu/check_corpus.py        (on a machine with a GPU)
 """
 
 import os
+import re
 import sys
 import time
 import unittest
@@ -18,9 +20,43 @@ from test_kernels import cases_of, complaint, judged  # noqa: E402
 
 # A mistake that shows when threads meet, or in what memory happens to hold, need not show on a device.
 BY_CHANCE = ("barrier", "race", "uninitialised", "volatile", "fence", "atomic", "sync", "mask", "reduce_last_block")
+# What the ISA lets a device round as it likes, or do in any order; and products that ptxas may fuse with a sum.
+FREE = re.compile(r"\.approx|\b(?:atom|red)\.\S*\.(?:f16|f16x2|bf16|bf16x2|f32|f64)\b|\bw?mma\.\S*\.(?:f16|bf16|tf32|f32|f64)|\bmul\.(?:ftz\.)?f(?:32|64)\b")
+
+
+def digests(server, cases, device):
+    """{name: (digests, job)} of the right kernels, from their trial on the contract's own inputs."""
+    asked = ((name, verdict, evidence, arguments | {"device": device, "detail": "full", "validation_trials": 1})
+             for name, verdict, evidence, arguments in cases if verdict == "passed")
+    answers = {}
+    for (name, _, _, _), message in judged(server, asked):
+        report = message["result"]["structuredContent"]
+        if report["verdict"] == "passed":
+            answers[name] = (report["validation"]["digests"], report["job_id"])
+    return answers
 
 
 class Corpus(unittest.TestCase):
+    def test_outputs_are_bit_for_bit_those_of_the_emulator(self):
+        cases = [(name, verdict, evidence, {**arguments, "until": "validated", "timeout": 60})
+                 for kernel_file in all_kernels() for name, verdict, evidence, arguments in cases_of(kernel_file)]
+        devices = os.environ.get("DEVICES", "gpu:0,emulator").split(",")
+        with Server() as server:
+            there, here = (digests(server, cases, device) for device in devices)
+            self.assertGreater(len(here), 100)
+            self.assertEqual(sorted(there), sorted(here))
+            free, wrong = [], []
+            for name, (digest, job) in sorted(here.items()):
+                if there[name][0] == digest:
+                    continue
+                ptx = server.request("resources/read", {"uri": f"assay://jobs/{job}/ptx"})["result"]["contents"][0]["text"]
+                why = FREE.search(ptx)
+                (free if why else wrong).append(f"{name} ({why[0]})" if why else name)
+        tell("the same bits as on the emulator", f"{len(here) - len(free) - len(wrong)} of {len(here)}; {len(free)} use what a device rounds "
+             "as it likes", "no other", not wrong)
+        print("  free to differ: " + ", ".join(free), file=sys.stderr)
+        self.assertEqual(wrong, [])
+
     def test_verdicts_are_those_of_the_emulator(self):
         cases = []
         for kernel_file in all_kernels():

@@ -237,6 +237,27 @@ extern "C" __global__ void assay_differing(Scan scan) {
   add(scan.result, 0, found);
 }
 
+static u64 mix(u64 x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
+  return x ^ (x >> 31);
+}
+
+// result[0]: the digest (digest.h) of `count` bytes.
+extern "C" __global__ void assay_digest(Scan scan) {
+  u64 sum = 0;
+  for (u64 i = thread_index(); i * 8 < scan.count; i += thread_count()) {
+    u64 word = 0;
+    if (scan.count - i * 8 >= 8) {
+      word = reinterpret_cast<const u64*>(scan.data)[i];
+    } else {
+      for (u64 k = i * 8; k < scan.count; ++k) word |= u64(reinterpret_cast<const u8*>(scan.data)[k]) << (8 * (k % 8));
+    }
+    sum += mix(word ^ mix(i + 1));
+  }
+  add(scan.result, 0, sum);
+}
+
 static u64 load(u64 data, u64 index, u32 size_bytes) {
   switch (size_bytes) {
     case 8: return reinterpret_cast<const u64*>(data)[index];

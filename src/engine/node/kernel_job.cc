@@ -362,6 +362,7 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
 KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, json& body) {
   note_findings(evidence_, without_rounding(said.at("findings")), "kernel", trial);
   body["outputs"] = said.at("outputs");
+  if (said.contains("digests")) body["digests"] = said.at("digests");
   return judge_outputs(said, trial);
 }
 

@@ -108,6 +108,7 @@ PythonJob::Step PythonJob::run_once(PythonSession& session, std::uint32_t trial,
 PythonJob::Step PythonJob::judge_trial(std::uint32_t trial, const json& said, json& body) {
   note_findings(evidence_, said.at("findings"), "kernel", trial);
   body["outputs"] = said.at("outputs");
+  if (said.contains("digests")) body["digests"] = said.at("digests");
   return judge_outputs(said, trial);
 }
 

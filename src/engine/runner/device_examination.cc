@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/judge/digest.h"
 #include "engine/judge/poison.h"
 #include "engine/runner/judged_output.h"
 
@@ -169,6 +170,25 @@ json DeviceExamination::expect() {
   return said;
 }
 
+void DeviceExamination::ask_digests() {
+  for (const auto& placement : layout_.placements) {
+    if (!arg(placement).is_written()) continue;
+    (void)judge_.digest(current_->arena.address() + placement.offset, placement.bytes);
+  }
+}
+
+json DeviceExamination::take_digests(std::vector<DeviceJudge::Answer>& answers) const {
+  json told = json::object();
+  auto next = answers.end() - static_cast<std::ptrdiff_t>(kept_offsets_.size());
+  const auto first = next;
+  for (const auto& placement : layout_.placements) {
+    if (!arg(placement).is_written()) continue;
+    told[arg(placement).name] = judge::spelled_digest((next++)->count);
+  }
+  answers.erase(first, answers.end());
+  return told;
+}
+
 json DeviceExamination::check() {
   const std::uint32_t trial = current_->trial;
   const auto expected = expected_.find(trial);
@@ -197,14 +217,18 @@ json DeviceExamination::check() {
                        tensor.elements(), tensor.dtype, tolerance_of(tensor).value, poison);
     if (!first_comparison) first_comparison = question;
   }
-  const auto answers = judge_.answers();
-  for (const auto& answer : answers) may_be_clean = may_be_clean && answer.count == 0;
   // Beside expected outputs the first trial is enough to see a kernel that does not repeat.
   const bool is_kept = before == given_.end() && (trial == 0 || expected_.empty());
+  const bool has_digests = is_kept && trial == 0;
+  if (has_digests) ask_digests();
+  auto answers = judge_.answers();
+  const json digests = has_digests ? take_digests(answers) : json();
+  for (const auto& answer : answers) may_be_clean = may_be_clean && answer.count == 0;
   json said = may_be_clean ? json{{"ok", true},
                                   {"outputs", clean_outputs(answers, first_comparison.value_or(0))},
                                   {"findings", json::array()}}
                            : look_closely();
+  if (has_digests) said["digests"] = digests;
   if (is_kept) given_[trial] = keep();
   return said;
 }

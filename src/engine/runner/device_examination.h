@@ -68,6 +68,9 @@ class DeviceExamination final : public Examiner {
   [[nodiscard]] Kept keep();
   // Asks about guards, inputs and unwritten elements of the current arena.
   void ask_behaviour();
+  // The digests of the current arena's outputs: asked for last, and taken off the answers' end.
+  void ask_digests();
+  [[nodiscard]] nlohmann::json take_digests(std::vector<DeviceJudge::Answer>& answers) const;
   [[nodiscard]] nlohmann::json clean_outputs(const std::vector<DeviceJudge::Answer>& answers,
                                              DeviceJudge::Question first_comparison) const;
 

@@ -101,6 +101,10 @@ DeviceJudge::Question DeviceJudge::compare(DeviceAddress got, DeviceAddress want
                                .has_poison = signals ? 1U : 0U});
 }
 
+DeviceJudge::Question DeviceJudge::digest(DeviceAddress data, std::uint64_t bytes) {
+  return ask("assay_digest", {.data = data, .count = bytes});
+}
+
 std::vector<DeviceJudge::Answer> DeviceJudge::answers() {
   space_.finish();
   std::vector<std::uint64_t> counters(asked_ * kCounters);

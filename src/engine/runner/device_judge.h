@@ -44,6 +44,8 @@ class DeviceJudge {
   [[nodiscard]] Question compare(DeviceAddress got, DeviceAddress want, std::uint64_t elements,
                                  contract::DType dtype, const contract::Tolerance& tolerance,
                                  std::optional<std::uint32_t> poison);
+  // Answer::count is the digest of the bytes (judge/digest.h). REQUIRES data % 8 == 0.
+  [[nodiscard]] Question digest(DeviceAddress data, std::uint64_t bytes);
 
   // Of all questions since the last call, in order; waits for everything that was queued.
   [[nodiscard]] std::vector<Answer> answers();

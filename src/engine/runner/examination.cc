@@ -6,6 +6,7 @@
 
 #include "engine/contract/payload.h"
 #include "engine/judge/comparison.h"
+#include "engine/judge/digest.h"
 #include "engine/judge/poison.h"
 #include "engine/judge/precision.h"
 #include "engine/judge/strided.h"
@@ -253,6 +254,14 @@ bool Examination::differs(const Placement& placement, const Kept& before, const 
   return then != now;
 }
 
+json Examination::digests(const Kept& got) const {
+  json told = json::object();
+  for (const auto& [argument, bytes] : got.outputs) {
+    told[contract_.args[argument].name] = judge::spelled_digest(judge::digest(bytes));
+  }
+  return told;
+}
+
 json Examination::check() {
   const Bytes arena = take_arena();
   Kept got = keep(arena);
@@ -280,8 +289,10 @@ json Examination::check() {
   }
   // Beside expected outputs the first trial is enough to see a kernel that does not repeat.
   const bool is_kept = before == given_.end() && (current_->trial == 0 || expected_.empty());
+  json said = {{"ok", ok}, {"outputs", std::move(told)}, {"findings", std::move(findings)}};
+  if (is_kept && current_->trial == 0) said["digests"] = digests(got);
   if (is_kept) given_[current_->trial] = std::move(got);
-  return {{"ok", ok}, {"outputs", std::move(told)}, {"findings", std::move(findings)}};
+  return said;
 }
 
 json Examination::weak_oracle() {

@@ -74,6 +74,8 @@ class Examination final : public Examiner {
                              const Bytes& now) const;
   [[nodiscard]] nlohmann::json judge_output(const contract::Placement& placement,
                                             const Bytes& got) const;
+  // Of each output, by name.
+  [[nodiscard]] nlohmann::json digests(const Kept& got) const;
   // What is known of this trial's reference in double; null if nothing is.
   [[nodiscard]] nlohmann::json judge_precision(const contract::Placement& placement,
                                                const Bytes& got) const;

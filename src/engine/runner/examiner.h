@@ -51,7 +51,8 @@ class Examiner {
 
   // Judges the outputs now in the arena: against what is expected for the trial if there is
   // anything, and against what the candidate itself gave for the same inputs before.
-  // {ok, outputs, findings}
+  // {ok, outputs, findings}; of trial 0, whose inputs are the contract's own, when it is first seen
+  // also {digests: {name: sixteen hexadecimal digits}} (judge/digest.h).
   [[nodiscard]] virtual nlohmann::json check() = 0;
 
   // Trivial answers that would pass (see judge/weak_oracle.h); needs an expected trial.
