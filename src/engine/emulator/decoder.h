@@ -98,14 +98,7 @@ class FunctionDecoder {
   bool parse_operands();
   Operand parse_operand(int depth);
   [[nodiscard]] std::optional<Symbol> find_symbol(std::string_view name);
-  std::uint32_t allocate_row(Type type);
-  std::uint32_t register_row(std::string_view name, Type type);
-  void note_register(std::string_view name, const Symbol& symbol);
-  void note_last_use(std::string_view name, const Symbol& symbol);
-  void release_rows();
   void note_writes(std::string_view opcode);
-  std::uint32_t allocate_words(std::size_t bytes);
-  std::uint32_t constant_row(unsigned lane_bytes, std::uint64_t bits, std::int32_t shared = -1);
   // Row of a source or result of type `type`; kNowhere (and unfit_) if the operand is none.
   std::uint32_t source(const Operand& operand, Type type);
   std::uint32_t result(const Operand& operand, Type type);
@@ -117,6 +110,15 @@ class FunctionDecoder {
   std::optional<Symbol> register_of(const Operand& operand);
   [[nodiscard]] static std::uint64_t immediate_bits(const Constant& c, Type type);
   std::int32_t shared_variable(const Variable& v);
+
+  // --- register_rows.cc ---
+  std::uint32_t allocate_row(Type type);
+  std::uint32_t register_row(std::string_view name, Type type);
+  void note_register(std::string_view name, const Symbol& symbol);
+  void note_last_use(std::string_view name, const Symbol& symbol);
+  void release_rows();
+  std::uint32_t allocate_words(std::size_t bytes);
+  std::uint32_t constant_row(unsigned lane_bytes, std::uint64_t bits, std::int32_t shared = -1);
 
   // --- decode_compute.cc ---
   bool decode_selected(Form& form);
