@@ -105,7 +105,7 @@ OrderedJson exec_result(const JobRecord& record) {
 OrderedJson validation(const StageRecord& validated) {
   OrderedJson out = OrderedJson::object();
   for (const char* key :
-       {"checked_against", "trials", "trials_passed", "outputs", "counters", "checks"}) {
+       {"checked_against", "trials", "trials_passed", "outputs", "digests", "counters", "checks"}) {
     if (validated.body.contains(key)) out[key] = validated.body.at(key);
   }
   if (validated.body.value("printf", "") != "") {

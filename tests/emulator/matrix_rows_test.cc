@@ -1,4 +1,6 @@
 // How matrices come from memory into fragments and go back: ldmatrix, stmatrix, movmatrix, wmma.
+#include <random>
+
 #include "engine/emulator/float_formats.h"
 #include "tests/catch.h"
 #include "tests/emulator/kernel.h"
@@ -28,6 +30,9 @@ constexpr std::string_view kRows = R"(.version 8.0
   st.global.v4.b32 [%at], {%r4, %r5, %r6, %r7};
   ret;
 })";
+
+std::mt19937 random_source(5);  // NOLINT: the same numbers in every run
+std::uint64_t below(unsigned n) { return random_source() % n; }
 
 // Four 8x8 matrices of halves in rows of 16 bytes, as numbered cells.
 std::vector<std::uint16_t> numbered() {

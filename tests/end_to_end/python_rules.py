@@ -84,7 +84,7 @@ def source(text, kernel_type, io=None, **metadata):
 
 
 def call(kernel, reference=None, **more):
-    arguments = {"kernel": kernel, "until": "validated", "wait_s": 200, **more}
+    arguments = {"kernel": kernel, "until": "validated", "wait_s": 400, **more}
     if reference is not None:
         arguments["ref_kernel"] = reference
     return arguments

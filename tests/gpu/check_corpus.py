@@ -49,7 +49,7 @@ class Corpus(unittest.TestCase):
             for name, (digest, job) in sorted(here.items()):
                 if there[name][0] == digest:
                     continue
-                ptx = server.request("resources/read", {"uri": f"assay://jobs/{job}/ptx"})["result"]["contents"][0]["text"]
+                ptx = server.answer(server.send("resources/read", {"uri": f"assay://jobs/{job}/ptx"}))["result"]["contents"][0]["text"]
                 why = FREE.search(ptx)
                 (free if why else wrong).append(f"{name} ({why[0]})" if why else name)
         tell("the same bits as on the emulator", f"{len(here) - len(free) - len(wrong)} of {len(here)}; {len(free)} use what a device rounds "

@@ -64,7 +64,7 @@ def declared(text):
 class Arguments(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = TorchServer()
+        cls.server = TorchServer(shares_state=True)
 
     @classmethod
     def tearDownClass(cls):

@@ -12,7 +12,7 @@ class PythonRules(unittest.TestCase):
     judge = table.ManualRules.judge
 
     def test_every_rule_has_its_outcome(self):
-        with TorchServer() as server:
+        with TorchServer(shares_state=True) as server:
             for title, rules in PYTHON_SECTIONS:
                 for rule in rules:
                     with self.subTest(f"{title}: {rule.rule}"):

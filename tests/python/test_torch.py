@@ -10,7 +10,7 @@ from torch_server import SCALE, TorchServer, inputs, io_of, source
 class Torch(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = TorchServer()
+        cls.server = TorchServer(shares_state=True)
 
     @classmethod
     def tearDownClass(cls):

@@ -13,7 +13,7 @@ CENTRED = "import torch\n\ndef f(x):\n    return x - x.mean(dim=1, keepdim=True)
 class TorchCuda(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = TorchServer()
+        cls.server = TorchServer(shares_state=True)
 
     @classmethod
     def tearDownClass(cls):

@@ -32,7 +32,12 @@ def inputs(shape=(64, 64), names="x", dtype="float32", kind="randn", **init):
 
 
 class TorchServer(Server):
-    def __init__(self, *arguments, **more):
+    """`shares_state`: one folder for all that say so, if tests/python/run made one: the headers of torch_cuda's wrappers
+    take a minute to compile on two cores, and are there once for a folder."""
+
+    def __init__(self, *arguments, shares_state=False, **more):
+        if shares_state and os.environ.get("ASSAY_PYTHON_STATE"):
+            more["state"] = os.environ["ASSAY_PYTHON_STATE"]
         super().__init__("--python", PYTHON, *arguments, **more)
 
     def judge(self, kernel, reference=None, **more):

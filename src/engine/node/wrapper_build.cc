@@ -15,9 +15,9 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 // Torch's headers in full took 20 s, beside others twice that.
-constexpr std::chrono::seconds kWholeCompileLimit{120};
+constexpr std::chrono::seconds kWholeCompileLimit{300};
 // With headers compiled ahead, as long as device code may take.
-constexpr std::chrono::seconds kHostCompileLimit{60};
+constexpr std::chrono::seconds kHostCompileLimit{180};
 constexpr unsigned kMostBuilds = 16;
 constexpr std::size_t kMaxTextBytes = 8U << 20;
 constexpr std::size_t kMaxKernels = 1024;
