@@ -1,5 +1,5 @@
-// Where registers, parameters and constants lie in a frame: a row of 32 lanes each. Registers of one straight
-// line hand their rows on, so that a frame stays in a cache.
+// Where registers, parameters and constants lie in a frame: a row of 32 lanes each. Registers of
+// one straight line hand their rows on, so that a frame stays in a cache.
 #include <algorithm>
 
 #include "engine/emulator/decoder.h"
