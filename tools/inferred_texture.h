@@ -25,8 +25,7 @@ struct InferredTexture {
 
 // `length`: of linear memory; images are 64 by 64.
 [[nodiscard]] nlohmann::json texture_argument(const InferredTexture& texture,
-                                              const std::string& name,
-                                              const nlohmann::json& length,
+                                              const std::string& name, const nlohmann::json& length,
                                               const nlohmann::json& init);
 
 }  // namespace assay::tools

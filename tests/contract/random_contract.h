@@ -104,8 +104,7 @@ class RandomContract {
       spec.shape[1] = 32;
       how.read = chance() ? TextureRead::normalized_float : TextureRead::element;
     }
-    const bool is_float =
-        spec.dtype == DType::float32 || how.read == TextureRead::normalized_float;
+    const bool is_float = spec.dtype == DType::float32 || how.read == TextureRead::normalized_float;
     if (is_float && chance()) how.filter = TextureFilter::linear;
     how.normalized_coords = chance();
     for (auto& address : how.address) {

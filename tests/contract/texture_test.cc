@@ -142,11 +142,12 @@ TEST_CASE("a texture is explained, and said in compact text") {
   const Contract contract = from_text(
       "in t: uint8[4, 8, 4] texture(linear, wrap, clamp, normalized_coords, normalized_float, "
       "channels=4) zeros");
-  CHECK(contract.args[0].texture->address == std::array{TextureAddress::wrap, TextureAddress::clamp});
+  CHECK(contract.args[0].texture->address ==
+        std::array{TextureAddress::wrap, TextureAddress::clamp});
   CHECK(from_text(to_compact(contract)) == contract);
-  CHECK(explain(contract)[0].find("a texture (tex2D) of 4 channels, linear filter, address wrap and "
-                                  "clamp, normalized coordinates, read as normalized floats") !=
-        std::string::npos);
+  CHECK(explain(contract)[0].find(
+            "a texture (tex2D) of 4 channels, linear filter, address wrap and "
+            "clamp, normalized coordinates, read as normalized floats") != std::string::npos);
   const Contract line = from_text("in t: float32[64] texture zeros");
   CHECK(*line.args[0].texture == Texture{});
   CHECK(explain(line)[0].find("tex1Dfetch") != std::string::npos);

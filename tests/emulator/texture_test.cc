@@ -143,8 +143,8 @@ TEST_CASE("a sample is what the guide's formulas say, in all modes") {
           const auto at = places(normalized);
           REQUIRE(run(kSampleFloats, t, image(), at, out).ending == Ending::completed);
           for (std::size_t k = 0; k < at.size(); ++k) {
-            INFO("normalized " << normalized << ", linear " << linear << ", modes " << x << " "
-                               << y << ", at " << at[k].x << ", " << at[k].y);
+            INFO("normalized " << normalized << ", linear " << linear << ", modes " << x << " " << y
+                               << ", at " << at[k].x << ", " << at[k].y);
             CHECK(std::bit_cast<float>(out[k][0]) == Approx(expected(t, at[k])).margin(1e-5));
             CHECK(out[k][1] == 0);
             CHECK(out[k][3] == 0);
@@ -179,8 +179,8 @@ TEST_CASE("a level of a texture without mipmaps is the texture") {
   const auto clamp = TextureAddress::clamp;
   std::vector<Four> out;
   REQUIRE(run("tex.level.2d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [%rd1, {%f0, %f1}], %f1;",
-              image_texture(clamp, clamp, false, false), image(),
-              std::vector<Place>{{2.5F, 3.5F}}, out)
+              image_texture(clamp, clamp, false, false), image(), std::vector<Place>{{2.5F, 3.5F}},
+              out)
               .ending == Ending::completed);
   CHECK(std::bit_cast<float>(out[0][0]) == static_cast<float>(told(2, 3)));
 }
@@ -195,18 +195,19 @@ TEST_CASE("linear memory gives each element type as it is, and zero outside") {
     }
     return v;
   };
-  const std::vector<std::array<std::int32_t, 2>> where{{0, 0}, {1, 0}, {3, 0}, {4, 0}, {-1, 0},
-                                                       {1 << 30, 0}};
+  const std::vector<std::array<std::int32_t, 2>> where{{0, 0}, {1, 0},  {3, 0},
+                                                       {4, 0}, {-1, 0}, {1 << 30, 0}};
   for (const Texel type : {Texel::u8, Texel::s8, Texel::u16, Texel::s16, Texel::u32, Texel::s32,
                            Texel::f16, Texel::f32}) {
     for (const unsigned channels : {1U, 2U, 4U}) {
       const bool is_float = type == Texel::f16 || type == Texel::f32;
       const std::size_t size = bytes_of(type);
       std::vector<Four> out;
-      const std::string fetch = is_float ? kFetchFloats
-                                         : "tex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%rd1, %r6];";
-      REQUIRE(run(fetch, {.texel = type, .channels = channels, .width = 4}, bytes, where, out)
-                  .ending == Ending::completed);
+      const std::string fetch =
+          is_float ? kFetchFloats : "tex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%rd1, %r6];";
+      REQUIRE(
+          run(fetch, {.texel = type, .channels = channels, .width = 4}, bytes, where, out).ending ==
+          Ending::completed);
       for (std::size_t k = 0; k < where.size(); ++k) {
         for (unsigned c = 0; c < 4; ++c) {
           const std::int32_t i = where[k][0];
@@ -214,7 +215,8 @@ TEST_CASE("linear memory gives each element type as it is, and zero outside") {
           if (i >= 0 && i < 4 && c < channels) {
             const auto offset = (static_cast<std::size_t>(i) * channels + c) * size;
             want = at(offset, size);
-            if (type == Texel::s8) want = static_cast<std::uint32_t>(static_cast<std::int8_t>(want));
+            if (type == Texel::s8)
+              want = static_cast<std::uint32_t>(static_cast<std::int8_t>(want));
             if (type == Texel::s16) {
               want = static_cast<std::uint32_t>(static_cast<std::int16_t>(want));
             }
@@ -287,10 +289,10 @@ TEST_CASE("a texture object is no address, and a texture lies in a buffer") {
   const Outcome read = run("ld.global.f32 %f2, [%rd1];", one, image(), at, out);
   REQUIRE(read.ending == Ending::faulted);
   CHECK(read.fault.message.find("a texture object") != std::string::npos);
-  for (const Texture& bad : {Texture{.width = 1000}, Texture{.width = 0},
-                             Texture{.width = 8, .height = 100, .pitch_bytes = 32},
-                             Texture{.parameter_offset = 20, .width = 4},
-                             Texture{.width = ~std::uint64_t{0}}}) {
+  for (const Texture& bad :
+       {Texture{.width = 1000}, Texture{.width = 0},
+        Texture{.width = 8, .height = 100, .pitch_bytes = 32},
+        Texture{.parameter_offset = 20, .width = 4}, Texture{.width = ~std::uint64_t{0}}}) {
     CHECK(run(kFetchFloats, bad, image(), at, out).ending == Ending::invalid_launch);
   }
 }

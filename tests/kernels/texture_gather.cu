@@ -7,7 +7,6 @@
 // wrong wrong_type crashed: tex1Dfetch<float> -> tex1Dfetch<int>
 // wrong copy_of_input wrong_output: table, index[i] -> table, i
 // wrong clamped wrong_output: index[i]) -> min(max(index[i], 0), entries - 1))
-// wrong two_dimensions crashed: tex1Dfetch<float>(table, index[i]) -> tex2D<float>(table, index[i], 0)
 // wrong as_pointer crashed: tex1Dfetch<float>(table, index[i]) -> ((const float*)table)[index[i]]
 // wrong missing_tail wrong_output+unwritten: i < n -> i < n - 1
 __global__ void gather(cudaTextureObject_t table, const int* index, float* y, int entries, int n) {

@@ -40,7 +40,8 @@ TextureWords texture_of(const Call& call) {
   }
   for (const auto& [key, text] : call.named) {
     const json value = json::parse(text, nullptr, false);
-    put(std::string(key), !value.is_discarded() && value.is_primitive() ? value : json(std::string(text)));
+    put(std::string(key),
+        !value.is_discarded() && value.is_primitive() ? value : json(std::string(text)));
   }
   return out;
 }

@@ -1,5 +1,5 @@
-// texture(linear, wrap, mirror, normalized_coords, normalized_float, channels=4) of compact text, in
-// any order: which member a word is of is said by the word. Private to compact_reading.cc.
+// texture(linear, wrap, mirror, normalized_coords, normalized_float, channels=4) of compact text,
+// in any order: which member a word is of is said by the word. Private to compact_reading.cc.
 //
 // Pure; any thread.
 #pragma once

@@ -207,12 +207,12 @@ Arg read_arg(const Node& node, std::size_t index, Sizes& sizes, const ParseOptio
              Notes& notes) {
   Arg arg;
   if (!expect_object(node, "argument", notes)) return arg;
-  warn_unknown_keys(node,
-                    {.here = {"name", "type", "value", "c_type", "tensor_spec", "texture", "role",
-                              "is_meta"},
-                     .elsewhere = {"shape", "dtype", "strides", "init", "data", "tolerance"},
-                     .elsewhere_in = "tensor_spec"},
-                    notes);
+  warn_unknown_keys(
+      node,
+      {.here = {"name", "type", "value", "c_type", "tensor_spec", "texture", "role", "is_meta"},
+       .elsewhere = {"shape", "dtype", "strides", "init", "data", "tolerance"},
+       .elsewhere_in = "tensor_spec"},
+      notes);
   arg.name = read_name(node, index, notes);
   const auto type = read_type(node, arg.name, notes);
   arg.role = read_role(node, notes);

@@ -23,7 +23,8 @@ void read_word(const Node& node, const char* key, const char* known,
   if (const auto value = parse(*text)) {
     to = *value;
   } else {
-    notes.violate(node.pointer, std::string(key) + " must be " + known + ", not " + in_quotes(*text));
+    notes.violate(node.pointer,
+                  std::string(key) + " must be " + known + ", not " + in_quotes(*text));
   }
 }
 
@@ -36,8 +37,9 @@ void read_address(const Node& node, Texture& texture, Notes& notes) {
   }
   const std::size_t count = node.json->size();
   if (count < 1 || count > 2) {
-    notes.violate(node.pointer, "address is one word, or one for x and one for y; 3-D textures " 
-                                "are not supported");
+    notes.violate(node.pointer,
+                  "address is one word, or one for x and one for y; 3-D textures "
+                  "are not supported");
     return;
   }
   for (std::size_t i = 0; i < 2; ++i) {
@@ -86,8 +88,9 @@ class Fit {
   void check_element() {
     const std::string dtype(name(spec_.dtype));
     if (!is_texel(spec_.dtype)) {
-      violate(nullptr, "a texture has elements of 8, 16 or 32-bit integers, float16 or float32, not " +
-                           dtype);
+      violate(
+          nullptr,
+          "a texture has elements of 8, 16 or 32-bit integers, float16 or float32, not " + dtype);
       return;
     }
     const bool is_fraction = texture_.read == TextureRead::normalized_float;
@@ -111,10 +114,12 @@ class Fit {
     }
     dimensions_ = shape.size() - (has_channels ? 1 : 0);
     if (dimensions_ < 1 || dimensions_ > 2) {
-      violate(nullptr, "a texture has one dimension (tex1Dfetch) or two (tex2D) beside its channels, "
-                       "the tensor has " + std::to_string(dimensions_) +
-                           ": 3-D, layered and cubemap textures, mipmaps and surfaces are not "
-                           "supported");
+      violate(nullptr,
+              "a texture has one dimension (tex1Dfetch) or two (tex2D) beside its channels, "
+              "the tensor has " +
+                  std::to_string(dimensions_) +
+                  ": 3-D, layered and cubemap textures, mipmaps and surfaces are not "
+                  "supported");
       return false;
     }
     if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
@@ -144,8 +149,9 @@ class Fit {
   }
 
   void check_linear_memory() {
-    constexpr const char* kNot = " does not apply to a texture of one dimension: tex1Dfetch reads it "
-                                 "by index, and what lies outside is 0";
+    constexpr const char* kNot =
+        " does not apply to a texture of one dimension: tex1Dfetch reads it "
+        "by index, and what lies outside is 0";
     const Texture plain;
     if (texture_.filter != plain.filter) violate("filter", std::string("filter") + kNot);
     if (texture_.address != plain.address) violate("address", std::string("address") + kNot);
@@ -154,8 +160,9 @@ class Fit {
     }
     const auto width = extent_of(texture_, spec_).width;
     if (width > kMaxLinearTexels) {
-      violate(nullptr, "a texture of one dimension has at most " + std::to_string(kMaxLinearTexels) +
-                           " texels, not " + std::to_string(width));
+      violate(nullptr, "a texture of one dimension has at most " +
+                           std::to_string(kMaxLinearTexels) + " texels, not " +
+                           std::to_string(width));
     }
   }
 
@@ -172,8 +179,9 @@ class Fit {
     const TextureExtent extent = extent_of(texture_, spec_);
     if (extent.width > kMaxWidth || extent.height > kMaxHeight ||
         extent.pitch_bytes > kMaxPitchBytes) {
-      violate(nullptr, "a texture of two dimensions on linear memory has at most 131072 x 65000 "
-                       "texels and rows of 2097120 bytes");
+      violate(nullptr,
+              "a texture of two dimensions on linear memory has at most 131072 x 65000 "
+              "texels and rows of 2097120 bytes");
     }
     if (extent.pitch_bytes % kPitchStepBytes != 0) {
       violate(nullptr, "the rows of a texture lie a multiple of 32 bytes apart, not " +
@@ -198,8 +206,9 @@ std::optional<Texture> read_texture(const Node& node, const Arg& arg, Notes& not
   const std::size_t before = notes.violations.size();
   Texture texture;
   if (arg.role != Role::input) {
-    notes.violate(node.pointer, "a texture is read only: role must be input; surfaces are not "
-                                "supported");
+    notes.violate(node.pointer,
+                  "a texture is read only: role must be input; surfaces are not "
+                  "supported");
   }
   if (const auto member = node.member("filter")) {
     read_word(*member, "filter", "point or linear", &parse_texture_filter, texture.filter, notes);

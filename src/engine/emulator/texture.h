@@ -25,8 +25,8 @@ struct Texture {
   std::uint64_t pitch_bytes = 0;  // of a row; of linear memory all of it
   bool linear_filter = false;
   bool normalized_coords = false;
-  bool normalized_float = false;                // integers are read as [0, 1] or [-1, 1]
-  std::array<TextureAddress, 2> address_mode{}; // of x, of y
+  bool normalized_float = false;                 // integers are read as [0, 1] or [-1, 1]
+  std::array<TextureAddress, 2> address_mode{};  // of x, of y
 };
 
 [[nodiscard]] constexpr unsigned bytes_of(Texel texel) {

@@ -109,8 +109,7 @@ struct Between {
 void add_weighted(const BoundTexture& t, std::int64_t column, std::int64_t row, double weight,
                   Components& sum) {
   const Texture& f = t.format;
-  const std::int64_t i =
-      addressed(column, static_cast<std::int64_t>(f.width), f.address_mode[0]);
+  const std::int64_t i = addressed(column, static_cast<std::int64_t>(f.width), f.address_mode[0]);
   const std::int64_t j = addressed(row, static_cast<std::int64_t>(f.height), f.address_mode[1]);
   // A texel without weight has no say, infinite or not.
   if (i == kOutside || j == kOutside || weight == 0) return;

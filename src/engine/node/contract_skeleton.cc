@@ -120,12 +120,12 @@ class Skeleton {
   json texture(const json& argument) {
     const auto name = argument.at("name").get<std::string>();
     guesses_.push_back(name + ": a texture of two dimensions, float32[64, 64], all as by default");
-    return {{"name", name},
-            {"type", "tensor"},
-            {"role", "input"},
-            {"tensor_spec",
-             {{"shape", {64, 64}}, {"dtype", "float32"}, {"init", {{"kind", "randn"}}}}},
-            {"texture", json::object()}};
+    return {
+        {"name", name},
+        {"type", "tensor"},
+        {"role", "input"},
+        {"tensor_spec", {{"shape", {64, 64}}, {"dtype", "float32"}, {"init", {{"kind", "randn"}}}}},
+        {"texture", json::object()}};
   }
 
   std::optional<json> scalar(const json& argument) {

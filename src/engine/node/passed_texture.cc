@@ -13,8 +13,7 @@ nlohmann::json passed_texture(const contract::Arg& arg) {
           {"linear_filter", texture.filter == contract::TextureFilter::linear},
           {"normalized_coords", texture.normalized_coords},
           {"normalized_float", texture.read == contract::TextureRead::normalized_float},
-          {"address",
-           {contract::name(texture.address[0]), contract::name(texture.address[1])}}};
+          {"address", {contract::name(texture.address[0]), contract::name(texture.address[1])}}};
 }
 
 }  // namespace assay::node

@@ -87,8 +87,8 @@ struct LaunchConfig {
   unsigned attribute_count = 0;
 };
 
-// CUDA_RESOURCE_DESC of linear memory and of pitched rows, whose members lie at the same places, and
-// CUDA_TEXTURE_DESC (CUDA driver API, since 5.0).
+// CUDA_RESOURCE_DESC of linear memory and of pitched rows, whose members lie at the same places,
+// and CUDA_TEXTURE_DESC (CUDA driver API, since 5.0).
 struct TextureResource {
   static constexpr int kLinear = 2;
   static constexpr int kPitched = 3;

@@ -93,8 +93,8 @@ int GpuTextures::put_into(std::vector<std::byte>& block) {
     if (is_new) {
       const auto resource = resource_of(textures_[i], address);
       const auto description = description_of(textures_[i]);
-      const int result = context_.driver().TexObjectCreate(&known->second, &resource, &description,
-                                                           nullptr);
+      const int result =
+          context_.driver().TexObjectCreate(&known->second, &resource, &description, nullptr);
       if (result != cuda::kSuccess) {
         objects_.erase(known);
         return result;

@@ -1,5 +1,5 @@
-// Texture objects over a launch's tensors: one for each place that runs put a tensor at, made when it
-// is first met and destroyed with all others. An object of a place that holds other bytes in the
+// Texture objects over a launch's tensors: one for each place that runs put a tensor at, made when
+// it is first met and destroyed with all others. An object of a place that holds other bytes in the
 // next run reads those: it knows the address only.
 //
 // Owned by what queues the launch; one thread.

@@ -20,8 +20,8 @@ Enum named(const std::pair<std::string_view, Enum> (&names)[N], const json& text
 }
 
 constexpr std::pair<std::string_view, Texel> kTexels[] = {
-    {"uint8", Texel::u8},   {"uint16", Texel::u16},  {"uint32", Texel::u32},
-    {"int8", Texel::s8},    {"int16", Texel::s16},   {"int32", Texel::s32},
+    {"uint8", Texel::u8},    {"uint16", Texel::u16}, {"uint32", Texel::u32},
+    {"int8", Texel::s8},     {"int16", Texel::s16},  {"int32", Texel::s32},
     {"float16", Texel::f16}, {"float32", Texel::f32}};
 constexpr std::pair<std::string_view, TextureAddress> kAddresses[] = {
     {"clamp", TextureAddress::clamp},
