@@ -8,6 +8,7 @@
 #include "tools/inferred_instance.h"
 #include "tools/inferred_launch.h"
 #include "tools/inferred_sizes.h"
+#include "tools/inferred_texture.h"
 
 namespace assay::tools {
 namespace {
@@ -50,7 +51,8 @@ class Inference {
       const Parameter& parameter = signature_.parameters[i];
       std::string name = parameter.name.empty() ? "arg_" + std::to_string(i) : parameter.name;
       const auto reason = parameter.is_pointer() ? tensor(parameter, name, usage_.parameters[i])
-                                                 : scalar(parameter, name);
+                          : is_texture_object(parameter) ? texture(name)
+                                                         : scalar(parameter, name);
       if (!reason.empty()) return NotInferred{reason, signature_.qualified_name};
     }
     out_.kernel_name = signature_.qualified_name;
@@ -117,6 +119,20 @@ class Inference {
     if (role == "output" && use.is_accumulated) spec["init"] = {{"kind", "zeros"}};
     out_.document["args"].push_back(
         {{"name", name}, {"type", "tensor"}, {"tensor_spec", std::move(spec)}, {"role", role}});
+    return {};
+  }
+
+  std::string texture(const std::string& name) {
+    const InferredTexture seen = infer_texture(unit_, kernel_, name);
+    if (!seen.unsupported.empty()) {
+      return "'" + name + "' is read by " + seen.unsupported +
+             ": a contract has textures for tex1Dfetch and tex2D";
+    }
+    assume(name + ": a texture of " + std::string(contract::name(seen.element.dtype)) +
+           (seen.is_fetched ? "" : ", of two dimensions because no fetch was seen") +
+           "; its size, filter, address, normalized_coords and read are not told by the kernel");
+    out_.document["args"].push_back(
+        texture_argument(seen, name, extent(sizes_.total()), init_for(seen.element)));
     return {};
   }
 

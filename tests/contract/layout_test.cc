@@ -31,10 +31,10 @@ TEST_CASE("every tensor lies aligned between guards of its own") {
     CHECK(p.name == arg.name);
     CHECK(p.bytes == arg.tensor_spec->buffer_bytes());
     CHECK(p.guard_begin == previous_end);
-    CHECK(p.offset % 256 == 0);
+    CHECK(p.offset % 512 == 0);
     CHECK(p.offset - p.guard_begin >= 512);
     CHECK(p.guard_end - (p.offset + p.bytes) >= 512);
-    CHECK(p.guard_end - (p.offset + p.bytes) < 512 + 256);
+    CHECK(p.guard_end - (p.offset + p.bytes) < 512 + 512);
     previous_end = p.guard_end;
   }
   CHECK(arena.total_bytes == previous_end);

@@ -18,7 +18,9 @@ class RandomContract {
     if (chance()) made.sizes = {{"rows", below(100)}, {"_x2", -below(9)}};
     const auto count = 1 + below(6);
     for (std::int64_t i = 0; i < count; ++i) {
-      made.args.push_back(chance() ? tensor(name(i)) : scalar(name(i)));
+      made.args.push_back(below(5) == 0 ? texture(name(i))
+                          : chance()    ? tensor(name(i))
+                                        : scalar(name(i)));
     }
     if (chance()) made.launch = launch();
     return made;
@@ -88,6 +90,30 @@ class RandomContract {
     if (made.role != Role::input && chance())
       spec.tolerance = ToleranceRequest{.atol = std::fabs(real()), .rtol = 1e-3};
     made.tensor_spec = std::move(spec);
+    return made;
+  }
+
+  // Rows of eight texels of four bytes are those that CUDA takes.
+  Arg texture(std::string name) {
+    Arg made{.name = std::move(name)};
+    TensorSpec spec{.shape = {1 + below(5), 8}};
+    static constexpr std::int64_t kChannels[] = {1, 2, 4};
+    Texture how{.channels = static_cast<std::uint32_t>(kChannels[below(3)])};
+    if (chance()) {
+      spec.dtype = DType::uint8;
+      spec.shape[1] = 32;
+      how.read = chance() ? TextureRead::normalized_float : TextureRead::element;
+    }
+    const bool is_float = spec.dtype == DType::float32 || how.read == TextureRead::normalized_float;
+    if (is_float && chance()) how.filter = TextureFilter::linear;
+    how.normalized_coords = chance();
+    for (auto& address : how.address) {
+      address = static_cast<TextureAddress>(below(how.normalized_coords ? 4 : 2));
+    }
+    if (how.channels > 1) spec.shape.push_back(how.channels);
+    spec.init = TensorInit{.kind = InitKind::zeros};
+    made.tensor_spec = std::move(spec);
+    made.texture = how;
     return made;
   }
 

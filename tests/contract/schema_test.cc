@@ -54,6 +54,14 @@ TEST_CASE("the schema's enumerations are the code's") {
                           ArgType::boolean}));
   CHECK(defs["arg"]["properties"]["role"]["enum"].get<std::vector<std::string>>() ==
         names(std::vector{Role::input, Role::output, Role::inout}));
+  const json& texture = defs["texture"]["properties"];
+  CHECK(texture["filter"]["enum"].get<std::vector<std::string>>() ==
+        names(std::vector{TextureFilter::point, TextureFilter::linear}));
+  CHECK(texture["address"]["oneOf"][0]["enum"].get<std::vector<std::string>>() ==
+        names(std::vector{TextureAddress::clamp, TextureAddress::border, TextureAddress::wrap,
+                          TextureAddress::mirror}));
+  CHECK(texture["read"]["enum"].get<std::vector<std::string>>() ==
+        names(std::vector{TextureRead::element, TextureRead::normalized_float}));
   CHECK(defs["data"]["properties"]["compress"]["enum"].get<std::vector<std::string>>() ==
         names(std::vector{Compression::none, Compression::zlib}));
 }
@@ -97,7 +105,7 @@ TEST_CASE("the schema's members are those that to_json can write") {
                          .step = 1.0};
   spec.data = TensorData{.bytes = "abcd"};
   spec.tolerance = ToleranceRequest{.atol = 0, .rtol = 0};
-  contract.args.push_back({.name = "x", .tensor_spec = spec});
+  contract.args.push_back({.name = "x", .tensor_spec = spec, .texture = Texture{}});
   contract.args.push_back({.name = "n",
                            .type = ArgType::integer,
                            .value = std::int64_t{1},
@@ -117,6 +125,7 @@ TEST_CASE("the schema's members are those that to_json can write") {
   CHECK(keys(both) == keys(defs["arg"]["properties"]));
   const json& tensor = written["args"][0]["tensor_spec"];
   CHECK(keys(tensor) == keys(defs["tensor_spec"]["properties"]));
+  CHECK(keys(written["args"][0]["texture"]) == keys(defs["texture"]["properties"]));
   CHECK(keys(tensor["init"]) == keys(defs["init"]["properties"]));
   CHECK(keys(tensor["data"]) == keys(defs["data"]["properties"]));
   CHECK(keys(tensor["tolerance"]) ==

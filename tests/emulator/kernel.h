@@ -53,6 +53,11 @@ class Call {
     launch_.dynamic_shared_bytes = bytes;
     return *this;
   }
+  // The first parameter is an object of its buffer.
+  Call& texture(const Texture& texture) {
+    launch_.textures.push_back(texture);
+    return *this;
+  }
   Call& inspect(const Inspection& inspection) {
     launch_.inspection = inspection;
     return *this;

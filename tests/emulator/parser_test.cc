@@ -67,7 +67,7 @@ TEST_CASE("unknown opcodes and modifiers are unsupported, not ignored") {
   REQUIRE(unsupported("add.u32 %r1, %r2;") != "");
   REQUIRE(unsupported("add.u32 %rd1, %r2, %r3;") != "");
   REQUIRE(unsupported("add.u32 %r1, %undeclared, %r3;") != "");
-  REQUIRE(unsupported("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%rd1, {%f1,%f2}];") != "");
+  REQUIRE(unsupported("tex.3d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%rd1, {%f1,%f2,%f3,%f3}];") != "");
   REQUIRE(unsupported("add.u32 %r1, %r2, %r3;") == "");
   REQUIRE(unsupported("mov.pred %p1, 0;") == "");
   REQUIRE(unsupported("ld.global.L2::256B.b32 %r1, [%rd1];") == "");

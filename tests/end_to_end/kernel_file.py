@@ -24,14 +24,37 @@ def number(text):
         return float(text)
 
 
+# The words of a texture say which member they are of.
+TEXTURE_WORDS = {"point": "filter", "linear": "filter", "element": "read", "normalized_float": "read"}
+
+
+def texture(text):
+    """`linear,wrap,clamp,normalized_coords,normalized_float,channels:4`, or nothing of that."""
+    described = {}
+    for word in filter(None, text.split(",")):
+        key, _, value = word.partition(":")
+        if word in ("clamp", "border", "wrap", "mirror"):
+            described.setdefault("address", []).append(word)
+        elif word == "normalized_coords":
+            described[word] = True
+        elif value:
+            described[key] = number(value)
+        else:
+            described[TEXTURE_WORDS[word]] = word
+    return described
+
+
 def tensor_argument(words, seed):
     """`in x float32[n,4] uniform low=0 high=9`, `out y float32[n] atol=1e-4`."""
     role, name, type_ = words[:3]
     dtype, shape = re.fullmatch(r"([a-z0-9_]+)\[(.*)\]", type_).groups()
     extents = [part for part in OUTSIDE_PARENTHESES.split(shape) if part]
     spec = {"shape": [int(e) if e.isdigit() else e for e in extents], "dtype": dtype}
-    init, tolerance = {}, {}
+    init, tolerance, more = {}, {}, {}
     for word in words[3:]:
+        if word.partition("=")[0] == "texture":
+            more["texture"] = texture(word.partition("=")[2])
+            continue
         if word in INIT_KINDS:
             init["kind"] = word
             continue
@@ -48,7 +71,7 @@ def tensor_argument(words, seed):
         spec["init"] = init
     if tolerance:
         spec["tolerance"] = tolerance
-    return {"name": name, "type": "tensor", "role": ROLES[role], "tensor_spec": spec}
+    return {"name": name, "type": "tensor", "role": ROLES[role], "tensor_spec": spec, **more}
 
 
 def scalar_argument(words):
@@ -119,8 +142,10 @@ class KernelFile:
         judged = {"source_code": source, "kernel_type": "cuda", "io": self.io}
         if self.metadata:
             judged["metadata"] = self.metadata
+        # What the kernel fetches from a texture the reference reads from memory.
+        plain = [{key: value for key, value in arg.items() if key != "texture"} for arg in self.io["args"]]
         reference = {"source_code": self.reference, "kernel_type": "cuda",
-                     "io": {**self.io, "launch": self.reference_launch}}
+                     "io": {"args": plain, "launch": self.reference_launch}}
         return {"kernel": judged, "ref_kernel": reference, "num_trials": 2, "wait_s": 300, **self.options}
 
 

@@ -104,3 +104,12 @@ TEST_CASE("a wrong number of arguments says both numbers and the kernel's types"
   CHECK(misfit(packed).find("takes 2 parameters") != std::string::npos);
   CHECK(misfit(packed).find("gives 1 arguments") != std::string::npos);
 }
+
+TEST_CASE("a texture takes the place of an address, and is named as one where it does not fit") {
+  const Argument texture{.name = "t", .type = "tensor", .address = 0x1200, .is_texture = true};
+  CHECK(value_of<std::uint64_t>(pack(kernel({{.type = "u64", .size_bytes = 8}}), {texture})) ==
+        0x1200);
+  const std::string words = misfit(pack(kernel({{.type = "u32", .size_bytes = 4}}), {texture}));
+  CHECK(words.find("'t' is a texture") != std::string::npos);
+  CHECK(words.find("cudaTextureObject_t") != std::string::npos);
+}

@@ -43,6 +43,14 @@ TEST_CASE("a draft is a contract that the server takes, argument for argument") 
   CHECK(contract::requirements("cuda", &good->contract, "").empty());
 }
 
+TEST_CASE("a texture object becomes a texture of guessed size") {
+  const json made = draft({argument("t", "cudaTextureObject_t", false)});
+  const auto parsed = contract::parse(made.at("io"));
+  REQUIRE(std::holds_alternative<contract::Parsed>(parsed));
+  CHECK(std::get<contract::Parsed>(parsed).contract.args[0].texture == contract::Texture{});
+  CHECK(made.at("guesses")[0].get<std::string>().find("texture") != std::string::npos);
+}
+
 TEST_CASE("a kernel without a size gets a number, one without arguments an empty list") {
   CHECK(
       draft({argument("p", "float*", true)}).at("io").at("args")[0].at("tensor_spec").at("shape") ==

@@ -58,8 +58,9 @@ class IOContractBuilder:
         self._launch = LaunchConfig()
         self._sizes: Dict[str, Size] = {}
 
-    def add_input_tensor(self, name: str, tensor_spec: TensorSpec) -> IOContractBuilder:
-        return self._add(ArgSpec(name, "tensor", tensor_spec=tensor_spec))
+    def add_input_tensor(self, name: str, tensor_spec: TensorSpec,
+                         texture: Optional[Dict[str, Any]] = None) -> IOContractBuilder:
+        return self._add(ArgSpec(name, "tensor", tensor_spec=tensor_spec, texture=texture))
 
     def add_output_tensor(self, name: str, shape: Sequence[Size], dtype: str = "float32",
                           tolerance: Optional[Dict[str, float]] = None) -> IOContractBuilder:

@@ -101,6 +101,7 @@ class ArgSpec(Value):
     role: str = "input"  # input, output, inout
     is_meta: bool = False  # a constexpr of Triton
     c_type: Optional[str] = None  # of a scalar: int64, size_t, float32, …
+    texture: Optional[Dict[str, Any]] = None  # of an input that the kernel takes as cudaTextureObject_t
 
 
 @dataclass

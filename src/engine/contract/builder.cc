@@ -16,7 +16,7 @@ struct Method {
 };
 
 const std::vector<Method>& methods() {
-  static const std::vector<Method> list{{"add_input_tensor", {"name", "tensor_spec"}},
+  static const std::vector<Method> list{{"add_input_tensor", {"name", "tensor_spec", "texture"}},
                                         {"add_output_tensor", {"name", "shape", "dtype"}},
                                         {"add_inout_tensor", {"name", "tensor_spec"}},
                                         {"add_scalar", {"name", "type", "value"}},
@@ -214,13 +214,16 @@ class Builder {
       if (!need(arguments, {"shape"}, method, pointer)) return;
       json plain = arguments;
       plain.erase("name");
+      plain.erase("texture");
       spec = tensor_spec(plain);
     }
     const std::string role(method.substr(4, method.find("_tensor") - 4));
-    document_["args"].push_back({{"name", arguments.at("name")},
-                                 {"type", "tensor"},
-                                 {"tensor_spec", std::move(spec)},
-                                 {"role", role}});
+    json arg = {{"name", arguments.at("name")},
+                {"type", "tensor"},
+                {"tensor_spec", std::move(spec)},
+                {"role", role}};
+    if (arguments.contains("texture")) arg["texture"] = arguments.at("texture");
+    document_["args"].push_back(std::move(arg));
   }
 
   std::optional<json> read_spec(const json& written, const std::string& pointer) {

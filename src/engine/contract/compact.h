@@ -13,7 +13,8 @@
 // values and launch take expressions over sizes and int scalars: + - * / % ( ) ceildiv(a, b), and
 // ceil(a/b) for the same. Contents: randn(seed, mean, std), uniform(low, high, seed), zeros, ones,
 // full(value), arange(start, step), data("base64", zlib); strides=[k, 1]. Names that are no
-// identifiers, and text values, stand in double quotes as in JSON.
+// identifiers, and text values, stand in double quotes as in JSON. An input may be a texture:
+// texture(linear, wrap, mirror, normalized_coords, normalized_float, channels=4), in any order.
 //
 // Pure; any thread; no text makes it throw. What it reads is a document for parse(), symbols kept.
 #pragma once

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/contract/compact.h"
+#include "engine/contract/compact_texture.h"
 #include "engine/contract/compact_words.h"
 #include "engine/contract/expression.h"
 
@@ -308,7 +309,20 @@ class Reading {
       complain("unknown dtype \"" + spec["dtype"].get<std::string>() + "\"");
     }
     spec["shape"] = sizes_of(rest.substr(bracket + 1, close - bracket - 1));
-    for (const auto word : words(rest.substr(close + 1))) tensor_word(word, spec);
+    for (const auto word : words(rest.substr(close + 1))) {
+      const auto call = read_call(word);
+      if (call && call->name == "texture") {
+        if (!is_twice(arg, "texture")) texture(*call, arg["texture"]);
+      } else {
+        tensor_word(word, spec);
+      }
+    }
+  }
+
+  void texture(const Call& call, json& texture) {
+    auto read = texture_of(call);
+    for (auto& complaint : read.complaints) complain(std::move(complaint));
+    texture = std::move(read.document);
   }
 
   void tensor_word(std::string_view word, json& spec) {

@@ -43,6 +43,17 @@ std::string init_text(const json& init) {
   return init.at("kind").get<std::string>() + (text.empty() ? "" : "(" + text + ")");
 }
 
+// texture(linear, wrap, mirror, normalized_coords, normalized_float, channels=4): the words alone
+// say what each is.
+std::string texture_text(const json& texture) {
+  const json& address = texture.at("address");
+  std::string text = " texture(" + texture.at("filter").get<std::string>();
+  for (const json& each : address) text += ", " + each.get<std::string>();
+  if (texture.at("normalized_coords").get<bool>()) text += ", normalized_coords";
+  return text + ", " + texture.at("read").get<std::string>() +
+         ", channels=" + texture.at("channels").dump() + ")";
+}
+
 std::string tensor_text(const json& arg) {
   const json& spec = arg.at("tensor_spec");
   const auto role = arg.at("role").get<std::string>();
@@ -50,6 +61,7 @@ std::string tensor_text(const json& arg) {
   text += name_text(arg.at("name")) + ": " + spec.at("dtype").get<std::string>() + "[" +
           list_text(spec.at("shape")) + "]";
   if (spec.contains("strides")) text += " strides=[" + list_text(spec.at("strides")) + "]";
+  if (arg.contains("texture")) text += texture_text(arg.at("texture"));
   if (spec.contains("init")) text += " " + init_text(spec.at("init"));
   if (spec.contains("data")) {
     const json& data = spec.at("data");

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "engine/contract/dtype.h"
+#include "engine/contract/texture.h"
 
 namespace assay::contract {
 
@@ -110,6 +111,7 @@ struct Arg {
   std::optional<DType>
       c_type{};  // the width a scalar is passed in; absent: the kernel's signature decides
   std::optional<TensorSpec> tensor_spec{};  // present exactly when type is tensor
+  std::optional<Texture> texture{};         // of an input: not passed as a pointer, but so
   Role role = Role::input;
   bool is_meta = false;  // Triton constexpr
   bool operator==(const Arg&) const = default;

@@ -86,11 +86,23 @@ json document(const ScalarValue& value) {
       value);
 }
 
+// In full: what is not said would have to be known.
+json document(const Texture& texture) {
+  json address = json::array();
+  for (const TextureAddress each : texture.address) address.push_back(name(each));
+  return {{"filter", name(texture.filter)},
+          {"address", std::move(address)},
+          {"normalized_coords", texture.normalized_coords},
+          {"read", name(texture.read)},
+          {"channels", texture.channels}};
+}
+
 json document(const Arg& arg) {
   json object{{"name", arg.name}, {"type", name(arg.type)}};
   if (arg.tensor_spec) {
     object["tensor_spec"] = document(*arg.tensor_spec);
     object["role"] = name(arg.role);
+    if (arg.texture) object["texture"] = document(*arg.texture);
     return object;
   }
   object["value"] = document(arg.value);

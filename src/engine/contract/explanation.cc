@@ -47,11 +47,29 @@ std::string role_text(Role role) {
   return {};
 }
 
+// "a texture (tex2D) of 4 channels, linear filter, address clamp and wrap, normalized coordinates"
+std::string texture_text(const Texture& texture, const TensorSpec& spec) {
+  const bool is_linear_memory = extent_of(texture, spec).height == 0;
+  std::string text = is_linear_memory ? "a texture (tex1Dfetch)" : "a texture (tex2D)";
+  if (texture.channels > 1) text += " of " + std::to_string(texture.channels) + " channels";
+  if (!is_linear_memory) {
+    text += ", " + std::string(name(texture.filter)) + " filter, address " +
+            std::string(name(texture.address[0]));
+    if (texture.address[1] != texture.address[0]) {
+      text += " and " + std::string(name(texture.address[1]));
+    }
+    text += texture.normalized_coords ? ", normalized coordinates" : ", coordinates in texels";
+  }
+  if (texture.read == TextureRead::normalized_float) text += ", read as normalized floats";
+  return text;
+}
+
 std::string tensor_line(const Arg& arg, const json& document) {
   const TensorSpec& spec = *arg.tensor_spec;
   std::string text = arg.name + ": " + std::string(name(spec.dtype)) + shape_text(spec.shape) +
                      ", " + role_text(arg.role) + ", " + readable_bytes(spec.buffer_bytes()) +
                      ", " + contents(arg, document.at("tensor_spec"));
+  if (arg.texture) text += ", " + texture_text(*arg.texture, spec);
   if (spec.strides) text += ", strides " + shape_text(*spec.strides);
   if (spec.tolerance) text += ", its own tolerance";
   return text;

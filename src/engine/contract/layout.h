@@ -13,7 +13,8 @@
 
 namespace assay::contract {
 
-inline constexpr std::uint64_t kTensorAlignmentBytes = 256;
+// What a texture object wants of an address; a pointer is content with 256.
+inline constexpr std::uint64_t kTensorAlignmentBytes = 512;
 inline constexpr std::uint64_t kGuardBytes = 512;  // the least on either side
 
 // Each tensor owns its guards: [guard_begin, offset) before it and [offset + bytes, guard_end)

@@ -10,6 +10,7 @@
 #include "engine/contract/reading.h"
 #include "engine/contract/sizes.h"
 #include "engine/contract/tensor_reading.h"
+#include "engine/contract/texture_reading.h"
 
 namespace assay::contract {
 namespace {
@@ -114,6 +115,9 @@ void read_scalar(const Node& node, Arg& arg, Sizes& sizes, Notes& notes) {
   if (const auto spec = node.member("tensor_spec")) {
     notes.warn(spec->pointer, "tensor_spec has no effect on a scalar");
   }
+  if (const auto texture = node.member("texture")) {
+    notes.violate(texture->pointer, "a texture is a tensor, not a scalar");
+  }
   if (arg.role != Role::input) {
     notes.violate(node.child_pointer("role"),
                   "a scalar is always an input; to return a value, pass a "
@@ -148,6 +152,7 @@ void read_tensor(const Node& node, Arg& arg, Sizes& sizes, const ParseOptions& o
     return;
   }
   arg.tensor_spec = read_tensor_spec(*spec, arg.role, sizes, options, notes);
+  if (const auto texture = node.member("texture")) arg.texture = read_texture(*texture, arg, notes);
   if (!arg.tensor_spec || !arg.is_read() || arg.tensor_spec->init || arg.tensor_spec->data) return;
   const std::string message = "Tensor argument '" + arg.name + "' (" + std::string(name(arg.role)) +
                               ") requires init or data";
@@ -202,11 +207,12 @@ Arg read_arg(const Node& node, std::size_t index, Sizes& sizes, const ParseOptio
              Notes& notes) {
   Arg arg;
   if (!expect_object(node, "argument", notes)) return arg;
-  warn_unknown_keys(node,
-                    {.here = {"name", "type", "value", "c_type", "tensor_spec", "role", "is_meta"},
-                     .elsewhere = {"shape", "dtype", "strides", "init", "data", "tolerance"},
-                     .elsewhere_in = "tensor_spec"},
-                    notes);
+  warn_unknown_keys(
+      node,
+      {.here = {"name", "type", "value", "c_type", "tensor_spec", "texture", "role", "is_meta"},
+       .elsewhere = {"shape", "dtype", "strides", "init", "data", "tolerance"},
+       .elsewhere_in = "tensor_spec"},
+      notes);
   arg.name = read_name(node, index, notes);
   const auto type = read_type(node, arg.name, notes);
   arg.role = read_role(node, notes);

@@ -34,6 +34,13 @@ std::vector<Violation> requirements(std::string_view kernel_type, const Contract
     if (!given) violations.push_back({.pointer = base + pointer, .message = std::move(message)});
     return given;
   };
+  if (contract != nullptr &&
+      is_one_of(kernel_type, {"torch", "torch_cuda", "triton", "multi_kernel"})) {
+    for (std::size_t i = 0; i < contract->args.size(); ++i) {
+      demand(!contract->args[i].texture, "/args/" + std::to_string(i) + "/texture",
+             "'" + contract->args[i].name + "': only a cuda kernel takes a texture");
+    }
+  }
   if (!is_one_of(kernel_type, {"cuda", "triton", "multi_kernel"})) return violations;
   if (!demand(contract != nullptr, "", missing_contract(kernel_type))) return violations;
 

@@ -346,6 +346,7 @@ bool FunctionDecoder::decode_instruction(Form& form) {
   if (base == "atom") return decode_atomic(form, true);
   if (base == "red") return decode_atomic(form, false);
   if (base == "cp") return decode_async_copy(form);
+  if (base == "tex") return decode_texture(form);
   if (base == "mbarrier") return decode_mbarrier(form);
   if (base == "alloca" || base == "stacksave" || base == "stackrestore") return decode_stack(form);
   if (base == "mma" || base == "wmma" || base == "ldmatrix" || base == "stmatrix" ||

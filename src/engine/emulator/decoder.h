@@ -169,6 +169,8 @@ class FunctionDecoder {
                        std::uint8_t minus);
   bool emit_video_parts(VideoForm form, const std::array<std::string_view, 4>& selectors,
                         unsigned parts);
+  // --- decode_texture.cc ---
+  bool decode_texture(Form& form);
   // --- decode_control.cc ---
   bool decode_branch(Form& form);
   bool decode_branch_table(Form& form);

@@ -19,6 +19,7 @@ namespace {
 // blocks on a device run side by side and may wait for one another.
 constexpr std::int64_t kBlockSlice = 1 << 22;
 constexpr std::size_t kResidentBlocks = 264;  // over all threads
+constexpr std::uint64_t kMostTexels = 1ULL << 31;
 
 struct FreeMemory {
   void operator()(std::byte* p) const { std::free(p); }
@@ -227,6 +228,28 @@ bool map_memory(AddressTable& table, const Module::Text& text, Globals& globals,
   return true;
 }
 
+// Puts handles where addresses stand in the launch's parameters; or why it cannot.
+std::string bind_textures(Launch& launch, LaunchState& state) {
+  for (const Texture& t : launch.textures) {
+    std::uint64_t address = 0;
+    if (t.parameter_offset > launch.parameters.size() ||
+        launch.parameters.size() - t.parameter_offset < sizeof address) {
+      return "Texture '" + t.name + "' has no parameter of 8 bytes";
+    }
+    std::byte* const parameter = launch.parameters.data() + t.parameter_offset;
+    std::memcpy(&address, parameter, sizeof address);
+    const bool has_size = t.width > 0 && t.width <= kMostTexels && t.height <= kMostTexels &&
+                          t.pitch_bytes <= kMostTexels && t.channels >= 1 && t.channels <= 4;
+    const std::int32_t found = has_size ? state.memory.find(address, texture_bytes(t)) : -1;
+    if (found < 0) return "Texture '" + t.name + "' does not lie in any buffer";
+    const Object& object = state.memory.objects()[static_cast<std::size_t>(found)];
+    const std::uint64_t handle = kTextureHandles + kTextureHandleStep * state.textures.size();
+    state.textures.push_back({.format = t, .bytes = object.host + (address - object.begin)});
+    std::memcpy(parameter, &handle, sizeof handle);
+  }
+  return {};
+}
+
 Outcome unsupported(const KernelInfo& kernel) {
   Outcome o =
       refuse(Ending::unsupported, "Unsupported instruction: " + kernel.unsupported_instruction);
@@ -272,7 +295,8 @@ Outcome Device::look_at_locals(const Run& wanted, std::uint32_t entry) {
 }
 
 Outcome Device::run(const Run& wanted) {
-  const auto& [launch, buffers, budget, stop, trial] = wanted;
+  const auto& [given, buffers, budget, stop, trial] = wanted;
+  Launch launch = given;
   const Module::Text& text = state_->module->text();
   const auto found = text.kernel_functions.find(launch.kernel);
   if (found == text.kernel_functions.end()) {
@@ -300,6 +324,9 @@ Outcome Device::run(const Run& wanted) {
   }
   if (!map_memory(state.memory, text, state_->globals, buffers)) {
     return refuse(Ending::invalid_launch, "Buffers overlap or lie outside the address space");
+  }
+  if (std::string error = bind_textures(launch, state); !error.empty()) {
+    return refuse(Ending::invalid_launch, std::move(error));
   }
   state.heap = state_->globals.heap.get();
   state_->globals.workspace = {};

@@ -20,6 +20,8 @@
 #include <variant>
 #include <vector>
 
+#include "engine/emulator/texture.h"
+
 namespace assay::emulator {
 
 // Where in the user's source, from `.loc`/`.file` (NVRTC -lineinfo). line 0: unknown.
@@ -114,6 +116,7 @@ struct Launch {
   Dim3 block{};
   std::size_t dynamic_shared_bytes = 0;
   std::vector<std::byte> parameters{};  // KernelInfo::parameter_bytes long
+  std::vector<Texture> textures{};      // parameters that are texture objects
   // Its blocks wait for one another: a device must be told. The emulator runs every grid so.
   bool cooperative = false;
   Inspection inspection{};
@@ -139,6 +142,7 @@ enum class FaultKind {
   stack_overflow,      // recursion or local memory beyond the budget
   invalid_call,        // jump or call to something that is no function
   invalid_shuffle,     // sync-type warp operation whose member mask excludes the caller
+  invalid_texture,     // a fetch through something that is no texture, or not one of that kind
 };
 [[nodiscard]] std::string_view name(FaultKind kind);
 

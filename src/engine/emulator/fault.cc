@@ -93,6 +93,7 @@ std::string where_it_is(Warp& w, const BadAccess& bad, const Place& place, Fault
     default:
       break;
   }
+  if (place.offset - kTextureHandles < kWindowBytes) return "a texture object, which is no address";
   const Object* const o = w.table->nearest(place.offset);
   const bool null = place.offset < 4096;
   if (o == nullptr) return null ? "a null pointer" : "there is no memory at all";
@@ -126,6 +127,8 @@ std::string_view name(FaultKind kind) {
       return "invalid_call";
     case FaultKind::invalid_shuffle:
       return "invalid_shuffle";
+    case FaultKind::invalid_texture:
+      return "invalid_texture";
   }
   return "unknown";
 }

@@ -14,6 +14,7 @@
 #include "engine/emulator/heap.h"
 #include "engine/emulator/memory.h"
 #include "engine/emulator/module.h"
+#include "engine/emulator/texture_sampling.h"
 
 namespace assay::emulator {
 
@@ -38,6 +39,7 @@ class LaunchState {
   Watch* watch = nullptr;       // if there is an inspection
   LocalTrial* trial = nullptr;  // if this run is one of a search for uninitialised locals
   Heap* heap = nullptr;         // there if the module calls malloc
+  std::vector<BoundTexture> textures{};
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
 
   [[nodiscard]] bool ended() const { return ended_.load(std::memory_order_relaxed); }
@@ -49,6 +51,12 @@ class LaunchState {
             Dim3 block);
   void block_done() { blocks_.fetch_add(1, std::memory_order_relaxed); }
   bool reserve_memory(std::size_t bytes);
+  // Of a handle that this launch gave out, or nullptr.
+  [[nodiscard]] const BoundTexture* texture(std::uint64_t handle) const {
+    const std::uint64_t i = (handle - kTextureHandles) / kTextureHandleStep;
+    const bool is_one = i < textures.size() && handle == kTextureHandles + i * kTextureHandleStep;
+    return is_one ? &textures[i] : nullptr;
+  }
   void print(std::string_view text);
   // Moves the results out; call when no thread runs any more.
   [[nodiscard]] Outcome outcome();

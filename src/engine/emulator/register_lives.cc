@@ -7,12 +7,12 @@ namespace assay::emulator {
 namespace {
 
 // Instructions whose first operand is written in every lane that executes them.
-constexpr std::array<std::string_view, 52> kWritesFirst{
+constexpr std::array<std::string_view, 53> kWritesFirst{
     "abs",  "add",   "addc",  "and",  "bfe",  "bfi",  "bfind", "brev",  "clz",  "cnot", "cos",
     "cvt",  "cvta",  "div",   "dp2a", "dp4a", "ex2",  "fma",   "ld",    "lg2",  "lop3", "mad",
     "madc", "max",   "min",   "mov",  "mul",  "neg",  "not",   "or",    "popc", "prmt", "rcp",
     "rem",  "rsqrt", "sad",   "selp", "shf",  "shl",  "shr",   "sin",   "slct", "sqrt", "sub",
-    "subc", "tanh",  "mul24", "xor",  "fns",  "bmsk", "mad24", "szext",
+    "subc", "tanh",  "mul24", "xor",  "fns",  "bmsk", "mad24", "szext", "tex",
 };
 
 // Others that write no more than it.

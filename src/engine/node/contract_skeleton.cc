@@ -59,7 +59,9 @@ class Skeleton {
   json build() {
     json args = json::array();
     for (const auto& argument : kernel_.at("arguments")) {
-      auto one = argument.at("pointer").get<bool>() ? tensor(argument) : scalar(argument);
+      auto one = argument.at("pointer").get<bool>() ? tensor(argument)
+                 : is_texture(argument)             ? texture(argument)
+                                                    : scalar(argument);
       if (!one) return {{"kernel", kernel_.at("name")}, {"io", nullptr}, {"guesses", guesses_}};
       args.push_back(std::move(*one));
     }
@@ -109,6 +111,21 @@ class Skeleton {
                 {"type", "tensor"},
                 {"role", read_only ? "input" : "output"},
                 {"tensor_spec", std::move(spec)}};
+  }
+
+  static bool is_texture(const json& argument) {
+    return argument.at("type").is_string() && argument.at("type") == "cudaTextureObject_t";
+  }
+
+  json texture(const json& argument) {
+    const auto name = argument.at("name").get<std::string>();
+    guesses_.push_back(name + ": a texture of two dimensions, float32[64, 64], all as by default");
+    return {
+        {"name", name},
+        {"type", "tensor"},
+        {"role", "input"},
+        {"tensor_spec", {{"shape", {64, 64}}, {"dtype", "float32"}, {"init", {{"kind", "randn"}}}}},
+        {"texture", json::object()}};
   }
 
   std::optional<json> scalar(const json& argument) {

@@ -83,6 +83,17 @@ void side_by_side(const contract::Contract& contract, std::string_view kernel,
   }
 }
 
+// A demangled name has what cudaTextureObject_t stands for: that alone tells nothing.
+bool is_texture_object(const Taken& parameter) {
+  return parameter.stars == 0 && parameter.is_plain && parameter.type == "cudaTextureObject_t";
+}
+
+bool may_be_texture_object(const Taken& parameter) {
+  if (parameter.stars > 0 || !parameter.is_plain) return false;
+  const auto number = contract::parse_c_type(parameter.type);
+  return is_texture_object(parameter) || !number || *number == DType::uint64;
+}
+
 bool is_null(const contract::Arg& arg) {
   const auto* value = std::get_if<std::int64_t>(&arg.value);
   return value != nullptr && *value == 0;
@@ -127,7 +138,17 @@ std::vector<TypeDoubt> mistaken_kinds(const contract::Contract& contract, std::s
       [&](std::size_t i, const contract::Arg& arg, const Taken& parameter) {
         const bool is_number = parameter.is_plain && parameter.stars == 0 &&
                                contract::parse_c_type(parameter.type).has_value();
-        if (arg.is_tensor() && is_number) {
+        if (arg.texture) {
+          if (may_be_texture_object(parameter)) return;
+          mistakes.push_back({i, "the kernel takes '" + arg.name + "' as " + parameter.type +
+                                     std::string(parameter.stars, '*') +
+                                     ", no cudaTextureObject_t; the contract gives a texture"});
+        } else if (is_texture_object(parameter)) {
+          mistakes.push_back({i, "the kernel takes '" + arg.name +
+                                     "' as cudaTextureObject_t; the contract gives " +
+                                     (arg.is_tensor() ? "a tensor without \"texture\""
+                                                      : std::string(contract::name(arg.type)))});
+        } else if (arg.is_tensor() && is_number) {
           mistakes.push_back({i, "the kernel takes '" + arg.name + "' as " + parameter.type +
                                      ", a number; the contract gives a tensor"});
         } else if (!arg.is_tensor() && parameter.stars > 0 && !is_null(arg)) {

@@ -4,6 +4,7 @@
 
 #include "engine/node/element_types.h"
 #include "engine/node/passed_scalar.h"
+#include "engine/node/passed_texture.h"
 
 namespace assay::node {
 namespace {
@@ -65,6 +66,7 @@ std::optional<Ended> KernelSession::bind(const contract::Contract& called,
          {"offset", place->offset},
          {"bytes", place->bytes},
          {"uninitialised", !arg.is_read() && !arg.tensor_spec->init && !arg.tensor_spec->data}});
+    if (arg.texture) arguments_.back()["texture"] = passed_texture(arg);
   }
   return std::nullopt;
 }

@@ -99,8 +99,11 @@ std::optional<std::string> write_real(const Argument& argument, const Parameter&
 std::optional<std::string> write_pointer(const Argument& argument, const Parameter& parameter,
                                          Writer writer) {
   if (shape_of(parameter) != Shape::pointer_or_integer || parameter.size_bytes != 8) {
-    return "argument '" + argument.name + "' is a tensor, but the kernel takes " +
-           spelled(parameter) + " there, not a pointer";
+    return "argument '" + argument.name +
+           (argument.is_texture ? "' is a texture, but the kernel takes " + spelled(parameter) +
+                                      " there, not a cudaTextureObject_t"
+                                : "' is a tensor, but the kernel takes " + spelled(parameter) +
+                                      " there, not a pointer");
   }
   writer.put(argument.address);
   return std::nullopt;

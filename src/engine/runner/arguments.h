@@ -19,6 +19,7 @@ struct Argument {
   std::string type{};                       // the contract's: tensor, int, float, bool
   std::optional<contract::DType> c_type{};  // what the contract declares beyond that
   std::uint64_t address = 0;                // tensor
+  bool is_texture = false;                  // of it a texture object is passed, not its address
   std::int64_t integer = 0;                 // int, bool; an unsigned 64-bit value keeps its bits
   bool is_unsigned = false;                 // `integer` holds the bits of a value above 2^63-1
   double real = 0;                          // float

@@ -87,6 +87,38 @@ struct LaunchConfig {
   unsigned attribute_count = 0;
 };
 
+// CUDA_RESOURCE_DESC of linear memory and of pitched rows, whose members lie at the same places,
+// and CUDA_TEXTURE_DESC (CUDA driver API, since 5.0).
+struct TextureResource {
+  static constexpr int kLinear = 2;
+  static constexpr int kPitched = 3;
+  int type = kLinear;
+  int padding = 0;
+  Address address = 0;
+  int format = 0;  // CUarray_format
+  unsigned channels = 1;
+  std::size_t width = 0;  // in texels; of linear memory in bytes
+  std::size_t height = 0;
+  std::size_t pitch_bytes = 0;
+  std::array<int, 22> unused{};
+  unsigned flags = 0;
+  int padding_behind = 0;
+};
+static_assert(sizeof(TextureResource) == 144);
+struct TextureDescription {
+  static constexpr unsigned kReadAsInteger = 1;
+  static constexpr unsigned kNormalizedCoordinates = 2;
+  std::array<int, 3> address_mode{};  // CUaddress_mode
+  int filter_mode = 0;                // CUfilter_mode: 1 is linear
+  unsigned flags = 0;
+  unsigned max_anisotropy = 0;
+  int mipmap_filter_mode = 0;
+  std::array<float, 3> mipmap_levels{};
+  std::array<float, 4> border_colour{};
+  std::array<int, 12> unused{};
+};
+static_assert(sizeof(TextureDescription) == 104);
+
 // X(name without "cu", exported symbol, type)
 #define ASSAY_CUDA_FUNCTIONS(X)                                                                    \
   X(Init, "cuInit", int (*)(unsigned))                                                             \
@@ -133,7 +165,11 @@ struct LaunchConfig {
   X(ModuleGetFunction, "cuModuleGetFunction", int (*)(Handle*, Handle, const char*))               \
   X(FuncSetAttribute, "cuFuncSetAttribute", int (*)(Handle, int, int))                             \
   X(FuncGetAttribute, "cuFuncGetAttribute", int (*)(int*, int, Handle))                            \
+  X(TexObjectCreate, "cuTexObjectCreate",                                                          \
+    int (*)(std::uint64_t*, const TextureResource*, const TextureDescription*, const void*))       \
+  X(TexObjectDestroy, "cuTexObjectDestroy", int (*)(std::uint64_t))                                \
   X(StreamCreate, "cuStreamCreate", int (*)(Handle*, unsigned))                                    \
+  X(StreamQuery, "cuStreamQuery", int (*)(Handle))                                                 \
   X(StreamBeginCapture, "cuStreamBeginCapture_v2", int (*)(Handle, int))                           \
   X(StreamEndCapture, "cuStreamEndCapture", int (*)(Handle, Handle*))                              \
   X(GraphInstantiate, "cuGraphInstantiateWithFlags", int (*)(Handle*, Handle, unsigned long long)) \

@@ -13,6 +13,7 @@
 #include "engine/runner/gpu_launch.h"
 #include "engine/runner/gpu_mapping.h"
 #include "engine/runner/gpu_sequence.h"
+#include "engine/runner/gpu_textures.h"
 #include "engine/runner/gpu_timer.h"
 #include "engine/runner/l2_flush.h"
 
@@ -107,16 +108,25 @@ class MappedArena final : public Arena {
 class OneLaunch final : public GpuWork {
  public:
   OneLaunch(const GpuContext& context, cuda::Handle function, const TimedLaunch& launch)
-      : context_(context), function_(function), launch_(launch) {}
+      : context_(context),
+        function_(function),
+        launch_(launch),
+        textures_(context, launch.launch.textures) {}
+  [[nodiscard]] int prepare(cuda::Address place) const override {
+    auto block = placed(launch_.launch.parameters, launch_.pointer_offsets, place);
+    return textures_.put_into(block);
+  }
   [[nodiscard]] int queue(cuda::Address place) const override {
-    return queue_launch(context_, function_, launch_.launch,
-                        placed(launch_.launch.parameters, launch_.pointer_offsets, place));
+    auto block = placed(launch_.launch.parameters, launch_.pointer_offsets, place);
+    if (const int result = textures_.put_into(block); result != cuda::kSuccess) return result;
+    return queue_launch(context_, function_, launch_.launch, std::move(block));
   }
 
  private:
   const GpuContext& context_;
   cuda::Handle function_;
   const TimedLaunch& launch_;
+  mutable GpuTextures textures_;  // grows with the places that are met
 };
 
 // What a place of this sequence needs beside the arena itself.
@@ -170,9 +180,12 @@ class GpuDevice final : public Device {
     if (!host.empty()) {
       driver.check(context_.copy_in(arena.address(), host), "inputs");
     }
+    GpuTextures textures(context_, launch.textures);
+    auto block = launch.parameters;
+    int result = textures.put_into(block);
     const CapturedOutput output;
     driver.check(driver.EventRecord(start_, context_.stream()), "cuEventRecord");
-    int result = queue_launch(context_, function, launch, launch.parameters);
+    if (result == cuda::kSuccess) result = queue_launch(context_, function, launch, block);
     if (result == cuda::kSuccess) result = driver.EventRecord(stop_, context_.stream());
     Outcome outcome = concluded(result, until, output, budget);
     if (outcome.ending != Ending::completed) return outcome;
@@ -229,8 +242,11 @@ class GpuDevice final : public Device {
       if (queued == cuda::kSuccess) queued = flush.queue();
       return queued == cuda::kSuccess ? context_.wait(until) : queued;
     };
+    GpuTextures textures(context_, launch.textures);
     const auto run = [&] {
-      const int queued = queue_launch(context_, function, launch, launch.parameters);
+      auto block = launch.parameters;
+      int queued = textures.put_into(block);
+      if (queued == cuda::kSuccess) queued = queue_launch(context_, function, launch, block);
       return queued == cuda::kSuccess ? context_.wait(until) : queued;
     };
     for (const auto& metrics : sessions_of(request.metrics)) {

@@ -119,7 +119,8 @@ class GpuTimer::Measurement {
 
   Timed carry_out() {
     measure_overhead();
-    int result = warm_up();
+    int result = prepare();
+    if (result == cuda::kSuccess) result = warm_up();
     if (result == cuda::kSuccess) {
       context_.stamp(0);
       result = plan_.view == TimingView::graph ? time_graph() : time_runs();
@@ -137,6 +138,14 @@ class GpuTimer::Measurement {
   [[nodiscard]] int wait() const {
     const auto limit = plan_.wall.count() > 0 ? plan_.wall : nanoseconds(std::chrono::hours(1));
     return context_.wait(Clock::now() + limit);
+  }
+
+  [[nodiscard]] int prepare() const {
+    int result = cuda::kSuccess;
+    for (const GpuMemory& place : timer_.places_) {
+      if (result == cuda::kSuccess) result = work_.prepare(place.address());
+    }
+    return result;
   }
 
   // Puts a run's contents where it will work.

@@ -23,7 +23,9 @@ class GpuWork {
   virtual ~GpuWork() = default;
   GpuWork(const GpuWork&) = delete;
   GpuWork& operator=(const GpuWork&) = delete;
-  // Both answer the driver's result. Scratch is what lies behind the arena, cleared before a run.
+  // All answer the driver's result. What a place needs is made before any clock runs; scratch is
+  // what lies behind the arena, cleared before a run.
+  [[nodiscard]] virtual int prepare(cuda::Address /*place*/) const { return cuda::kSuccess; }
   [[nodiscard]] virtual int queue(cuda::Address place) const = 0;
   [[nodiscard]] virtual int clear_scratch(cuda::Address /*place*/) const { return cuda::kSuccess; }
 };

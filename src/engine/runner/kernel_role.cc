@@ -42,6 +42,7 @@
 #include "engine/runner/nvtx.h"
 #include "engine/runner/ptx_places.h"
 #include "engine/runner/role.h"
+#include "engine/runner/textures.h"
 
 namespace assay::runner {
 namespace {
@@ -56,6 +57,7 @@ std::vector<Argument> decode_arguments(const json& list, std::uint64_t arena_add
                       .c_type = contract::parse_dtype(item.value("c_type", std::string()))};
     if (argument.type == "tensor") {
       argument.address = arena_address + item.at("offset").get<std::uint64_t>();
+      argument.is_texture = item.contains("texture");
     } else if (argument.type == "float") {
       // JSON has no NaN or infinity: the engine sends the bits.
       argument.real = std::bit_cast<double>(item.at("bits").get<std::uint64_t>());
@@ -291,6 +293,7 @@ class Session {
             .block = decode_dim(body.at("block")),
             .dynamic_shared_bytes = body.at("shared_bytes"),
             .parameters = *block,
+            .textures = decode_textures(body.at("arguments"), *kernel_),
             .cooperative = cooperative_};
   }
 
