@@ -26,19 +26,22 @@ std::string unknown_handle(const Warp& w, std::uint64_t handle) {
 
 // Why the instruction cannot read this texture, or nothing.
 std::string misfit(const Texture& t, std::uint32_t form) {
-  const std::string named = "texture '" + t.name + "'";
   const bool wants_two = (form & kFetchTwoDimensions) != 0;
+  const bool by_floats = (form & kFetchByFloats) != 0;
+  const bool wants_floats = (form & kFetchFloatResult) != 0;
+  if (wants_two == (t.height != 0) && wants_two == by_floats && wants_floats == reads_floats(t)) {
+    return {};
+  }
+  const std::string named = "texture '" + t.name + "'";
   if (wants_two && t.height == 0) {
     return "tex2D of " + named + ", which has one dimension: tex1Dfetch reads it";
   }
   if (!wants_two && t.height != 0) {
     return "Fetch with one coordinate from " + named + ", which has two dimensions: tex2D reads it";
   }
-  if (!wants_two && (form & kFetchByFloats) != 0) {
+  if (!wants_two && by_floats) {
     return "tex1D of " + named + ", which is linear memory: tex1Dfetch reads it";
   }
-  const bool wants_floats = (form & kFetchFloatResult) != 0;
-  if (wants_floats == reads_floats(t)) return {};
   return wants_floats ? "Fetch of floats from " + named +
                             ", whose elements are integers (\"read\": \"normalized_float\" makes "
                             "floats of 8 and 16 bits)"
