@@ -136,7 +136,9 @@ class Server:
 
     def call(self, tool, arguments=None, patience_s=150, **more_meta):
         """An answer may take as long as it was asked to wait, and some more on a machine with much to do."""
-        patience_s = max(patience_s, (arguments or {}).get("wait_s", 0) + 60)
+        wait_s = arguments.get("wait_s") if isinstance(arguments, dict) else None
+        if isinstance(wait_s, (int, float)):
+            patience_s = max(patience_s, wait_s + 60)
         id = self.send("tools/call", {"name": tool, "arguments": arguments or {}}, **more_meta)
         message = self.answer(id, patience_s)
         if "result" not in message:
