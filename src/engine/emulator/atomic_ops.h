@@ -20,8 +20,4 @@ struct AtomicForm {
 // d: shared address row + b, a: global address row + imm, c: bytes to read or kNowhere, aux: bytes
 void op_async_copy(Warp& w, const Op& op);
 
-// aux: elements | bytes of one << 8 | bytes of the whole << 16; parts in a, b, c, e
-void op_pack(Warp& w, const Op& op);
-void op_unpack(Warp& w, const Op& op);
-
 }  // namespace assay::emulator

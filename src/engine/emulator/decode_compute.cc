@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/emulator/atomic_ops.h"
 #include "engine/emulator/control_ops.h"
 #include "engine/emulator/decoder.h"
+#include "engine/emulator/pack_ops.h"
 #include "engine/emulator/packed_ops.h"
 
 namespace assay::emulator {
