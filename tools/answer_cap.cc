@@ -23,6 +23,10 @@ constexpr std::array kKept = {"job_id", "status", "state", "verdict", "trust", "
 // A contract or a source that is cut is another one.
 constexpr std::array kWhole = {"io_contract", "io", "contract", "text", "reproduce", "metadata"};
 
+// What a measurement is asked for: goes last of what stands beside it.
+constexpr const char* kTimes = "/timing";
+constexpr std::array kVital = {"cold", "per_call", "median_ns", "ratio", "low", "high", "verdict"};
+
 template <std::size_t N>
 bool is_one_of(const std::array<const char*, N>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -84,26 +88,39 @@ class Cutting {
   bool shrink(OrderedJson& value, const std::string& pointer) {
     if (value.is_string()) return shrink_text(value, pointer);
     if (!value.is_structured() || value.empty()) return false;
-    auto heaviest = value.begin();
-    std::size_t most = 0;
-    for (auto member = value.begin(); member != value.end(); ++member) {
-      const std::size_t bytes = bytes_of(*member);
-      if (bytes > most) {
+    if (value.is_object()) return shrink_object(value, pointer);
+    const auto heaviest =
+        std::max_element(value.begin(), value.end(), [](const auto& one, const auto& other) {
+          return bytes_of(one) < bytes_of(other);
+        });
+    if (value.size() > 1 && bytes_of(*heaviest) * 2 < bytes_of(value)) return halve(value, pointer);
+    const std::string step = std::to_string(std::distance(value.begin(), heaviest));
+    if (shrink(*heaviest, pointer + "/" + step)) return true;
+    return value.size() > 1 && halve(value, pointer);
+  }
+
+  // Its heaviest member made smaller; of times, which are all numbers, left out if that cannot be:
+  // the vital ones come last, and are what stays.
+  bool shrink_object(OrderedJson& value, const std::string& pointer) {
+    for (const bool vital : {false, true}) {
+      auto heaviest = value.end();
+      std::size_t most = 0;
+      for (auto member = value.begin(); member != value.end(); ++member) {
+        const std::size_t bytes = bytes_of(*member);
+        if (is_one_of(kVital, member.key()) != vital || bytes <= most) continue;
         most = bytes;
         heaviest = member;
       }
-    }
-    if (value.is_array() && value.size() > 1 && most * 2 < bytes_of(value))
-      return halve(value, pointer);
-    const std::string step = value.is_array()
-                                 ? std::to_string(std::distance(value.begin(), heaviest))
-                                 : mcp::pointer_segment(heaviest.key());
-    if (!value.is_array() && is_one_of(kWhole, heaviest.key())) {
-      leave_out(value, std::string(heaviest.key()), pointer + "/" + step);
+      if (heaviest == value.end()) continue;
+      const std::string name = heaviest.key();
+      const std::string step = pointer + "/" + mcp::pointer_segment(name);
+      const bool is_whole = is_one_of(kWhole, name);
+      if (!is_whole && shrink(*heaviest, step)) return true;
+      if (!is_whole && (vital || !pointer.starts_with(kTimes))) continue;
+      leave_out(value, name, step);
       return true;
     }
-    if (shrink(*heaviest, pointer + "/" + step)) return true;
-    return value.is_array() && value.size() > 1 && halve(value, pointer);
+    return false;
   }
 
   void leave_out(OrderedJson& value, const std::string& name, const std::string& pointer) {

@@ -94,6 +94,21 @@ void shorten_outputs(OrderedJson& validation) {
   if (!is_whole) validation["outputs_total"] = total;
 }
 
+// Of each view what is read first; heat, power and what a lift took stand in the full report.
+void shorten_timing(OrderedJson& timing) {
+  for (const char* view : {"cold", "warm", "graph", "per_call"})
+    if (const auto told = timing.find(view); told != timing.end() && told->is_object())
+      *told = only(*told, {"runs", "median_ns", "median_low_ns", "median_high_ns", "min_ns",
+                           "percentile_95_ns", "launches", "unavailable"});
+  if (const auto clocks = timing.find("clocks"); clocks != timing.end() && clocks->is_object())
+    *clocks = only(*clocks, {"sm_mhz_median", "held_down"});
+  if (const auto lifted = timing.find("lifted"); lifted != timing.end() && lifted->is_object())
+    *lifted = only(*lifted, {"launches", "kernels", "scratch_bytes", "runner_reused"});
+  for (const char* other : {"reference", "in_place"})
+    if (const auto told = timing.find(other); told != timing.end() && told->is_object())
+      shorten_timing(*told);
+}
+
 void shorten_kernels(OrderedJson& report) {
   const auto kernels = report.find("kernels");
   if (kernels == report.end() || !kernels->is_array()) return;
@@ -134,6 +149,7 @@ void make_brief(OrderedJson& report) {
     shorten_texts(*summary, kSummaryBytes);
   shorten_kernels(report);
   shorten_draft(report);
+  if (const auto timing = report.find("timing"); timing != report.end()) shorten_timing(*timing);
   if (const auto validation = report.find("validation"); validation != report.end()) {
     shorten_outputs(*validation);
     validation->erase("digests");

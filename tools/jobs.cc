@@ -99,13 +99,18 @@ void Jobs::start(const JobRecord& record) {
 
 void Jobs::run(const JobRecord& record, const std::stop_token& stop) {
   std::uint64_t seq = 0;
-  // Nothing of the job comes after it but its end, so the two are one write.
-  std::optional<job::StageRecord> last_stage;
+  // What cost nothing and says nothing that could be lost is one write with what comes after it.
+  std::vector<job::StageRecord> unwritten;
   const auto on_stage = [&](const node::StageEvent& event) {
     counters_.told(record.id, event.record);
-    if (event.record.name == "concluded" && event.artifacts.empty()) {
-      last_stage = event.record;
+    const bool says_nothing =
+        event.record.name == "concluded" || event.record.status == job::StageStatus::skipped;
+    if (says_nothing && event.artifacts.empty()) {
+      unwritten.push_back(event.record);
       return;
+    }
+    for (const auto& earlier : std::exchange(unwritten, {})) {
+      journal_.append(record.id, ++seq, earlier);
     }
     auto stage = event.record;
     const auto links = keep(event.artifacts, stage);
@@ -125,7 +130,7 @@ void Jobs::run(const JobRecord& record, const std::stop_token& stop) {
     conclusion = {.verdict = job::Verdict::engine_fault,
                   .body = {{"summary", std::string("The server failed: ") + error.what()}}};
   }
-  conclude(record.id, conclusion, last_stage, ++seq);
+  conclude(record.id, conclusion, unwritten, ++seq);
   const std::lock_guard lock(mutex_);
   const auto found = running_.find(record.id);
   if (found != running_.end()) found->second.done = true;
@@ -150,12 +155,11 @@ std::vector<job::ArtifactLink> Jobs::keep(const std::vector<node::Artifact>& art
 }
 
 void Jobs::conclude(const std::string& job_id, const Conclusion& conclusion,
-                    const std::optional<job::StageRecord>& last_stage, std::uint64_t seq) {
+                    std::span<const job::StageRecord> last_stages, std::uint64_t seq) {
   const auto state =
       conclusion.interrupted ? job::State::interrupted : job::final_state(conclusion.verdict);
   try {
-    journal_.conclude(job_id, conclusion.verdict, state, conclusion.body,
-                      last_stage ? &*last_stage : nullptr, seq);
+    journal_.conclude(job_id, conclusion.verdict, state, conclusion.body, last_stages, seq);
   } catch (const std::exception& error) {
     // The job stays unfinished in the journal; the next start marks it interrupted with its stages.
     log_("job " + job_id + ": its end could not be recorded: " + error.what());

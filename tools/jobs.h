@@ -1,5 +1,5 @@
 // Jobs as the tools see them: submitted to the journal, run by the engine, every stage durable
-// before the next begins, the end recorded once. Owns a thread per unfinished job.
+// before the next is told, the end recorded once. Owns a thread per unfinished job.
 //
 // Any thread may call. Destruction cancels what runs and waits for it.
 #pragma once
@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -105,9 +106,9 @@ class Jobs {
   // Stores what can be stored; what cannot is noted in the stage.
   std::vector<job::ArtifactLink> keep(const std::vector<node::Artifact>& artifacts,
                                       job::StageRecord& stage);
-  // With the stage that ends the job, if the engine told one.
+  // With the stages that are still to be written, numbered from `seq`.
   void conclude(const std::string& job_id, const node::Conclusion& conclusion,
-                const std::optional<job::StageRecord>& last_stage = {}, std::uint64_t seq = 0);
+                std::span<const job::StageRecord> last_stages = {}, std::uint64_t seq = 0);
   void changed(const std::string& job_id);
   // REQUIRES the mutex. Nothing: not, or no longer, a job of this server that runs.
   [[nodiscard]] std::optional<std::uint64_t> changes_of(const std::string& job_id) const;

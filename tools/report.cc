@@ -180,6 +180,10 @@ OrderedJson summary_of(const std::vector<double>& samples_ns) {
   for (const char* key : {"median", "min", "mean", "std", "percentile_95"}) {
     if (ms.contains(key)) out[std::string(key) + "_ns"] = ms.at(key).get<double>() * 1e6;
   }
+  if (const auto interval = median_interval(samples_ns)) {
+    out["median_low_ns"] = interval->first;
+    out["median_high_ns"] = interval->second;
+  }
   return out;
 }
 

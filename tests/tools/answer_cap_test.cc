@@ -102,3 +102,24 @@ TEST_CASE("texts are cut between characters, and hostile shapes end", "[cap]") {
     CHECK_NOTHROW(OrderedJson(result.text).dump());
   }
 }
+
+TEST_CASE("of times the medians are the last to go", "[cap]") {
+  const auto view = [](double median_ns) {
+    return OrderedJson({{"runs", 100}, {"median_ns", median_ns}, {"min_ns", 1.25}, {"std_ns", 0.5}});
+  };
+  ToolResult whole{.structured = {{"job_id", "j"}, {"verdict", "passed"}}, .text = "."};
+  whole.structured["timing"] = {{"clock", "gpu"},
+                                {"cold", view(1234.5)},
+                                {"clocks", {{"held_down", OrderedJson::array()}, {"sm_mhz", 1980}}},
+                                {"reference", {{"cold", view(2345.5)}, {"warm", view(2000)}}}};
+  whole.structured["evidence"] = std::vector<std::string>(40, std::string(200, 'e'));
+  whole.structured["metadata"] = {{"kept", std::string(2000, 'm')}};
+  for (const std::size_t tokens : {150, 200, 400, 2000}) {
+    CAPTURE(tokens);
+    ToolResult result = whole;
+    tools::cap(result, tokens);
+    CHECK(bytes(result) <= tokens * 3);
+    REQUIRE(result.structured.contains("timing"));
+    CHECK(result.structured.at("timing").at("cold").at("median_ns") == 1234.5);
+  }
+}

@@ -24,8 +24,8 @@ void Journal::append(const std::string& job_id, std::uint64_t seq, const job::St
 }
 
 bool Journal::conclude(const std::string& job_id, job::Verdict verdict, job::State state,
-                       const nlohmann::json& conclusion, const job::StageRecord* last_stage,
-                       std::uint64_t seq) {
+                       const nlohmann::json& conclusion,
+                       std::span<const job::StageRecord> last_stages, std::uint64_t seq) {
   if (!job::is_final(state)) {
     throw std::invalid_argument("no job ends as '" + std::string(job::name(state)) + "'");
   }
@@ -33,11 +33,11 @@ bool Journal::conclude(const std::string& job_id, job::Verdict verdict, job::Sta
                 .verdict = verdict,
                 .state = state,
                 .conclusion = conclusion_text(conclusion, kMaxBodyBytes)};
-  if (last_stage != nullptr) {
-    ending.last_stage = LastStage{
-        .seq = seq,
-        .record = *last_stage,
-        .body = text_of(last_stage->body, kMaxBodyBytes, "stage '" + last_stage->name + "'")};
+  for (const job::StageRecord& stage : last_stages) {
+    ending.last_stages.push_back(
+        {.seq = seq++,
+         .record = stage,
+         .body = text_of(stage.body, kMaxBodyBytes, "stage '" + stage.name + "'")});
   }
   return store_->conclude(std::move(ending));
 }

@@ -81,7 +81,7 @@ class Journal {
   // or stage, an id that exists, or a request beyond kMaxRequestBytes.
   void submit(job::JobRecord record, std::string last_asked = {});
 
-  // Durable before it returns: the engine begins the next stage only then. `seq` grows with every
+  // Durable before it returns: the engine tells the next stage only then. `seq` grows with every
   // stage of a job, gaps allowed; the same call again changes nothing. The artifacts are in the
   // store already; this links them to the job, which keeps them from eviction. A stage without
   // started_ns gets it from the clock and its elapsed_ms. Throws std::invalid_argument for a stage
@@ -95,10 +95,10 @@ class Journal {
   // ballast if the disk is full. If even that does not help it throws JournalUnavailable, but
   // find() and wait() of this process tell the end from now on, and it is written as soon as any
   // write succeeds. Throws std::invalid_argument for a state that is not final or a verdict the
-  // kind does not declare. `last_stage`, if not null, is appended as `seq` in the same transaction.
+  // kind does not declare. `last_stages` are appended, numbered from `seq`, in the same transaction.
   bool conclude(const std::string& job_id, job::Verdict verdict, job::State state,
-                const nlohmann::json& conclusion, const job::StageRecord* last_stage = nullptr,
-                std::uint64_t seq = 0);
+                const nlohmann::json& conclusion,
+                std::span<const job::StageRecord> last_stages = {}, std::uint64_t seq = 0);
 
   // Nothing if there is none, or it is another principal's: the two are not told apart.
   [[nodiscard]] std::optional<job::JobRecord> find(const std::string& job_id,

@@ -85,9 +85,9 @@ bool insert_stage(const Database& database, const std::string& job_id, std::uint
 bool end_job(const Database& database, const Ending& ending, std::int64_t now_ns) {
   const auto head = job_head(database, ending.job_id);
   if (!head || head->final) return false;
-  if (const auto& last = ending.last_stage) {
-    (void)insert_stage(database, ending.job_id, last->seq, last->record, last->body, ending.state,
-                       {}, now_ns);
+  for (const LastStage& last : ending.last_stages) {
+    (void)insert_stage(database, ending.job_id, last.seq, last.record, last.body, ending.state, {},
+                       now_ns);
   }
   Statement update(database,
                    "UPDATE job SET state = ?, verdict = ?, conclusion = ?, updated_ns = ?, "

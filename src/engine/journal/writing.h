@@ -27,7 +27,7 @@ struct Ending {
   job::Verdict verdict = job::Verdict::engine_fault;
   job::State state = job::State::failed;
   std::string conclusion{};  // JSON text, bounded already
-  std::optional<LastStage> last_stage{};
+  std::vector<LastStage> last_stages{};
 };
 
 void insert_job(const Database& database, const job::JobRecord& record, const std::string& instance,

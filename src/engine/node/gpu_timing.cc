@@ -17,6 +17,10 @@ constexpr std::uint32_t kMaxSlots = 3;
 // A kernel's time depends on where its tensors happen to lie: a median over few places is a median
 // of accidents.
 constexpr std::uint32_t kPlaces = 12;
+// More of them where their tensors are neither small beside an L2 nor, twelve together, far beyond.
+constexpr std::uint64_t kSmallBytes = 4ULL << 20;
+constexpr std::uint64_t kBeyondCacheBytes = 256ULL << 20;
+constexpr std::uint32_t kMostPlaces = 32;
 constexpr std::uint64_t kMaxPlacedBytes = 12ULL << 30;
 constexpr std::uint64_t kMaxStagedBytes = 6ULL << 30;
 // Device time of all cold runs of one side; slower kernels get fewer runs, never fewer than the
@@ -41,6 +45,10 @@ constexpr double kShortNs = 60'000;
 // Slopes of the same kernel in two processes were seen to differ by this much, however many were
 // taken: its instructions and tensors lie elsewhere.
 constexpr double kSlopeDoubtNs = 100;
+// And any times by this share of them.
+constexpr double kDoubt = 0.002;
+// Halves of an interval wider than this are narrowed by more pairs.
+constexpr double kNarrow = 0.003;
 constexpr double kShareOfDoubt = 0.25;
 constexpr std::uint32_t kGraphTurnRepeats = 3;
 // What contents that were not shown before may cost more than those that were.
@@ -127,8 +135,13 @@ GpuTiming::Step GpuTiming::stage_arenas() {
                                                   std::max<std::uint64_t>(request_.arena_bytes, 1));
   slots_ = std::clamp(fitting, 1U, kMaxSlots);
   const std::uint64_t place_bytes = request_.arena_bytes + request_.scratch_bytes;
-  const auto placed = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(kPlaces, kMaxPlacedBytes / std::max<std::uint64_t>(place_bytes, 1)));
+  const std::uint64_t least = std::max<std::uint64_t>(place_bytes, 1);
+  const auto wanted =
+      place_bytes < kSmallBytes
+          ? kPlaces
+          : std::clamp<std::uint64_t>(kBeyondCacheBytes / least, kPlaces, kMostPlaces);
+  const auto placed =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, kMaxPlacedBytes / least));
   places_ = std::max(placed, 1U);
   std::vector<LentArena> arenas;
   for (std::uint32_t slot = 0; slot < slots_; ++slot) {
@@ -280,7 +293,9 @@ GpuTiming::Step GpuTiming::other_views(json& body) {
 }
 
 GpuTiming::Step GpuTiming::graph_turn(Side& side) {
-  auto reply = ask(side, order("graph", kGraphTurnRepeats));
+  TurnOrder turns = order("graph", kGraphTurnRepeats);
+  turns.precise = true;
+  auto reply = ask(side, std::move(turns));
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   const Turn& turn = std::get<Turn>(reply);
   side.turns_ns.push_back(median(turn.samples_ns));
@@ -330,9 +345,9 @@ GpuTiming::Step GpuTiming::compare(json& body) {
     return std::nullopt;
   }
   // More pairs narrow an interval down to what no number of them resolves.
-  const double doubt_ns = by_graph ? kSlopeDoubtNs : 0;
-  const double enough =
-      std::max(kMinimumEffect, doubt_ns / median(kernel_.turns_ns) * kShareOfDoubt);
+  const double typical_ns = median(kernel_.turns_ns);
+  const double doubt_ns = std::max(by_graph ? kSlopeDoubtNs : 0, kDoubt * typical_ns);
+  const double enough = std::max(kNarrow, doubt_ns / typical_ns * kShareOfDoubt);
   Ratio ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns);
   const auto until = Clock::now() + kSettling;
   while (ratio.high / ratio.low > 1 + 2 * enough && ratio.pairs < kMostPairs &&
@@ -341,7 +356,7 @@ GpuTiming::Step GpuTiming::compare(json& body) {
     if (!measurable(kernel_) || !measurable(*reference_)) break;
     ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns);
   }
-  if (by_graph) ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns, doubt_ns);
+  ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns, doubt_ns);
   body["speedup"] = describe(ratio, basis);
   const bool in_cycles = kernel_.turn_cycles.size() == kernel_.turns_ns.size() &&
                          reference_->turn_cycles.size() == kernel_.turns_ns.size();

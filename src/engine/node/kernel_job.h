@@ -1,6 +1,6 @@
 // The job kind `kernel`: one source, a contract, perhaps a reference, through compiled · prepared ·
-// validated · timed · profiled · concluded. Each stage is told, and acknowledged, before the next
-// begins; whatever the reference completed is kept when the candidate fails.
+// validated · timed · profiled · concluded. Each stage is told before the next begins; whatever the
+// reference completed is kept when the candidate fails.
 //
 // One object per job, used by the job's thread.
 #pragma once

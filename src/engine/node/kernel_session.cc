@@ -190,6 +190,7 @@ std::variant<Turn, Ended> KernelSession::time(const TurnOrder& order, nanosecond
   request.body["warmups"] = order.warmups;
   request.body["fresh_module"] = order.fresh_module;
   request.body["tell_state"] = order.tell_state;
+  request.body["precise"] = order.precise;
   request.body["wall_ns"] = std::max<std::int64_t>(execution_left.count(), 1);
   json runs = json::array();
   for (const RunOrder& run : order.runs) {

@@ -36,6 +36,7 @@ struct TurnOrder {
   std::uint32_t warmups = 1;
   bool fresh_module = false;  // the program's variables as they were when it was loaded
   bool tell_state = false;    // of the device: clocks, heat, power; takes milliseconds to ask
+  bool precise = false;       // of a graph: longer ones, for a comparison
 };
 
 class KernelSession {

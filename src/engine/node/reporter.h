@@ -17,7 +17,7 @@ struct JobStopped : std::runtime_error {
 class Reporter {
  public:
   virtual ~Reporter() = default;
-  // Returns when the server has made the stage durable. Throws JobStopped.
+  // Hands the stage over, once the server has made the one before durable. Throws JobStopped.
   virtual void stage(StageEvent event) = 0;
 };
 

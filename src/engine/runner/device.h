@@ -57,6 +57,7 @@ struct TimingPlan {
   std::uint32_t warmups = 1;
   std::chrono::nanoseconds wall{0};  // beyond this a run counts as one that never ends
   bool tell_state = false;           // of the device, which takes milliseconds to ask
+  bool precise = false;              // of a graph: longer ones, for a comparison
 };
 
 struct Timed {

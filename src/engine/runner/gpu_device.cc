@@ -16,6 +16,7 @@
 #include "engine/runner/gpu_textures.h"
 #include "engine/runner/gpu_timer.h"
 #include "engine/runner/l2_flush.h"
+#include "engine/runner/one_launch.h"
 
 namespace assay::runner {
 namespace {
@@ -104,31 +105,6 @@ class MappedArena final : public Arena {
   std::size_t size_;
 };
 
-// The program's one kernel, as it is timed.
-class OneLaunch final : public GpuWork {
- public:
-  OneLaunch(const GpuContext& context, cuda::Handle function, const TimedLaunch& launch)
-      : context_(context),
-        function_(function),
-        launch_(launch),
-        textures_(context, launch.launch.textures) {}
-  [[nodiscard]] int prepare(cuda::Address place) const override {
-    auto block = placed(launch_.launch.parameters, launch_.pointer_offsets, place);
-    return textures_.put_into(block);
-  }
-  [[nodiscard]] int queue(cuda::Address place) const override {
-    auto block = placed(launch_.launch.parameters, launch_.pointer_offsets, place);
-    if (const int result = textures_.put_into(block); result != cuda::kSuccess) return result;
-    return queue_launch(context_, function_, launch_.launch, std::move(block));
-  }
-
- private:
-  const GpuContext& context_;
-  cuda::Handle function_;
-  const TimedLaunch& launch_;
-  mutable GpuTextures textures_;  // grows with the places that are met
-};
-
 // What a place of this sequence needs beside the arena itself.
 std::uint64_t sequence_room(const GpuSequence& work,
                             const std::vector<std::unique_ptr<Arena>>& arenas) {
@@ -145,6 +121,7 @@ class GpuDevice final : public Device {
   }
 
   Loaded load(const ProgramText& program) override {
+    timer_.forget_graphs();
     sequence_.reset();
     auto parsed = emulator::Module::parse(program.ptx);
     if (const auto* error = std::get_if<emulator::ParseError>(&parsed)) return *error;
@@ -196,6 +173,7 @@ class GpuDevice final : public Device {
   }
 
   void reload() override {
+    timer_.forget_graphs();
     if (sequence_) {
       const std::string failure = sequence_->reload();
       if (!failure.empty()) throw std::runtime_error("the sequence was loaded before: " + failure);
@@ -273,6 +251,7 @@ class GpuDevice final : public Device {
   }
 
   std::string load_sequence(Sequence&& sequence) override {
+    timer_.forget_graphs();
     sequence_.emplace(context_, std::move(sequence));
     std::string failure = sequence_->load();
     if (!failure.empty()) sequence_.reset();

@@ -28,6 +28,7 @@ class GpuSequence final : public GpuWork {
   [[nodiscard]] const Sequence& sequence() const { return sequence_; }
   [[nodiscard]] int queue(cuda::Address memory) const override;
   [[nodiscard]] int clear_scratch(cuda::Address memory) const override;
+  [[nodiscard]] std::string identity() const override { return "sequence"; }
 
  private:
   void unload() noexcept;

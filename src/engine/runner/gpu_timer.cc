@@ -15,8 +15,13 @@ using std::chrono::nanoseconds;
 // the next, so that no launch latency stands between a run's two events.
 constexpr std::size_t kBatch = 32;
 constexpr std::size_t kOverheadPairs = 32;
-// A graph of N launches lasts about this long: far above an event's resolution of 0.5 us.
-constexpr double kGraphTargetNs = 400'000;
+// A graph of N launches lasts about this long, far above an event's resolution of 0.5 us; where two
+// kernels are compared by it, longer.
+constexpr double kGraphTargetNs = 200'000;
+constexpr double kPreciseGraphTargetNs = 400'000;
+// A graph goes round places that the L2 holds with room to spare, or round all of them: near its
+// size what stays in it is a matter of where the driver has put them.
+constexpr std::size_t kShareOfL2 = 4;
 constexpr double kMaxGraphLaunches = 64;
 constexpr int kRelaxedCapture = 2;
 constexpr std::chrono::seconds kStagingLimit{60};
@@ -55,6 +60,7 @@ std::uint32_t GpuTimer::stage(std::vector<std::unique_ptr<Arena>>&& arenas, std:
   const auto& driver = context_.driver();
   arenas_ = std::move(arenas);
   while (contents_.size() < arenas_.size()) contents_.emplace_back(context_);
+  forget_graphs();
   flush_.prepare();
   for (std::size_t i = 0; i < arenas_.size(); ++i) {
     const Arena& arena = *arenas_[i];
@@ -74,6 +80,7 @@ std::uint32_t GpuTimer::stage(std::vector<std::unique_ptr<Arena>>&& arenas, std:
 
 void GpuTimer::scrub() {
   const auto& driver = context_.driver();
+  forget_graphs();
   std::size_t held = 0;
   for (auto* memories : {&contents_, &places_}) {
     for (const GpuMemory& memory : *memories) {
@@ -253,25 +260,18 @@ class GpuTimer::Measurement {
     driver_.check(context_.wait(Clock::now() + kStagingLimit), "handing back");
   }
 
-  struct Graph {
-    const cuda::Driver* driver = nullptr;
-    cuda::Handle graph = nullptr;
-    cuda::Handle executable = nullptr;
-    explicit Graph(const cuda::Driver& with) : driver(&with) {}
-    Graph(const Graph&) = delete;
-    Graph& operator=(const Graph&) = delete;
-    ~Graph() {
-      if (executable != nullptr) driver->GraphExecDestroy(executable);
-      if (graph != nullptr) driver->GraphDestroy(graph);
-    }
-  };
+  [[nodiscard]] std::uint32_t graph_places() const {
+    const auto l2 = static_cast<std::size_t>(std::max(context_.attribute(cuda::kL2Bytes), 0));
+    const std::size_t room = l2 / kShareOfL2 / std::max<std::size_t>(timer_.places_[0].bytes(), 1);
+    return static_cast<std::uint32_t>(room >= 2 ? std::min(room, timer_.places_.size())
+                                                : timer_.places_.size());
+  }
 
   // False: this kernel cannot be captured; the outcome's message says why.
   [[nodiscard]] bool capture(Graph& graph, std::uint32_t launches) {
     int result = driver_.StreamBeginCapture(context_.stream(), kRelaxedCapture);
-    for (std::uint32_t i = 0; i < launches && result == 0; ++i) {
-      result = launch(i % static_cast<std::uint32_t>(timer_.places_.size()));
-    }
+    const std::uint32_t places = graph_places();
+    for (std::uint32_t i = 0; i < launches && result == 0; ++i) result = launch(i % places);
     const int ended = driver_.StreamEndCapture(context_.stream(), &graph.graph);
     if (result == 0) result = ended;
     if (result == 0) result = driver_.GraphInstantiate(&graph.executable, graph.graph, 0);
@@ -292,27 +292,45 @@ class GpuTimer::Measurement {
     return cuda::kSuccess;
   }
 
+  // Those of the turn before, if it was of the same work; nullptr if it cannot be captured.
+  [[nodiscard]] std::unique_ptr<Graphs> graphs() {
+    const double target = plan_.precise ? kPreciseGraphTargetNs : kGraphTargetNs;
+    const std::string identity = work_.identity();
+    auto kept = std::move(timer_.graphs_);
+    if (kept && !identity.empty() && kept->identity == identity && kept->target_ns == target) {
+      return kept;
+    }
+    kept.reset();
+    auto made = std::make_unique<Graphs>(driver_);
+    made->identity = identity;
+    made->target_ns = target;
+    made->launches = static_cast<std::uint32_t>(
+        std::clamp(target / std::max(typical_ns_, 500.0), 2.0, kMaxGraphLaunches));
+    if (!capture(made->once, made->launches) || !capture(made->twice, 2 * made->launches)) {
+      return nullptr;
+    }
+    return made;
+  }
+
   [[nodiscard]] int time_graph() {
-    const double wanted = kGraphTargetNs / std::max(typical_ns_, 500.0);
-    const auto launches = static_cast<std::uint32_t>(std::clamp(wanted, 2.0, kMaxGraphLaunches));
-    timed_.launches = launches;
-    Graph once(driver_);
-    Graph twice(driver_);
-    if (!capture(once, launches) || !capture(twice, 2 * launches)) {
+    auto both = graphs();
+    if (!both) {
       timed_.launches = 0;
       timed_.note = "graph capture failed: " + graph_failure_;
       return cuda::kSuccess;
     }
+    timed_.launches = both->launches;
     double single = 0;
     double doubled = 0;
     // The first launch of a graph uploads it.
-    if (const int result = time_once(once, single); result != 0) return result;
-    if (const int result = time_once(twice, doubled); result != 0) return result;
+    if (const int result = time_once(both->once, single); result != 0) return result;
+    if (const int result = time_once(both->twice, doubled); result != 0) return result;
     for (std::size_t i = 0; i < plan_.runs.size(); ++i) {
-      if (const int result = time_once(once, single); result != 0) return result;
-      if (const int result = time_once(twice, doubled); result != 0) return result;
-      timed_.samples_ns.push_back((doubled - single) / launches);
+      if (const int result = time_once(both->once, single); result != 0) return result;
+      if (const int result = time_once(both->twice, doubled); result != 0) return result;
+      timed_.samples_ns.push_back((doubled - single) / both->launches);
     }
+    if (!both->identity.empty()) timer_.graphs_ = std::move(both);
     return cuda::kSuccess;
   }
 

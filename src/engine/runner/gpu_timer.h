@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/runner/device.h"
@@ -28,6 +29,8 @@ class GpuWork {
   [[nodiscard]] virtual int prepare(cuda::Address /*place*/) const { return cuda::kSuccess; }
   [[nodiscard]] virtual int queue(cuda::Address place) const = 0;
   [[nodiscard]] virtual int clear_scratch(cuda::Address /*place*/) const { return cuda::kSuccess; }
+  // Bytes that are equal only for equal work as long as no program is loaded anew; empty: never.
+  [[nodiscard]] virtual std::string identity() const { return {}; }
 };
 
 class GpuTimer {
@@ -49,7 +52,31 @@ class GpuTimer {
 
   [[nodiscard]] Timed time(const GpuWork& work, const TimingPlan& plan);
 
+  // Before a program is unloaded that work was made of: graphs name its functions.
+  void forget_graphs() { graphs_.reset(); }
+
  private:
+  struct Graph {
+    const cuda::Driver* driver = nullptr;
+    cuda::Handle graph = nullptr;
+    cuda::Handle executable = nullptr;
+    explicit Graph(const cuda::Driver& with) : driver(&with) {}
+    Graph(const Graph&) = delete;
+    Graph& operator=(const Graph&) = delete;
+    ~Graph() {
+      if (executable != nullptr) driver->GraphExecDestroy(executable);
+      if (graph != nullptr) driver->GraphDestroy(graph);
+    }
+  };
+  // N launches of the same work, and 2 N.
+  struct Graphs {
+    std::string identity{};
+    double target_ns = 0;
+    std::uint32_t launches = 0;
+    Graph once;
+    Graph twice;
+    explicit Graphs(const cuda::Driver& driver) : once(driver), twice(driver) {}
+  };
   struct EventPair {
     cuda::Handle start = nullptr;
     cuda::Handle stop = nullptr;
@@ -65,6 +92,7 @@ class GpuTimer {
   L2Flush flush_;
   std::vector<EventPair> events_{};
   std::optional<double> overhead_ns_{};  // of a pair of events
+  std::unique_ptr<Graphs> graphs_{};     // of the last work that has an identity
 };
 
 }  // namespace assay::runner

@@ -18,7 +18,7 @@
 //   → {type: "stage", arena_bytes, places, on_device?} + arenas
 //   ← {type: "staged", places} or {type: "unstaged", message}
 //   → {type: "time", grid, block, shared_bytes, arguments, view, runs: [[place, content, keep]],
-//      warmups, wall_ns, fresh_module, tell_state?, range?}
+//      warmups, wall_ns, fresh_module, tell_state?, precise?, range?}
 //   ← {type: "timed", ending, message, fault, samples_ns, launches, clock_mhz, event_overhead_ns,
 //      state?, note, range_failure?}; the arenas of kept runs hold what those runs left
 //   → {type: "profile", grid, block, shared_bytes, arguments, arena_bytes, on_device?, library,
@@ -236,7 +236,8 @@ class Session {
     TimingPlan plan{.view = decode_view(body.at("view").get<std::string>()),
                     .warmups = body.at("warmups"),
                     .wall = std::chrono::nanoseconds(body.at("wall_ns").get<std::int64_t>()),
-                    .tell_state = body.value("tell_state", false)};
+                    .tell_state = body.value("tell_state", false),
+                    .precise = body.value("precise", false)};
     for (const auto& run : body.at("runs")) {
       plan.runs.push_back({.place = run.at(0), .content = run.at(1), .keep = run.at(2)});
       if (plan.runs.back().place >= places_ || plan.runs.back().content >= contents_) {
