@@ -58,8 +58,9 @@ def warm_evaluations(server):
         rest = statistics.median(ms - sum(s["ms"] for s in report["stages"]) for report, ms in runs)
         print(f"  beside the stages: {rest:.1f} ms")
         p50 = statistics.median(ms for _, ms in runs)
-        timed = next(stage for stage in full_stages(server, runs[-1][0]) if stage["name"] == "timed")
-        print(f"  stages: {stages}; of timed: {timed['body']['spent_ms']}", flush=True)
+        bodies = {stage["name"]: stage["body"] for stage in full_stages(server, runs[-1][0]) if "body" in stage}
+        print(f"  stages: {stages}; of timed: {bodies['timed']['spent_ms']}; waited {bodies['prepared'].get('runners_wait_ms')} ms"
+              f" for runners, {bodies['prepared'].get('lease_wait_ms')} ms for the device", flush=True)
         tell(f"warm evaluate, 1 M elements, 100 timed runs, {what}",
              f"p50 {p50:.0f} ms, p95 {percentile([ms for _, ms in runs], 0.95):.0f} ms", f"{goal_ms} ms", p50 <= goal_ms)
     time.sleep(IDLE_S)

@@ -23,6 +23,10 @@ constexpr std::array kKept = {"job_id", "status", "state", "verdict", "trust", "
 // A contract or a source that is cut is another one.
 constexpr std::array kWhole = {"io_contract", "io", "contract", "text", "reproduce", "metadata"};
 
+// What a job was asked for, and what may be left out whole before that is cut: it stands in the full
+// report.
+constexpr std::array kFindings = {"validation", "timing", "speedup", "error"};
+constexpr std::array kBeside = {"environment", "stages", "artifacts"};
 // What a measurement is asked for: goes last of what stands beside it.
 constexpr const char* kTimes = "/timing";
 constexpr std::array kVital = {"cold", "per_call", "median_ns", "ratio", "low", "high", "verdict"};
@@ -48,6 +52,13 @@ class Cutting {
   bool cut_heaviest() {
     OrderedJson::iterator top = heaviest_member();
     if (top == root_.end()) return false;
+    if (is_one_of(kFindings, top.key())) {
+      for (const char* name : kBeside) {
+        if (!root_.contains(name)) continue;
+        leave_out(root_, name, std::string("/") + name);
+        return true;
+      }
+    }
     const std::string& name = top.key();
     const std::string pointer = "/" + mcp::pointer_segment(name);
     const bool is_in_parts = top->is_structured() || top->is_string();

@@ -16,6 +16,8 @@ inline constexpr std::size_t kFullLogBytes = 6'000;
 inline constexpr std::size_t kBriefTokens = 2'000;
 // More for the counters of who asked for them: cut, they would have been counted for nothing.
 inline constexpr std::size_t kCounterTokens = 3'000;
+// Likewise for what checks found.
+inline constexpr std::size_t kCheckTokens = 1'000;
 
 void make_brief(mcp::OrderedJson& report);
 // The same for build_io_contract. A contract is never cut: a large one is left out whole, and

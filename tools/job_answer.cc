@@ -59,6 +59,13 @@ bool is_short_by_default(const JobRecord& record) {
   return !is_of_steps(record) || record.kind == node::sweep_kind().name;
 }
 
+// What was asked for beside the verdict has room beside it.
+std::size_t most_tokens(const OrderedJson& report) {
+  const auto validation = report.find("validation");
+  return kBriefTokens + (report.contains("device_metrics") ? kCounterTokens : 0) +
+         (validation != report.end() && validation->contains("checks") ? kCheckTokens : 0);
+}
+
 ToolResult answer(const JobRecord& record, const Json& arguments, Jobs& jobs,
                   const CallContext& context) {
   const Detail detail = detail_of(arguments);
@@ -69,7 +76,7 @@ ToolResult answer(const JobRecord& record, const Json& arguments, Jobs& jobs,
   result.links = links_of(record, detail);
   // Who says max_tokens gets that cap instead.
   if (detail == Detail::brief && is_short_by_default(record) && !arguments.contains("max_tokens"))
-    cap(result, kBriefTokens + (result.structured.contains("device_metrics") ? kCounterTokens : 0));
+    cap(result, most_tokens(result.structured));
   return result;
 }
 

@@ -1,5 +1,5 @@
 // Jobs as the tools see them: submitted to the journal, run by the engine, every stage durable
-// before the next is told, the end recorded once. Owns a thread per unfinished job.
+// before the next begins, the end recorded once. Owns a thread per unfinished job.
 //
 // Any thread may call. Destruction cancels what runs and waits for it.
 #pragma once

@@ -21,7 +21,7 @@ from test_kernels import cases_of, complaint, judged  # noqa: E402
 # A mistake that shows when threads meet, or in what memory happens to hold, need not show on a device.
 BY_CHANCE = ("barrier", "race", "uninitialised", "volatile", "fence", "atomic", "sync", "mask", "reduce_last_block")
 # What the ISA lets a device round as it likes, or do in any order; products that ptxas may fuse with a sum; a texture unit's filter.
-FREE = re.compile(r"\.approx|\btex\.2d|\b(?:atom|red)\.\S*\.(?:f16|f16x2|bf16|bf16x2|f32|f64)\b|\bw?mma\.\S*\.(?:f16|bf16|tf32|f32|f64)|\bmul\.(?:ftz\.)?f(?:32|64)\b")
+FREE = re.compile(r"\.approx|\batom\.\S*cas|\btex\.2d|\b(?:atom|red)\.\S*\.(?:f16|f16x2|bf16|bf16x2|f32|f64)\b|\bw?mma\.\S*\.(?:f16|bf16|tf32|f32|f64)|\bmul\.(?:ftz\.)?f(?:32|64)\b")
 # Products rounded by themselves, so that ptxas may not fuse them.
 UNFUSED = ["--fmad=false"]
 

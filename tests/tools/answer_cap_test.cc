@@ -123,3 +123,16 @@ TEST_CASE("of times the medians are the last to go", "[cap]") {
     CHECK(result.structured.at("timing").at("cold").at("median_ns") == 1234.5);
   }
 }
+
+TEST_CASE("what stands beside the findings goes before they do", "[cap]") {
+  ToolResult result{.structured = {{"job_id", "j"}, {"verdict", "passed"}}, .text = "."};
+  OrderedJson findings = OrderedJson::array();
+  for (int line = 1; line <= 3; ++line) findings.push_back({{"where", {{"line", line}}}});
+  result.structured["validation"] = {{"checks", {{"findings", findings}}}};
+  for (const char* name : {"environment", "stages", "artifacts"})
+    for (int i = 0; i < 30; ++i) result.structured[name].push_back(i);
+  tools::cap(result, 110);
+  CHECK(bytes(result) <= 330);
+  CHECK(result.structured.at("validation").at("checks").at("findings").size() == 3);
+  CHECK_FALSE(result.structured.contains("environment"));
+}

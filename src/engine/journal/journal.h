@@ -81,7 +81,7 @@ class Journal {
   // or stage, an id that exists, or a request beyond kMaxRequestBytes.
   void submit(job::JobRecord record, std::string last_asked = {});
 
-  // Durable before it returns: the engine tells the next stage only then. `seq` grows with every
+  // Durable before it returns: the engine begins the next stage only then. `seq` grows with every
   // stage of a job, gaps allowed; the same call again changes nothing. The artifacts are in the
   // store already; this links them to the job, which keeps them from eviction. A stage without
   // started_ns gets it from the clock and its elapsed_ms. Throws std::invalid_argument for a stage

@@ -41,12 +41,15 @@ constexpr std::uint32_t kGraphRepeats = 5;
 // Shorter kernels are compared by the graph's slope: two events around a launch add microseconds,
 // as long as they vary by a few tenths of one. The graph goes round the places, so that what does
 // not fit into the cache is not there.
-constexpr double kShortNs = 60'000;
+constexpr double kShortNs = 250'000;
+// Unless the other one is so long that graphs of it would take the time of many cold runs.
+constexpr double kLongNs = 2'000'000;
 // Slopes of the same kernel in two processes were seen to differ by this much, however many were
 // taken: its instructions and tensors lie elsewhere.
 constexpr double kSlopeDoubtNs = 100;
-// And any times by this share of them.
+// And any times by this share of them, or by what an event's resolution leaves open.
 constexpr double kDoubt = 0.002;
+constexpr double kEventDoubtNs = 500;
 // Halves of an interval wider than this are narrowed by more pairs.
 constexpr double kNarrow = 0.003;
 constexpr double kShareOfDoubt = 0.25;
@@ -320,7 +323,8 @@ GpuTiming::Step GpuTiming::one_more_pair(bool by_graph) {
 
 GpuTiming::Step GpuTiming::compare(json& body) {
   const char* basis = "cold";
-  const bool is_short = kernel_.typical_ns < kShortNs || reference_->typical_ns < kShortNs;
+  const auto [least_ns, most_ns] = std::minmax(kernel_.typical_ns, reference_->typical_ns);
+  const bool is_short = least_ns < kShortNs && most_ns < kLongNs;
   const auto has_slope = [&](const char* key) { return body[key]["graph"].contains("median_ns"); };
   const bool by_graph = is_short && has_slope("views") && has_slope("reference_views");
   if (by_graph) {
@@ -346,7 +350,7 @@ GpuTiming::Step GpuTiming::compare(json& body) {
   }
   // More pairs narrow an interval down to what no number of them resolves.
   const double typical_ns = median(kernel_.turns_ns);
-  const double doubt_ns = std::max(by_graph ? kSlopeDoubtNs : 0, kDoubt * typical_ns);
+  const double doubt_ns = std::max(by_graph ? kSlopeDoubtNs : kEventDoubtNs, kDoubt * typical_ns);
   const double enough = std::max(kNarrow, doubt_ns / typical_ns * kShareOfDoubt);
   Ratio ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns);
   const auto until = Clock::now() + kSettling;

@@ -97,7 +97,11 @@ CompileGoal KernelJob::goal() const {
 }
 
 Conclusion KernelJob::run() {
-  if (task_.until > Until::compiled) start_runners();
+  if (task_.until > Until::compiled) {
+    const auto asked = Clock::now();
+    start_runners();
+    runners_wait_ = Clock::now() - asked;
+  }
   Step ended = task_.listing ? list_stage() : compile_stage();
   if (!ended && task_.until > Until::compiled) ended = prepare_stage();
   if (!ended && task_.until > Until::compiled) ended = validate_stage();
@@ -239,6 +243,8 @@ KernelJob::Step KernelJob::prepare_stage() {
     clock.body["lease_wait_ms"] =
         std::chrono::duration<double, std::milli>(Clock::now() - asked).count();
   }
+  clock.body["runners_wait_ms"] =
+      std::chrono::duration<double, std::milli>(runners_wait_).count();
   if (task_.reference) {
     if (auto ended = prepare_reference(clock.body)) return clock.tell(std::move(ended));
   }

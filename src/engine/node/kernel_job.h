@@ -1,6 +1,6 @@
 // The job kind `kernel`: one source, a contract, perhaps a reference, through compiled · prepared ·
-// validated · timed · profiled · concluded. Each stage is told before the next begins; whatever the
-// reference completed is kept when the candidate fails.
+// validated · timed · profiled · concluded. Each stage is told, and acknowledged, before the next
+// begins; whatever the reference completed is kept when the candidate fails.
 //
 // One object per job, used by the job's thread.
 #pragma once
@@ -93,6 +93,7 @@ class KernelJob {
   TimingFacts kernel_timing_{};
   TimingFacts reference_timing_{};
   std::chrono::nanoseconds execution_left_{0};
+  std::chrono::nanoseconds runners_wait_{0};  // until the processes of this job were there
   bool ran_ = false;              // device code has run: trust means something
   bool clean_ = false;            // it passed, and nothing speaks against it
   bool reference_clean_ = false;  // nothing went wrong in the reference's runner

@@ -36,13 +36,11 @@ class Node::JobThread final : public Reporter {
     changed_.notify_all();
   }
 
-  // A stage is on its way to the disk while the next one runs; that one is not told before.
   void stage(StageEvent event) override {
-    std::unique_lock lock(mutex_);
-    if (!changed_.wait(lock, stop_, [&] { return acknowledged_ >= sent_; })) throw JobStopped();
     const std::uint64_t seq = ++sent_;
-    lock.unlock();
     node_.post(link::stage(order_.job_id, attempt_, seq, event));
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait(lock, stop_, [&] { return acknowledged_ >= seq; })) throw JobStopped();
   }
 
  private:

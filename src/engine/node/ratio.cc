@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/node/median.h"
+
 namespace assay::node {
 namespace {
 
@@ -44,11 +46,10 @@ Ratio ratio_of(std::span<const double> reference, std::span<const double> candid
   double squares = 0;
   for (const double value : logarithms) squares += (value - mean) * (value - mean);
   const double error = std::sqrt(squares / (count - 1) / count);
-  std::vector<double> times(candidate.begin(), candidate.end());
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
+  const double shorter_ns = std::min(median({reference.begin(), reference.end()}),
+                                     median({candidate.begin(), candidate.end()}));
   const double half =
-      student(logarithms.size() - 1) * error + (doubt_ns > 0 ? doubt_ns / *middle : 0);
+      student(logarithms.size() - 1) * error + (doubt_ns > 0 ? doubt_ns / shorter_ns : 0);
   Ratio out{.ratio = std::exp(mean),
             .low = std::exp(mean - half),
             .high = std::exp(mean + half),

@@ -17,7 +17,7 @@ struct JobStopped : std::runtime_error {
 class Reporter {
  public:
   virtual ~Reporter() = default;
-  // Hands the stage over, once the server has made the one before durable. Throws JobStopped.
+  // Returns when the server has made the stage durable. Throws JobStopped.
   virtual void stage(StageEvent event) = 0;
 };
 

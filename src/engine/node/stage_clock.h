@@ -20,7 +20,7 @@ class StageClock {
   std::vector<Artifact> artifacts{};
 
   // Returns what was handed in, so that a stage can end with `return clock.tell(ended)`. Blocks
-  // until the stage before is acknowledged.
+  // until the stage is acknowledged.
   std::optional<Ended> tell(std::optional<Ended> ended);
 
  private:
