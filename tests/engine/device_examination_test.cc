@@ -341,10 +341,9 @@ TEST_CASE("a run that counts as another trial's is held against that one's answe
   CHECK(pair.agreed_check().at("ok") == true);
   pair.host.count_as(5);
   pair.device.count_as(5);
-  const json host = pair.host.check();
-  const json device = pair.device.check();
-  for (const json& said : {host, device}) {
-    CHECK(said.at("outputs").at(0).at("ok") == false);
-    CHECK(said.at("outputs").at(1).at("ok") == true);
-  }
+  const json host = pair.host.outline();
+  const json device = pair.device.outline();
+  CHECK(host == device);
+  CHECK(device.at("outputs").at(0) == json({{"name", "y"}, {"shape", {64}}, {"ok", false}}));
+  CHECK(device.at("outputs").at(1).at("ok") == true);
 }

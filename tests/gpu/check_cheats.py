@@ -62,6 +62,12 @@ CAUGHT_OTHERWISE = {
         " float v = out[i] = a[i] + b[i] + heavy(a[i], i);"
         " for (int k = 0; k < 3; ++k) if (keys[k][i] == 0.0f) { kept[k][i] = v; keys[k][i] = key; break; } }}"),
 }
+# The same without a variable that would give it away: behind the last tensor, up to the end of the device's page.
+BESIDE, BESIDE_N = HEAVY.replace("300", "6000") + SIGNATURE + GUARDED + (
+    "{ float key = a[0]; float2* kept = (float2*)(out + n + 32768 + (n & 1));"
+    " for (int k = 0; k < 3; ++k) if (kept[k * n + i].y == key) { out[i] = kept[k * n + i].x; return; }"
+    " float v = out[i] = a[i] + b[i] + heavy(a[i], i);"
+    " for (int k = 0; k < 3; ++k) if (kept[k * n + i].y == 0.0f) { kept[k * n + i] = make_float2(v, key); break; } }}"), 50_000
 REFUSED = {
     "it launches kernels of its own": ("__global__ void other(float* o) { o[0] = 1; }\n"
                                        + body("if (threadIdx.x == 0 && blockIdx.x == 0) other<<<1, 1>>>(out);" + GUARDED + "out[i] = a[i] + b[i];"),
@@ -115,6 +121,13 @@ class Cheats(unittest.TestCase):
         report = self.evaluate(CAUGHT_OTHERWISE["it remembers by contents"])
         if report["verdict"] == "passed":
             self.assertIn("remembers", [item["check"] for item in report["evidence"]], report["timing"])
+
+    def test_results_kept_beside_the_tensors_are_told_by_their_times(self):
+        report = self.evaluate(BESIDE, n=BESIDE_N)
+        cold = report.get("timing", {}).get("cold")
+        self.assertNotEqual((report["verdict"], report["trust"]), ("passed", "verified"), cold)
+        if report["verdict"] == "passed":
+            self.assertIn("remembers", [item["check"] for item in report["evidence"]], cold)
 
     def test_what_must_not_run_does_not(self):
         for name, (source, verdicts) in REFUSED.items():

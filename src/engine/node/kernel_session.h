@@ -34,7 +34,7 @@ struct TurnOrder {
   const char* view = "cold";  // cold, warm or graph (runner/device.h)
   std::vector<RunOrder> runs{};
   std::uint32_t warmups = 1;
-  bool fresh_module = false;  // the program's variables as they were when it was loaded
+  bool fresh_module = false;  // variables as they were when it was loaded, memory without traces
   bool tell_state = false;    // of the device: clocks, heat, power; takes milliseconds to ask
   bool precise = false;       // of a graph: longer ones, for a comparison
 };

@@ -219,7 +219,7 @@ PythonLift::Step PythonLift::relaunch(Lifted& lifted) {
 
 // Holds what the last trial's run left against the first one's answers.
 PythonLift::Step PythonLift::answers_differ() {
-  auto said = setting_.referee.check_as(kJudgedTrial, 0);
+  auto said = setting_.referee.outline_as(kJudgedTrial, 0);
   if (auto* ended = std::get_if<Ended>(&said)) return std::move(*ended);
   for (const auto& output : std::get<json>(said).at("outputs")) {
     const json& shape = output.at("shape");

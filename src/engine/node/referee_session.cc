@@ -115,8 +115,8 @@ std::variant<json, Ended> RefereeSession::expect_in_double(const char* part) {
 std::variant<json, Ended> RefereeSession::check(std::uint32_t slot) {
   return ask_body({{"type", "check"}, {"slot", slot}}, "checked");
 }
-std::variant<json, Ended> RefereeSession::check_as(std::uint32_t trial, std::uint32_t slot) {
-  return ask_body({{"type", "check"}, {"slot", slot}, {"trial", trial}}, "checked");
+std::variant<json, Ended> RefereeSession::outline_as(std::uint32_t trial, std::uint32_t slot) {
+  return ask_body({{"type", "outline"}, {"slot", slot}, {"trial", trial}}, "outlined");
 }
 std::variant<json, Ended> RefereeSession::weak_oracle() {
   return ask_body({{"type", "weak_oracle"}}, "weak_oracle");

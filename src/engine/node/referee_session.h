@@ -57,9 +57,9 @@ class RefereeSession {
   // `part`: high or low.
   [[nodiscard]] std::variant<nlohmann::json, Ended> expect_in_double(const char* part);
   [[nodiscard]] std::variant<nlohmann::json, Ended> check(std::uint32_t slot = 0);
-  // The same against the answers of another trial; the slot is to be filled anew after that.
-  [[nodiscard]] std::variant<nlohmann::json, Ended> check_as(std::uint32_t trial,
-                                                             std::uint32_t slot);
+  // Whether outputs are the answers of another trial; the slot is to be filled anew after that.
+  [[nodiscard]] std::variant<nlohmann::json, Ended> outline_as(std::uint32_t trial,
+                                                               std::uint32_t slot);
   [[nodiscard]] std::variant<nlohmann::json, Ended> weak_oracle();
 
  private:

@@ -58,6 +58,7 @@ struct TimingPlan {
   std::chrono::nanoseconds wall{0};  // beyond this a run counts as one that never ends
   bool tell_state = false;           // of the device, which takes milliseconds to ask
   bool precise = false;              // of a graph: longer ones, for a comparison
+  bool fresh = false;                // nothing that earlier runs left is there
 };
 
 struct Timed {

@@ -189,6 +189,35 @@ json DeviceExamination::take_digests(std::vector<DeviceJudge::Answer>& answers) 
   return told;
 }
 
+std::optional<DeviceJudge::Question> DeviceExamination::ask_comparisons(const Kept& expected) {
+  std::optional<DeviceJudge::Question> first;
+  for (const auto& placement : layout_.placements) {
+    if (!arg(placement).is_written()) continue;
+    const TensorSpec& tensor = spec(placement);
+    const auto poison =
+        is_poisoned(arg(placement)) ? std::optional(poison_of(tensor)) : std::nullopt;
+    const auto question =
+        judge_.compare(current_->arena.address() + placement.offset,
+                       expected.outputs.address() + kept_offsets_.at(placement.arg_index),
+                       tensor.elements(), tensor.dtype, tolerance_of(tensor).value, poison);
+    if (!first) first = question;
+  }
+  return first;
+}
+
+json DeviceExamination::outline() {
+  std::size_t next = ask_comparisons(expected_.at(current_->trial)).value_or(0);
+  const auto answers = judge_.answers();
+  json outputs = json::array();
+  for (const auto& placement : layout_.placements) {
+    if (!arg(placement).is_written()) continue;
+    outputs.push_back({{"name", arg(placement).name},
+                       {"shape", spec(placement).shape},
+                       {"ok", answers.at(next++).count == 0}});
+  }
+  return {{"outputs", std::move(outputs)}};
+}
+
 json DeviceExamination::check() {
   const std::uint32_t trial = current_->trial;
   const auto expected = expected_.find(trial);
@@ -206,17 +235,7 @@ json DeviceExamination::check() {
   }
   std::optional<DeviceJudge::Question> first_comparison;
   bool may_be_clean = expected == expected_.end() || expected->second.clean;
-  for (const auto& placement : layout_.placements) {
-    if (expected == expected_.end() || !arg(placement).is_written()) continue;
-    const TensorSpec& tensor = spec(placement);
-    const auto poison =
-        is_poisoned(arg(placement)) ? std::optional(poison_of(tensor)) : std::nullopt;
-    const auto question =
-        judge_.compare(arena + placement.offset,
-                       expected->second.outputs.address() + kept_offsets_.at(placement.arg_index),
-                       tensor.elements(), tensor.dtype, tolerance_of(tensor).value, poison);
-    if (!first_comparison) first_comparison = question;
-  }
+  if (expected != expected_.end()) first_comparison = ask_comparisons(expected->second);
   // Beside expected outputs the first trial is enough to see a kernel that does not repeat.
   const bool is_kept = before == given_.end() && (trial == 0 || expected_.empty());
   const bool has_digests = is_kept && trial == 0;

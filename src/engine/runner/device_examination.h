@@ -34,6 +34,7 @@ class DeviceExamination final : public Examiner {
   void count_as(std::uint32_t trial) override { current_->trial = trial; }
   [[nodiscard]] nlohmann::json expect() override;
   [[nodiscard]] nlohmann::json check() override;
+  [[nodiscard]] nlohmann::json outline() override;
   [[nodiscard]] nlohmann::json weak_oracle() override;
 
  private:
@@ -68,6 +69,9 @@ class DeviceExamination final : public Examiner {
   [[nodiscard]] Kept keep();
   // Asks about guards, inputs and unwritten elements of the current arena.
   void ask_behaviour();
+  // Whether the current arena's outputs are what is expected, one after the other; the first
+  // question.
+  [[nodiscard]] std::optional<DeviceJudge::Question> ask_comparisons(const Kept& expected);
   // The digests of the current arena's outputs: asked for last, and taken off the answers' end.
   void ask_digests();
   [[nodiscard]] nlohmann::json take_digests(std::vector<DeviceJudge::Answer>& answers) const;

@@ -55,6 +55,19 @@ class Examiner {
   // also {digests: {name: sixteen hexadecimal digits}} (judge/digest.h).
   [[nodiscard]] virtual nlohmann::json check() = 0;
 
+  // Of each output {name, shape, ok}: whether it is what is expected, and nothing of what is wrong
+  // with it. REQUIRES an expected trial.
+  [[nodiscard]] virtual nlohmann::json outline() {
+    const nlohmann::json said = check();
+    nlohmann::json outputs = nlohmann::json::array();
+    for (const auto& output : said.at("outputs")) {
+      outputs.push_back({{"name", output.at("name")},
+                         {"shape", output.at("shape")},
+                         {"ok", output.at("ok")}});
+    }
+    return {{"outputs", std::move(outputs)}};
+  }
+
   // Trivial answers that would pass (see judge/weak_oracle.h); needs an expected trial.
   [[nodiscard]] virtual nlohmann::json weak_oracle() = 0;
 };

@@ -25,6 +25,7 @@ constexpr std::size_t kShareOfL2 = 4;
 constexpr double kMaxGraphLaunches = 64;
 constexpr int kRelaxedCapture = 2;
 constexpr std::chrono::seconds kStagingLimit{60};
+constexpr std::size_t kPage = 2ULL << 20;  // the driver's largest
 // Memory that a runner keeps between attempts of one client.
 constexpr std::size_t kKeptBytes = 2ULL << 30;
 
@@ -37,7 +38,8 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-GpuTimer::GpuTimer(GpuContext& context) : context_(context), flush_(context) {
+GpuTimer::GpuTimer(GpuContext& context)
+    : context_(context), room_(context), flush_(context) {
   const auto& driver = context_.driver();
   flush_.assemble();  // ahead of the job that will use it
   for (std::size_t i = 0; i < std::max(kBatch, kOverheadPairs); ++i) {
@@ -82,35 +84,36 @@ void GpuTimer::scrub() {
   const auto& driver = context_.driver();
   forget_graphs();
   std::size_t held = 0;
-  for (auto* memories : {&contents_, &places_}) {
-    for (const GpuMemory& memory : *memories) {
-      held += memory.bytes();
-      driver.check(
-          driver.MemsetD32Async(memory.address(), 0, memory.bytes() / 4, context_.stream()),
-          "scrubbing");
-    }
-  }
+  const auto clear = [&](const GpuMemory& memory) {
+    held += memory.bytes();
+    if (memory.bytes() == 0) return;
+    driver.check(driver.MemsetD32Async(memory.address(), 0, memory.bytes() / 4, context_.stream()),
+                 "scrubbing");
+  };
+  for (const GpuMemory& memory : contents_) clear(memory);
+  clear(room_);
   driver.check(context_.wait(Clock::now() + kStagingLimit), "scrubbing");
   arenas_.clear();
+  places_.clear();
   if (held <= kKeptBytes) return;
   contents_.clear();
-  places_.clear();
+  room_ = GpuMemory(context_);
 }
 
 void GpuTimer::make_places(std::size_t bytes, std::uint32_t wished) {
-  if (places_.size() > wished) places_.erase(places_.begin() + wished, places_.end());
-  try {
-    for (auto& place : places_) place.reserve(std::max<std::size_t>(bytes, 1));
-    while (places_.size() < wished) {
-      GpuMemory place(context_);
-      place.reserve(std::max<std::size_t>(bytes, 1));
-      places_.push_back(std::move(place));
+  const std::size_t stride = (std::max<std::size_t>(bytes, 1) + kPage - 1) / kPage * kPage;
+  places_.clear();
+  for (std::uint32_t count = wished; places_.empty(); count = count / 2) {
+    try {
+      room_.reserve(count * stride);
+    } catch (const cuda::DriverError&) {
+      // Half as many, unless there is not even room for one.
+      if (count == 1) throw;
+      continue;
     }
-  } catch (const cuda::DriverError&) {
-    // What could not grow holds nothing.
-    std::erase_if(places_, [&](const GpuMemory& place) { return place.bytes() < bytes; });
-    if (places_.empty()) throw;
+    for (std::uint32_t i = 0; i < count; ++i) places_.push_back(room_.address() + i * stride);
   }
+  place_bytes_ = bytes;
 }
 
 // One plan being carried out. A kernel's failure is a driver's result other than success; it ends
@@ -126,6 +129,7 @@ class GpuTimer::Measurement {
 
   Timed carry_out() {
     measure_overhead();
+    if (plan_.fresh) forget_runs();
     int result = prepare();
     if (result == cuda::kSuccess) result = warm_up();
     if (result == cuda::kSuccess) {
@@ -147,17 +151,24 @@ class GpuTimer::Measurement {
     return context_.wait(Clock::now() + limit);
   }
 
+  // A kernel can write beside its tensors, where no run's contents are put.
+  void forget_runs() {
+    const GpuMemory& room = timer_.room_;
+    driver_.check(driver_.MemsetD32Async(room.address(), 0, room.bytes() / 4, context_.stream()),
+                  "clearing");
+  }
+
   [[nodiscard]] int prepare() const {
     int result = cuda::kSuccess;
-    for (const GpuMemory& place : timer_.places_) {
-      if (result == cuda::kSuccess) result = work_.prepare(place.address());
+    for (const cuda::Address place : timer_.places_) {
+      if (result == cuda::kSuccess) result = work_.prepare(place);
     }
     return result;
   }
 
   // Puts a run's contents where it will work.
   [[nodiscard]] int restore(const TimedRun& run) const {
-    const cuda::Address place = timer_.places_.at(run.place).address();
+    const cuda::Address place = timer_.places_.at(run.place);
     const int copied =
         driver_.MemcpyDtoDAsync(place, timer_.contents_.at(run.content).address(),
                                 timer_.arenas_.at(run.content)->size(), context_.stream());
@@ -167,7 +178,7 @@ class GpuTimer::Measurement {
   [[nodiscard]] int flush() { return timer_.flush_.queue(); }
 
   [[nodiscard]] int launch(std::uint32_t place) const {
-    return work_.queue(timer_.places_.at(place).address());
+    return work_.queue(timer_.places_.at(place));
   }
 
   [[nodiscard]] int launch_between(const EventPair& events, std::uint32_t place) const {
@@ -249,7 +260,7 @@ class GpuTimer::Measurement {
 
   void hand_back(const TimedRun& run) const {
     const Arena& arena = *timer_.arenas_.at(run.content);
-    const cuda::Address from = timer_.places_.at(run.place).address();
+    const cuda::Address from = timer_.places_.at(run.place);
     const auto host = arena.bytes();
     if (!host.empty()) {
       driver_.check(driver_.MemcpyDtoH(host.data(), from, host.size()), "handing back");
@@ -262,7 +273,7 @@ class GpuTimer::Measurement {
 
   [[nodiscard]] std::uint32_t graph_places() const {
     const auto l2 = static_cast<std::size_t>(std::max(context_.attribute(cuda::kL2Bytes), 0));
-    const std::size_t room = l2 / kShareOfL2 / std::max<std::size_t>(timer_.places_[0].bytes(), 1);
+    const std::size_t room = l2 / kShareOfL2 / std::max<std::size_t>(timer_.place_bytes_, 1);
     return static_cast<std::uint32_t>(room >= 2 ? std::min(room, timer_.places_.size())
                                                 : timer_.places_.size());
   }

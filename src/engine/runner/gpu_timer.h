@@ -88,7 +88,12 @@ class GpuTimer {
   GpuContext& context_;
   std::vector<std::unique_ptr<Arena>> arenas_{};
   std::vector<GpuMemory> contents_{};  // as staged
-  std::vector<GpuMemory> places_{};    // where kernels work
+  // All places are one allocation, which the driver maps by its largest pages: of several small ones
+  // some were mapped by small pages in one process and not in another, and a kernel of 1.6 us took
+  // 2.0 there.
+  GpuMemory room_;
+  std::vector<cuda::Address> places_{};  // where kernels work
+  std::size_t place_bytes_ = 0;
   L2Flush flush_;
   std::vector<EventPair> events_{};
   std::optional<double> overhead_ns_{};  // of a pair of events

@@ -237,14 +237,15 @@ class Session {
                     .warmups = body.at("warmups"),
                     .wall = std::chrono::nanoseconds(body.at("wall_ns").get<std::int64_t>()),
                     .tell_state = body.value("tell_state", false),
-                    .precise = body.value("precise", false)};
+                    .precise = body.value("precise", false),
+                    .fresh = body.at("fresh_module").get<bool>()};
     for (const auto& run : body.at("runs")) {
       plan.runs.push_back({.place = run.at(0), .content = run.at(1), .keep = run.at(2)});
       if (plan.runs.back().place >= places_ || plan.runs.back().content >= contents_) {
         throw std::runtime_error("a run of an arena that was not staged");
       }
     }
-    if (body.at("fresh_module").get<bool>()) device_.reload();
+    if (plan.fresh) device_.reload();
     const nvtx::Range range(body.value("range", std::string()));
     const Timed timed =
         has_sequence_ ? device_.time_sequence(plan) : device_.time(decode_timed(body), plan);

@@ -8,8 +8,9 @@
 //   → {type: "fill", trial, slot?} (+ memory of the same layout, whose inputs are to be taken)
 //                                   ← {type: "filled"} + arena descriptor
 //   → {type: "expect", slot?}       ← {type: "expected", findings}
-//   → {type: "check", slot?, trial?}  ← {type: "checked", ok, outputs, findings}; with a trial held
-//                                       against the answers of that one
+//   → {type: "check", slot?}        ← {type: "checked", ok, outputs, findings}
+//   → {type: "outline", slot, trial} ← {type: "outlined", outputs}: held against the answers of that
+//                                      trial, and only whether they are the same
 //   → {type: "weak_oracle"}      ← {type: "weak_oracle", warnings}
 //   → {type: "close", keep}      ← {type: "closed"}: ready for another job. keep: whoever was lent
 //                                  an arena has let go of it
@@ -77,9 +78,13 @@ class Bench {
       reply.body = {{"type", "expected"}};
     } else if (verb == "check") {
       examination_->select(request.body.value("slot", 0U));
-      if (request.body.contains("trial")) examination_->count_as(request.body.at("trial"));
       reply.body = examination_->check();
       reply.body["type"] = "checked";
+    } else if (verb == "outline") {
+      examination_->select(request.body.at("slot"));
+      examination_->count_as(request.body.at("trial"));
+      reply.body = examination_->outline();
+      reply.body["type"] = "outlined";
     } else if (verb == "weak_oracle") {
       reply.body = {{"type", "weak_oracle"}, {"warnings", examination_->weak_oracle()}};
     } else {
