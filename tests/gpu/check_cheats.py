@@ -162,7 +162,10 @@ class Cheats(unittest.TestCase):
         counted = body("if (threadIdx.x == 0) atomicAdd(&launches, 1);" + GUARDED + "out[i] = a[i] + b[i];", "__device__ int launches;\n")
         table = body(GUARDED + "out[i] = a[i] + b[i] * weights[i & 3];", "__constant__ float weights[4] = {1, 1, 1, 1};\n")
         scratch = body(GUARDED + "{ half[i] = a[i]; out[i] = half[i] + b[i]; }", "__device__ float half[1 << 20];\n")
-        for name, source in (("add", ADD), ("heavy", HONEST), ("counter", counted), ("table", table), ("scratch", scratch)):
+        # As long as its contents say: so many steps as their first element is large.
+        by_data = body(GUARDED + "{ float s = 0; for (int k = 0; k < int(fabsf(a[0]) * 4000); ++k) s = fmaf(s, 0.5f, b[i]);"
+                       " out[i] = a[i] + b[i] + (s == 1234.5f ? s : 0.0f); }")
+        for name, source in (("add", ADD), ("heavy", HONEST), ("counter", counted), ("table", table), ("scratch", scratch), ("by data", by_data)):
             for n in (1 << 12, N):
                 with self.subTest(name, n=n):
                     report = self.evaluate(source, n=n)

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
@@ -51,8 +52,9 @@ class GpuTiming {
     const char* name = "";
     double typical_ns = 0;
     std::vector<double> cold_ns{};
-    std::vector<double> turns_ns{};     // the median of each turn
-    std::vector<double> turn_cycles{};  // likewise, in clock cycles
+    std::map<std::uint32_t, std::vector<double>> by_content_ns{};  // the same
+    std::vector<double> turns_ns{};                                // the median of each turn
+    std::vector<double> turn_cycles{};                             // likewise, in clock cycles
   };
 
   [[nodiscard]] Step stage_arenas();
