@@ -88,9 +88,8 @@ class GpuTimer {
   GpuContext& context_;
   std::vector<std::unique_ptr<Arena>> arenas_{};
   std::vector<GpuMemory> contents_{};  // as staged
-  // All places are one allocation, which the driver maps by its largest pages: of several small ones
-  // some were mapped by small pages in one process and not in another, and a kernel of 1.6 us took
-  // 2.0 there.
+  // All places are one allocation, which the driver maps by its largest pages: with several small
+  // ones a kernel of 1.6 us took 2.0 in one process and not in another.
   GpuMemory room_;
   std::vector<cuda::Address> places_{};  // where kernels work
   std::size_t place_bytes_ = 0;
