@@ -23,8 +23,8 @@ constexpr std::array kKept = {"job_id", "status", "state", "verdict", "trust", "
 // A contract or a source that is cut is another one.
 constexpr std::array kWhole = {"io_contract", "io", "contract", "text", "reproduce", "metadata"};
 
-// What a job was asked for, and what may be left out whole before that is cut: it stands in the full
-// report.
+// What a job was asked for, and what may be left out whole before that is cut: it stands in the
+// full report.
 constexpr std::array kFindings = {"validation", "timing", "speedup", "error"};
 constexpr std::array kBeside = {"environment", "stages", "artifacts"};
 // What a measurement is asked for: goes last of what stands beside it.
@@ -100,10 +100,9 @@ class Cutting {
     if (value.is_string()) return shrink_text(value, pointer);
     if (!value.is_structured() || value.empty()) return false;
     if (value.is_object()) return shrink_object(value, pointer);
-    const auto heaviest =
-        std::max_element(value.begin(), value.end(), [](const auto& one, const auto& other) {
-          return bytes_of(one) < bytes_of(other);
-        });
+    const auto heaviest = std::max_element(
+        value.begin(), value.end(),
+        [](const auto& one, const auto& other) { return bytes_of(one) < bytes_of(other); });
     if (value.size() > 1 && bytes_of(*heaviest) * 2 < bytes_of(value)) return halve(value, pointer);
     const std::string step = std::to_string(std::distance(value.begin(), heaviest));
     if (shrink(*heaviest, pointer + "/" + step)) return true;

@@ -105,7 +105,8 @@ TEST_CASE("texts are cut between characters, and hostile shapes end", "[cap]") {
 
 TEST_CASE("of times the medians are the last to go", "[cap]") {
   const auto view = [](double median_ns) {
-    return OrderedJson({{"runs", 100}, {"median_ns", median_ns}, {"min_ns", 1.25}, {"std_ns", 0.5}});
+    return OrderedJson(
+        {{"runs", 100}, {"median_ns", median_ns}, {"min_ns", 1.25}, {"std_ns", 0.5}});
   };
   ToolResult whole{.structured = {{"job_id", "j"}, {"verdict", "passed"}}, .text = "."};
   whole.structured["timing"] = {{"clock", "gpu"},

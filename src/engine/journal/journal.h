@@ -95,7 +95,8 @@ class Journal {
   // ballast if the disk is full. If even that does not help it throws JournalUnavailable, but
   // find() and wait() of this process tell the end from now on, and it is written as soon as any
   // write succeeds. Throws std::invalid_argument for a state that is not final or a verdict the
-  // kind does not declare. `last_stages` are appended, numbered from `seq`, in the same transaction.
+  // kind does not declare. `last_stages` are appended, numbered from `seq`, in the same
+  // transaction.
   bool conclude(const std::string& job_id, job::Verdict verdict, job::State state,
                 const nlohmann::json& conclusion,
                 std::span<const job::StageRecord> last_stages = {}, std::uint64_t seq = 0);

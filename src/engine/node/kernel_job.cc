@@ -243,8 +243,7 @@ KernelJob::Step KernelJob::prepare_stage() {
     clock.body["lease_wait_ms"] =
         std::chrono::duration<double, std::milli>(Clock::now() - asked).count();
   }
-  clock.body["runners_wait_ms"] =
-      std::chrono::duration<double, std::milli>(runners_wait_).count();
+  clock.body["runners_wait_ms"] = std::chrono::duration<double, std::milli>(runners_wait_).count();
   if (task_.reference) {
     if (auto ended = prepare_reference(clock.body)) return clock.tell(std::move(ended));
   }

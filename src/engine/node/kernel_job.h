@@ -94,10 +94,10 @@ class KernelJob {
   TimingFacts reference_timing_{};
   std::chrono::nanoseconds execution_left_{0};
   std::chrono::nanoseconds runners_wait_{0};  // until the processes of this job were there
-  bool ran_ = false;              // device code has run: trust means something
-  bool clean_ = false;            // it passed, and nothing speaks against it
-  bool reference_clean_ = false;  // nothing went wrong in the reference's runner
-  bool hung_ = false;             // it did not end within its time
+  bool ran_ = false;                          // device code has run: trust means something
+  bool clean_ = false;                        // it passed, and nothing speaks against it
+  bool reference_clean_ = false;              // nothing went wrong in the reference's runner
+  bool hung_ = false;                         // it did not end within its time
   bool runner_reused_ = false;
   bool reference_runner_reused_ = false;
   nlohmann::json evidence_ = nlohmann::json::array();

@@ -126,8 +126,8 @@ std::unique_ptr<RunnerProcess> Runners::start_on_gpu(RunnerRole role, const GpuA
   wanted.confinement.devices = gpu.nodes;
   // A referee compiles its own kernels, a kernel runner may be asked for counters.
   if (role != RunnerRole::devices) wanted.confinement.readable = readable_paths(toolkit_);
-  // Of a module what is launched (torch's hold thousands of kernels; every turn has runs that do not
-  // count), and nothing is written to a cache of the user's.
+  // Of a module what is launched (torch's hold thousands of kernels; every turn has runs that do
+  // not count), and nothing is written to a cache of the user's.
   wanted.environment = {{"CUDA_MODULE_LOADING", "LAZY"}, {"CUDA_CACHE_DISABLE", "1"}};
   if (!gpu.uuid.empty()) wanted.environment.emplace_back("CUDA_VISIBLE_DEVICES", gpu.uuid);
   show_to_profiler(role, wanted);

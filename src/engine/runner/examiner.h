@@ -61,9 +61,8 @@ class Examiner {
     const nlohmann::json said = check();
     nlohmann::json outputs = nlohmann::json::array();
     for (const auto& output : said.at("outputs")) {
-      outputs.push_back({{"name", output.at("name")},
-                         {"shape", output.at("shape")},
-                         {"ok", output.at("ok")}});
+      outputs.push_back(
+          {{"name", output.at("name")}, {"shape", output.at("shape")}, {"ok", output.at("ok")}});
     }
     return {{"outputs", std::move(outputs)}};
   }

@@ -38,8 +38,7 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-GpuTimer::GpuTimer(GpuContext& context)
-    : context_(context), room_(context), flush_(context) {
+GpuTimer::GpuTimer(GpuContext& context) : context_(context), room_(context), flush_(context) {
   const auto& driver = context_.driver();
   flush_.assemble();  // ahead of the job that will use it
   for (std::size_t i = 0; i < std::max(kBatch, kOverheadPairs); ++i) {

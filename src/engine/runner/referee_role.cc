@@ -9,7 +9,8 @@
 //                                   ← {type: "filled"} + arena descriptor
 //   → {type: "expect", slot?}       ← {type: "expected", findings}
 //   → {type: "check", slot?}        ← {type: "checked", ok, outputs, findings}
-//   → {type: "outline", slot, trial} ← {type: "outlined", outputs}: held against the answers of that
+//   → {type: "outline", slot, trial} ← {type: "outlined", outputs}: held against the answers of
+//   that
 //                                      trial, and only whether they are the same
 //   → {type: "weak_oracle"}      ← {type: "weak_oracle", warnings}
 //   → {type: "close", keep}      ← {type: "closed"}: ready for another job. keep: whoever was lent
