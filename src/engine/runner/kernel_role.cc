@@ -6,8 +6,7 @@
 //   ← {type: "loaded", kernels, kernel, misfits, unsupported}
 //     or {type: "unloadable", ptx_line, message, where}
 //   → {type: "load_sequence", …} (sequence.h) instead: run, stage and time are then of all its
-//   steps,
-//      and what a frame says of launch and arguments is nobody's
+//      steps, and what a frame says of launch and arguments is nobody's
 //   ← {type: "loaded_sequence", has_variables} or {type: "unloadable", message}
 //   → {type: "run", grid, block, shared_bytes, arguments, budget, arena_bytes, on_device?,
 //      inspect?: [what], range?} + arena            range: what a profiler calls it (nvtx.h)
@@ -24,8 +23,7 @@
 //   → {type: "profile", grid, block, shared_bytes, arguments, arena_bytes, on_device?, library,
 //      metrics} + arena
 //   ← {type: "profiled", ending, message, fault, values: {metric: number}, refused, passes,
-//   missing,
-//      setup_ms, counting_ms}
+//      missing, setup_ms, counting_ms}
 //   → {type: "reset"}
 //   ← {type: "reset"}: as if it had served nobody, or {type: "kept"}: it cannot be that
 #include <algorithm>
