@@ -47,6 +47,7 @@ class GpuTiming {
   [[nodiscard]] Step measure(nlohmann::json& body);
 
  private:
+  static constexpr std::uint32_t kPairs = 12;  // of turns, of a kernel and its reference
   struct Side {
     KernelSession* session = nullptr;
     const char* name = "";

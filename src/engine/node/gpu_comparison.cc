@@ -1,0 +1,124 @@
+// Of GpuTiming: one kernel beside another, by turns that they take, and the ratio of their times.
+#include <algorithm>
+
+#include "engine/node/gpu_timing.h"
+#include "engine/node/median.h"
+#include "engine/node/ratio.h"
+
+namespace assay::node {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+// An interval wider than what is worth a name is narrowed by more pairs.
+constexpr std::uint32_t kMostPairs = 48;
+constexpr std::uint32_t kRunsOfPair = 8;
+constexpr std::chrono::milliseconds kSettling{600};
+// Shorter kernels are compared by the graph's slope: two events around a launch add microseconds,
+// as long as they vary by a few tenths of one. The graph goes round the places, so that what does
+// not fit into the cache is not there.
+constexpr double kShortNs = 250'000;
+// Unless the other one is so long that graphs of it would take the time of many cold runs.
+constexpr double kLongNs = 2'000'000;
+// Slopes of the same kernel in two processes were seen to differ by this much, however many were
+// taken: its instructions and tensors lie elsewhere.
+constexpr double kSlopeDoubtNs = 100;
+// And any times by this share of them, or by what an event's resolution leaves open.
+constexpr double kDoubt = 0.002;
+constexpr double kEventDoubtNs = 500;
+// Halves of an interval wider than this are narrowed by more pairs.
+constexpr double kNarrow = 0.003;
+constexpr double kShareOfDoubt = 0.25;
+constexpr std::uint32_t kGraphTurnRepeats = 3;
+
+json describe(const Ratio& ratio, const char* basis) {
+  return {{"ratio", ratio.ratio},
+          {"low", ratio.low},
+          {"high", ratio.high},
+          {"verdict", name(ratio.verdict)},
+          {"pairs", ratio.pairs},
+          {"basis", basis},
+          {"confidence", kRatioConfidence},
+          {"minimum_effect", kMinimumEffect}};
+}
+
+}  // namespace
+
+GpuTiming::Step GpuTiming::graph_turn(Side& side) {
+  TurnOrder turns = order("graph", kGraphTurnRepeats);
+  turns.precise = true;
+  auto reply = ask(side, std::move(turns));
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  const Turn& turn = std::get<Turn>(reply);
+  side.turns_ns.push_back(median(turn.samples_ns));
+  side.turn_cycles.clear();
+  return std::nullopt;
+}
+
+// The order changes from pair to pair.
+GpuTiming::Step GpuTiming::one_more_pair(bool by_graph) {
+  const bool reference_first = kernel_.turns_ns.size() % 2 == 0;
+  for (Side* side :
+       {reference_first ? &*reference_ : &kernel_, reference_first ? &kernel_ : &*reference_}) {
+    // The times that are told are those that were asked for.
+    const std::size_t told = side->cold_ns.size();
+    auto ended =
+        by_graph ? graph_turn(*side) : take_turn(*side, std::min(kRunsOfPair, trials_), false);
+    if (ended) return ended;
+    side->cold_ns.resize(told);
+  }
+  return std::nullopt;
+}
+
+GpuTiming::Step GpuTiming::compare(json& body) {
+  const char* basis = "cold";
+  const auto [least_ns, most_ns] = std::minmax(kernel_.typical_ns, reference_->typical_ns);
+  const bool is_short = least_ns < kShortNs && most_ns < kLongNs;
+  const auto has_slope = [&](const char* key) { return body[key]["graph"].contains("median_ns"); };
+  const bool by_graph = is_short && has_slope("views") && has_slope("reference_views");
+  if (by_graph) {
+    basis = "graph";
+    kernel_.turns_ns.clear();
+    reference_->turns_ns.clear();
+    for (std::uint32_t pair = 0; pair < kPairs; ++pair) {
+      if (auto ended = one_more_pair(true)) return ended;
+    }
+  }
+  // A ratio needs two, however few runs were asked for.
+  while (kernel_.turns_ns.size() < 2) {
+    if (auto ended = one_more_pair(by_graph)) return ended;
+  }
+  const auto measurable = [](const Side& side) {
+    return side.turns_ns.size() >= 2 &&
+           std::all_of(side.turns_ns.begin(), side.turns_ns.end(), [](double t) { return t > 0; });
+  };
+  if (!measurable(kernel_) || !measurable(*reference_)) {
+    body["speedup"] = nullptr;
+    body["speedup_note"] = "too few runs, or too short to be told from nothing";
+    return std::nullopt;
+  }
+  // More pairs narrow an interval down to what no number of them resolves.
+  const double typical_ns = median(kernel_.turns_ns);
+  const double doubt_ns = std::max(by_graph ? kSlopeDoubtNs : kEventDoubtNs, kDoubt * typical_ns);
+  const double enough = std::max(kNarrow, doubt_ns / typical_ns * kShareOfDoubt);
+  Ratio ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns);
+  const auto until = Clock::now() + kSettling;
+  while (ratio.high / ratio.low > 1 + 2 * enough && ratio.pairs < kMostPairs &&
+         Clock::now() < until) {
+    if (auto ended = one_more_pair(by_graph)) return ended;
+    if (!measurable(kernel_) || !measurable(*reference_)) break;
+    ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns);
+  }
+  ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns, doubt_ns);
+  body["speedup"] = describe(ratio, basis);
+  const bool in_cycles = kernel_.turn_cycles.size() == kernel_.turns_ns.size() &&
+                         reference_->turn_cycles.size() == kernel_.turns_ns.size();
+  if (in_cycles) {
+    body["speedup"]["ratio_in_cycles"] =
+        ratio_of(reference_->turn_cycles, kernel_.turn_cycles).ratio;
+  }
+  return std::nullopt;
+}
+
+}  // namespace assay::node
