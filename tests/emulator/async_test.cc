@@ -63,6 +63,26 @@ TEST_CASE("a thread leaves an mbarrier when all have arrived, and sees what they
   for (std::size_t i = 0; i < 128; ++i) REQUIRE(out[i] == static_cast<int>(128 - i));
 }
 
+TEST_CASE("what is copied asynchronously is there when its thread has waited for its group") {
+  std::vector<int> in = counted(2), out(8);
+  const Outcome o =
+      run("  mov.u32 %s, tile; mov.u32 %r0, 9; st.shared.v2.b32 [%s], {%r0, %r0};\n"
+          "  cp.async.ca.shared.global [%s], [%in], 4; cp.async.commit_group;\n"
+          "  cp.async.ca.shared.global [%s+4], [%in+4], 4; cp.async.commit_group;\n"
+          "  ld.shared.v2.b32 {%r0, %r1}, [%s];\n"
+          "  cp.async.wait_group 1; ld.shared.v2.b32 {%r2, %r3}, [%s];\n"
+          "  st.shared.b32 [%s], 7; cp.async.wait_group 0; ld.shared.v2.b32 {%r4, %r5}, [%s];\n"
+          "  cp.async.ca.shared.global [%s], [%in+4], 4; cp.async.wait_group 0;\n"
+          "  ld.shared.b32 %r6, [%s]; cp.async.wait_all; ld.shared.b32 %r7, [%s];\n"
+          "  st.global.v4.b32 [%out], {%r0, %r1, %r2, %r3};\n"
+          "  st.global.v4.b32 [%out+16], {%r4, %r5, %r6, %r7};\n",
+          in, out, 1);
+  INFO(o.message);
+  REQUIRE(o.ending == Ending::completed);
+  // What belongs to no group only wait_all waits for.
+  REQUIRE(out == std::vector<int>{9, 9, 1, 9, 7, 2, 7, 2});
+}
+
 TEST_CASE("parity waits tell the running phase from the last one") {
   std::vector<int> in(1), out(4);
   const Outcome o =

@@ -167,3 +167,17 @@ L:
   REQUIRE(o.ending == Ending::faulted);
   REQUIRE(o.fault.kind == FaultKind::deadlock);
 }
+
+TEST_CASE("an instruction of no line is of the line before it") {
+  // What NVRTC adds of its own, as the division of 64-bit integers, stands behind `.loc 1 0 0`.
+  const auto m = parsed(
+      ".version 8.0\n.target sm_80\n.address_size 64\n"
+      ".visible .entry k(.param .u64 out)\n{ .reg .b64 %x;\n"
+      "  .loc 1 7 3\n  ld.param.u64 %x, [out];\n"
+      "  .loc 1 0 3\n  st.global.u64 [%x+4096], %x;\n  ret;\n}\n"
+      ".file 1 \"kernel.cu\"\n");
+  std::vector<int> out(2);
+  const Outcome o = Call("k", {1}, {1}).buffer("out", out).run(m);
+  REQUIRE(o.ending == Ending::faulted);
+  REQUIRE(o.fault.where.line == 7);
+}

@@ -59,7 +59,7 @@ class Inference(unittest.TestCase):
         built = self.infer(source)
         kernel = {"source_code": source, "kernel_type": "cuda", "io": built["io_contract"],
                   "metadata": built.get("metadata")}
-        report = self.server.call("evaluate", {"kernel": kernel, "num_trials": 1, "validation_trials": 1, "timeout": 300 if SANITIZED else 30,
+        report = self.server.call("evaluate", {"kernel": kernel, "num_trials": 1, "validation_trials": 1, "timeout": 300 if SANITIZED else 120,
                                                "wait_s": 140})["structuredContent"]
         return report, built
 

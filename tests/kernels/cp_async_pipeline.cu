@@ -5,6 +5,7 @@
 */
 // tolerance: the sum rounds in single precision
 // wrong wrong_stage wrong_output: stage[t % 2][127 -> stage[(t + 1) % 2][127
+// wrong late_wait wrong_output: __pipeline_wait_prior(1) -> __pipeline_wait_prior(2)
 // wrong missing_tail wrong_output: t < tiles; -> t < tiles - 1;
 #include <cuda_pipeline.h>
 __global__ void cp_async_pipeline(const float* x, float* y, int tiles) {

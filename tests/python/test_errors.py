@@ -46,6 +46,8 @@ BAD = {
     "a huge text": (torch("def f(x):\n    raise ValueError('x' * 10_000_000)\n"), "crashed", ("ValueError", "kernel.py:2")),
     "a text that is none": (torch("def f(x):\n    raise ValueError('\\udcff bad')\n"), "crashed", ("ValueError", "kernel.py:2", "? bad")),
     "no text": (torch("def f(x):\n    raise KeyboardInterrupt\n"), "crashed", ("KeyboardInterrupt", "kernel.py:2 (`raise KeyboardInterrupt`).")),
+    "no exception of the usual kind": (torch("class E(BaseException):\n    pass\ndef f(x):\n    raise E('stop')\n"), "crashed", ("E when", "kernel.py:4", "stop")),
+    "after a form feed": (torch("y = 1\n\f\ndef f(x):\n    return x.nope\n"), "crashed", ("kernel.py:4 (`return x.nope`)",)),
     "indentation": (torch("def f(x):\n  a = 1\n    return x\n"), "compile_failed", ("IndentationError", "kernel.py:3")),
     "an open string": (torch("def f(x):\n    s = '''abc\n    return x\n"), "compile_failed", ("SyntaxError", "kernel.py:2")),
     "in __init__": (model("    def __init__(self):\n        super().__init__()\n        self.w = torch.zeros(3) @ torch.zeros(4)\n",

@@ -333,38 +333,4 @@ bool select_atomic(Form& form, AtomicForm& out) {
   return out.handler != nullptr;
 }
 
-void op_async_copy(Warp& w, const Op& op) {
-  const U64* const to = row<U64>(w, op.d);
-  const U64* const to_offset = row<U64>(w, op.b);
-  const U64* const from = row<U64>(w, op.a);
-  const unsigned bytes = op.aux;
-  for (U32 m = w.active; m != 0; m &= m - 1) {
-    const auto k = static_cast<unsigned>(__builtin_ctz(m));
-    const unsigned wanted = op.c == kNowhere ? bytes : row<U32>(w, op.c)[k];
-    const unsigned read = wanted < bytes ? wanted : bytes;
-    const U64 source = from[k] + static_cast<U64>(op.imm);
-    const U64 target = to[k] + to_offset[k];
-    std::byte* const d = host_address(w, Space::shared, k, target, bytes, true);
-    const std::byte* const s =
-        read == 0 ? nullptr : host_address(w, Space::global, k, source, read, false);
-    BadAccess bad{.lane = k, .bytes = bytes};
-    if (d == nullptr || target % bytes != 0) {
-      bad.kind = d == nullptr ? FaultKind::out_of_bounds : FaultKind::misaligned;
-      bad.space = Space::shared;
-      bad.is_write = true;
-      bad.address = target;
-      fault_access(w, op, bad);
-      return;
-    }
-    if (read != 0 && (s == nullptr || source % bytes != 0)) {
-      bad.kind = s == nullptr ? FaultKind::out_of_bounds : FaultKind::misaligned;
-      bad.address = source;
-      fault_access(w, op, bad);
-      return;
-    }
-    if (read != 0) std::memcpy(d, s, read);
-    std::memset(d + read, 0, bytes - read);
-  }
-}
-
 }  // namespace assay::emulator

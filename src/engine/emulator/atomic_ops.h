@@ -17,7 +17,4 @@ struct AtomicForm {
 // Op: d result or kNowhere, a 64-bit address row + imm, b and c operands, aux as memory_aux.
 [[nodiscard]] bool select_atomic(Form& form, AtomicForm& out);
 
-// d: shared address row + b, a: global address row + imm, c: bytes to read or kNowhere, aux: bytes
-void op_async_copy(Warp& w, const Op& op);
-
 }  // namespace assay::emulator

@@ -1,4 +1,7 @@
 // Copies that run beside the threads, and the barriers they report to.
+#include <algorithm>
+
+#include "engine/emulator/async_ops.h"
 #include "engine/emulator/atomic_ops.h"
 #include "engine/emulator/control_ops.h"
 #include "engine/emulator/decoder.h"
@@ -13,7 +16,6 @@ bool take_shared(Form& form) {
 
 }  // namespace
 
-// cp.async copies at once: the group operations then have nothing left to wait for.
 bool FunctionDecoder::decode_async_copy(Form& form) {
   const bool reduces = form.take("reduce");
   if (!form.take("async")) return false;
@@ -21,12 +23,18 @@ bool FunctionDecoder::decode_async_copy(Form& form) {
   if (form.take("mbarrier")) return decode_async_arrive(form);
   if (form.take("bulk")) return decode_bulk_copy(form, false);
   if (form.take("commit_group")) {
-    emit({&op_nothing, &op_nothing}, {});
+    emit({&op_async_commit, &op_async_commit}, {});
     return operands_.empty();
   }
-  if (form.take("wait_group") || form.take("wait_all")) {
-    emit({&op_nothing, &op_nothing}, {});
-    return operands_.size() <= 1;
+  if (form.take("wait_all")) {
+    emit_async_wait(kAllCopies);
+    return operands_.empty();
+  }
+  if (form.take("wait_group")) {
+    if (operands_.size() != 1 || operands_[0].kind != Operand::Kind::constant) return false;
+    emit_async_wait(static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(operands_[0].constant.integer, kAllCopies - 1)));
+    return true;
   }
   if (!form.take("ca") && !form.take("cg")) return false;
   if (!take_shared(form) || !form.take("global")) return false;
@@ -58,6 +66,12 @@ bool FunctionDecoder::decode_async_copy(Form& form) {
   return true;
 }
 
+void FunctionDecoder::emit_async_wait(std::uint32_t groups_left) {
+  Op op;
+  op.aux = groups_left;
+  emit({&op_async_wait, &op_async_wait}, op);
+}
+
 // A row of `value`, of zero in lanes for which the predicate holds.
 std::uint32_t FunctionDecoder::unless(const Symbol& predicate, std::uint32_t value) {
   const std::uint32_t row = allocate_row(Type::u32);
@@ -71,8 +85,8 @@ std::uint32_t FunctionDecoder::unless(const Symbol& predicate, std::uint32_t val
   return row;
 }
 
-// cp.async.mbarrier.arrive{.noinc}.shared.b64 [a]: the copies are done. Without .noinc the arrival
-// is added to what is pending and taken off again.
+// cp.async.mbarrier.arrive{.noinc}.shared.b64 [a]: the thread's copies arrive now. Without .noinc
+// the arrival is added to what is pending and taken off again.
 bool FunctionDecoder::decode_async_arrive(Form& form) {
   if (!form.take("arrive")) return false;
   const bool counts = form.take("noinc");
@@ -81,11 +95,10 @@ bool FunctionDecoder::decode_async_arrive(Form& form) {
   Op op;
   if (!wide_address(operands_[0], space, op)) return false;
   op.aux = static_cast<std::uint32_t>(space) | static_cast<std::uint32_t>(BarrierWord::arrive) << 8;
+  emit_async_wait(kAllCopies);
   if (counts) {
     emit({&op_mbarrier, &op_mbarrier}, op);
     watch({.kind = SiteKind::atomic, .space = space, .type = Type::b64, .orders = true});
-  } else {
-    emit({&op_nothing, &op_nothing}, {});
   }
   return true;
 }

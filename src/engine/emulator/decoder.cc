@@ -204,6 +204,8 @@ void FunctionDecoder::location() {
   where.file = static_cast<int>(reader_.expect_size("a file number"));
   where.line = static_cast<int>(reader_.expect_size("a line"));
   where.column = static_cast<int>(reader_.expect_size("a column"));
+  // Of no line is what the compiler added to the one before.
+  const bool is_of_no_line = where.line == 0 && location_ >= 0;
   while (!reader_.failed() && lexer.take(',')) {
     const std::string_view what = reader_.expect_word("function_name or inlined_at");
     if (what == "function_name") {
@@ -227,6 +229,7 @@ void FunctionDecoder::location() {
       reader_.expect_size("a number");
     }
   }
+  if (is_of_no_line) return;
   location_ = static_cast<std::int32_t>(text_.locations.size());
   text_.locations.push_back(where);
   module_.locations[{where.file, where.line, where.column}] = location_;

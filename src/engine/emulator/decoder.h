@@ -143,6 +143,7 @@ class FunctionDecoder {
   bool decode_async_copy(Form& form);
   bool decode_async_arrive(Form& form);
   std::uint32_t unless(const Symbol& predicate, std::uint32_t value);
+  void emit_async_wait(std::uint32_t groups_left);
   bool decode_bulk_copy(Form& form, bool reduces);
   bool decode_mbarrier(Form& form);
   bool emit_mbarrier(Space space, std::uint32_t what, bool expects);

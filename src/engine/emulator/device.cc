@@ -314,7 +314,10 @@ Outcome Device::run(const Run& wanted) {
   state.entry = &text.functions[found->second];
   state.number = state_->launches++;
   state.shared = shared_layout(text, found->second);
-  state.shared_bytes = state.shared.static_bytes + launch.dynamic_shared_bytes;
+  state.user_shared_bytes = state.shared.static_bytes + launch.dynamic_shared_bytes;
+  state.shared_bytes = text.program.asks_for_reserved
+                           ? state.reserved_offset() + LaunchState::kReservedBytes
+                           : state.user_shared_bytes;
   if (!state.reserve_memory(text.program.global_bytes)) {
     return refuse(Ending::out_of_memory, "The module's variables exceed the memory budget");
   }

@@ -31,10 +31,16 @@ class LaunchState {
   const Launch& launch;
   const Budget& budget;
   const std::stop_token& stop;
+  // On a device the system's part of shared memory; cooperative groups keep what their groups of
+  // several warps share in it. Here it lies behind the user's.
+  static constexpr std::size_t kReservedBytes = 1024;
+  [[nodiscard]] std::size_t reserved_offset() const { return (user_shared_bytes + 15) / 16 * 16; }
+
   const Function* entry = nullptr;
   SharedLayout shared{};
-  std::size_t shared_bytes = 0;
-  std::uint64_t number = 0;  // of this launch on its device
+  std::size_t user_shared_bytes = 0;
+  std::size_t shared_bytes = 0;  // with what is reserved, if the module asks for it
+  std::uint64_t number = 0;      // of this launch on its device
   AddressTable memory{};
   Watch* watch = nullptr;       // if there is an inspection
   LocalTrial* trial = nullptr;  // if this run is one of a search for uninitialised locals

@@ -39,6 +39,11 @@ constexpr std::array kSpecials{
     SpecialName{"%lanemask_gt", Special::lanemask_gt},
     SpecialName{"%dynamic_smem_size", Special::dynamic_smem_size},
     SpecialName{"%total_smem_size", Special::total_smem_size},
+    SpecialName{"%reserved_smem_offset_begin", Special::reserved_begin},
+    SpecialName{"%reserved_smem_offset_end", Special::reserved_end},
+    SpecialName{"%reserved_smem_offset_cap", Special::reserved_bytes},
+    SpecialName{"%reserved_smem_offset_0", Special::reserved_begin},
+    SpecialName{"%reserved_smem_offset_1", Special::reserved_begin},
     // No clusters: every block is a cluster of its own.
     SpecialName{"%cluster_ctaid.x", Special::zero},
     SpecialName{"%cluster_ctaid.y", Special::zero},
@@ -183,6 +188,7 @@ std::uint32_t FunctionDecoder::special_register(std::string_view name, Type type
   for (const SpecialName& s : kSpecials) {
     if (s.text != name) continue;
     if (text_.program.has_clusters && name.find("cluster") != name.npos) return kNowhere;
+    if (name.starts_with("%reserved")) text_.program.asks_for_reserved = true;
     const auto [at, fresh] = special_rows_.try_emplace({s.special, bytes}, 0U);
     if (fresh) {
       at->second = allocate_row(type);
@@ -193,8 +199,7 @@ std::uint32_t FunctionDecoder::special_register(std::string_view name, Type type
     return at->second;
   }
   // What the driver or a profiler would set, and nobody did.
-  const bool unset = name.starts_with("%envreg") || name.starts_with("%pm") ||
-                     name.starts_with("%reserved_smem_offset");
+  const bool unset = name.starts_with("%envreg") || name.starts_with("%pm");
   if (unset) return constant_row(bytes, 0);
   Handler read = nullptr;
   if (name == "%globaltimer_lo") read = &op_globaltimer_low;

@@ -61,9 +61,10 @@ struct Program {
   std::unordered_map<std::string, std::size_t> variable_index{};
   std::unordered_map<std::string, std::size_t> function_index{};
   std::map<int, std::string> files{};
-  bool has_clusters = false;     // of more than one block: an entry asks for them
-  bool is_debug = false;         // made by a compiler that was asked to keep variables (-G)
-  std::size_t global_bytes = 0;  // of all .global and .const variables, laid out
+  bool has_clusters = false;       // of more than one block: an entry asks for them
+  bool asks_for_reserved = false;  // where the system's own shared memory lies
+  bool is_debug = false;           // made by a compiler that was asked to keep variables (-G)
+  std::size_t global_bytes = 0;    // of all .global and .const variables, laid out
 };
 
 // Where .global and .const variables lie, and the windows of the other spaces in the generic

@@ -151,6 +151,8 @@ void start_warp(Warp& w, std::uint32_t lanes) {
   w.group_count = 0;
   w.turns = 0;
   w.taking_turns = false;
+  w.copies.clear();
+  w.copy_groups.fill(0);
   w.frame = base;
   w.rows = base->rows;
   base->lanes = lanes;

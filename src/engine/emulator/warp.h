@@ -71,6 +71,15 @@ struct Group {
   std::uint64_t last_run = 0;  // when it last ran, in selections
 };
 
+// On its way to shared memory.
+struct AsyncCopy {
+  std::byte* to = nullptr;
+  std::uint8_t lane = 0;
+  std::uint8_t bytes = 0;
+  std::uint32_t group = 0;
+  std::array<std::byte, 16> data{};
+};
+
 struct Warp {
   // The hot part: the group that runs now.
   std::byte* rows = nullptr;
@@ -117,6 +126,8 @@ struct Warp {
   std::vector<std::unique_ptr<Frame>> frames{};  // all ever made: live and spare
   std::vector<std::vector<Frame*>> spare{};      // by function
   std::uint64_t local_capacity = 0;              // per lane
+  std::vector<AsyncCopy> copies{};               // nobody has waited for, in the order of asking
+  std::array<std::uint32_t, 32> copy_groups{};   // of each lane: how many it has committed
   std::unique_ptr<std::byte[]> local_storage{};
 };
 

@@ -147,6 +147,7 @@ class Watch {
   bool begin_marks(Warp& w, Eights& access, Space space);
   bool mark_line(Eights& access, unsigned eight, std::uint64_t offset);
   bool mark_point(const Eights& access, unsigned eight, std::uint64_t offset);
+  [[nodiscard]] bool is_the_runtimes(const MemoryPlace& at) const;
   [[nodiscard]] bool locate(const Warp& w, const MemoryTouch& t, MemoryPlace& out) const;
   // Bytes of what is at `at` that were written, and where in them it is; nullptr: not tracked.
   [[nodiscard]] ByteSet* written_at(Warp& w, const MemoryPlace& at, std::uint64_t& begin);

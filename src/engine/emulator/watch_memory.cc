@@ -100,7 +100,7 @@ bool Watch::touch_eight(Warp& w, Eights& access, unsigned eight) {
   const std::uint64_t bytes = std::uint64_t{access.bytes} * (is_line ? 8 : 1);
   MemoryPlace at;
   if (!place_eight(w, access, addresses_.of[8 * std::size_t{eight}], bytes, at)) return false;
-  if (at.offset % 4 != 0 || at.offset - kGridWorkspace < kGridWorkspaceBytes) return false;
+  if (at.offset % 4 != 0 || is_the_runtimes(at)) return false;
   std::uint64_t begin = 0;
   ByteSet* const written = wanted_.initialised ? written_at(w, at, begin) : nullptr;
   if (written != nullptr && !access.write &&
@@ -207,12 +207,19 @@ bool Watch::locate(const Warp& w, const MemoryTouch& t, MemoryPlace& out) const 
   return out.object >= 0;
 }
 
+// The words that blocks of a grid meet by, and warps of a group.
+bool Watch::is_the_runtimes(const MemoryPlace& at) const {
+  return at.space == Space::shared ? at.offset >= launch_.user_shared_bytes
+                                   : at.offset - kGridWorkspace < kGridWorkspaceBytes;
+}
+
 void Watch::touch(Warp& w, const MemoryTouch& given) {
   MemoryTouch t = given;
   t.atomic = t.atomic || (w.recording && current_atomic_);
   MemoryPlace at;
   if (!locate(w, t, at)) return;
-  if (wanted_.initialised) check_written(w, t, at);
+  const bool is_the_users = !is_the_runtimes(at);
+  if (wanted_.initialised && is_the_users) check_written(w, t, at);
   if (!wanted_.races) return;
   BlockClocks& clocks = w.block->watch_state()->clocks;
   const bool meets = t.atomic || t.is_volatile;
@@ -222,8 +229,7 @@ void Watch::touch(Warp& w, const MemoryTouch& given) {
   if (meets && (t.atomic || !t.write)) clocks.acquire(word, w.index);
   if (meets) clocks.meet(word, w.index, t.lane, site.orders);
   if (meets && at.space == Space::global) grid_.meet(clocks.block(), time_);
-  // The words that blocks of a grid meet by are the runtime's own.
-  if (at.offset - kGridWorkspace >= kGridWorkspaceBytes) check_races(w, t, at);
+  if (is_the_users) check_races(w, t, at);
   if (meets && t.write) clocks.release(word, w.index);
 }
 

@@ -13,6 +13,11 @@ from assay_runner.failure import Refused
 _MAX_NAMES = 40
 
 
+def _lines(text):
+    """As the interpreter counts them: a form feed ends none."""
+    return [line + "\n" for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+
+
 class Source:
     """A module made of the user's text. `file` is what its frames are called."""
 
@@ -20,7 +25,7 @@ class Source:
         self.file = file
         self.kernel_type = kernel_type
         self._on_gpu = on_gpu
-        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        linecache.cache[file] = (len(text), None, _lines(text), file)
         tree = ast.parse(text, file)
         self.warnings = list(_warnings(tree))
         if not on_gpu and kernel_type == "multi_kernel" and any(name == "triton" for name, _ in _imports(tree)):

@@ -2,6 +2,7 @@
 be a process of its own), nothing is written to a cache. What comes out is a claim like all that this process says:
 another process runs the PTX, and a third one judges what it computed."""
 
+import dis
 import inspect
 import re
 import warnings
@@ -62,8 +63,13 @@ def find(source, wanted):
                       "with @triton.jit. " + source.available())
     if wanted:
         raise Refused("target", f"Kernel '{wanted}' not found. Available: [{', '.join(available)}]", available=available)
-    used = {name for kernel in kernels for name in kernel.function.fn.__code__.co_names}
+    used = {name for kernel in kernels for name in _globals_of(kernel.function.fn.__code__)}
     return next((kernel for kernel in kernels if kernel.name not in used), kernels[0])
+
+
+def _globals_of(code):
+    """Names that are looked up as such: `tl.load` is no use of a kernel called load."""
+    return {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
 
 
 def _is_kernel(value):

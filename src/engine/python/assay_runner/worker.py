@@ -68,7 +68,7 @@ class Worker:
         try:
             reply = getattr(self, "_" + verb)(body, frame.descriptors)
             emulated.check()
-        except (Exception, KeyboardInterrupt, SystemExit) as error:
+        except BaseException as error:  # whatever the user's code raises is told
             try:
                 emulated.check()
             except failure.Refused as found:
