@@ -203,21 +203,6 @@ def f(x):
     return torch.tanh(x @ x) + 1.0
 """,
     "patches the pointer of tensors": "import torch\ntorch.Tensor.data_ptr = lambda s: 4096\n" + HONEST,
-    "pads the shorter turns": """import sys, time
-seen = set()
-def f(x):
-    time.sleep(0.004)
-    turn = next((g['body'] for g in frames() if isinstance(g.get('body'), dict)), {})
-    if 'contents' in turn and turn['calls'] < turn['contents'] and turn['seq'] not in seen:
-        seen.add(turn['seq'])
-        time.sleep(0.003 * turn['calls'])
-    return (x @ x).tanh() + 1.0
-def frames():
-    frame = sys._getframe(1)
-    while frame:
-        yield frame.f_locals
-        frame = frame.f_back
-""",
     "works at exit": """import atexit, torch
 def later(x, y):
     y.copy_(torch.tanh(x @ x) + 1.0)

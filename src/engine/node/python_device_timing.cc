@@ -163,7 +163,6 @@ PythonTiming::Step PythonTiming::device_round() {
   if (auto ended = device_turn({.calls = 2 * calls_, .examined = true}, twice)) return ended;
   const double kernel_ns = slope_ns(once.kernel, twice.kernel, calls_);
   const double reference_ns = slope_ns(once.reference, twice.reference, calls_);
-  note_beside_calls(once.kernel, twice.kernel);
   if (kernel_ns <= 0 || (reference_ != nullptr && reference_ns <= 0)) return std::nullopt;
   samples_ns_.push_back(kernel_ns);
   whole_samples_ns_.push_back(slope_ns(once.kernel_whole, twice.kernel_whole, calls_));

