@@ -97,11 +97,9 @@ CompileGoal KernelJob::goal() const {
 }
 
 Conclusion KernelJob::run() {
-  if (task_.until > Until::compiled) {
-    const auto asked = Clock::now();
-    start_runners();
-    runners_wait_ = Clock::now() - asked;
-  }
+  const auto asked = Clock::now();
+  if (task_.until > Until::compiled) start_runners();
+  runners_wait_ = Clock::now() - asked;
   Step ended = task_.listing ? list_stage() : compile_stage();
   if (!ended && task_.until > Until::compiled) ended = prepare_stage();
   if (!ended && task_.until > Until::compiled) ended = validate_stage();
