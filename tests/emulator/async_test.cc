@@ -116,6 +116,22 @@ TEST_CASE("a bulk copy completes the bytes its barrier expects, and data come ba
   for (std::size_t i = 0; i < 64; ++i) REQUIRE(out[i] == in[i] + 100);
 }
 
+TEST_CASE("a bulk copy whose barrier nobody asks has not arrived") {
+  std::vector<int> in = counted(64), out(64);
+  const Outcome o =
+      run("  @%p mbarrier.init.shared.b64 [bar], 1;\n  bar.sync 0;\n  @!%p bra OTHERS;\n"
+          "  mbarrier.arrive.expect_tx.shared.b64 %state, [bar], 256;\n"
+          "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%in], 256, "
+          "[bar];\n"
+          "OTHERS: bar.sync 0;\n"
+          "  mov.u32 %s, tile; mad.lo.u32 %s, %t, 4, %s; ld.shared.b32 %r0, [%s];\n"
+          "  mul.wide.u32 %x, %t, 4; add.u64 %out, %out, %x; st.global.b32 [%out], %r0;\n",
+          in, out, 64);
+  INFO(o.message);
+  REQUIRE(o.ending == Ending::completed);
+  for (std::size_t i = 0; i < 64; ++i) REQUIRE(out[i] != in[i]);
+}
+
 TEST_CASE("one arrival too many is a fault with its numbers") {
   std::vector<int> in(1), out(1);
   const Outcome o =
@@ -123,7 +139,7 @@ TEST_CASE("one arrival too many is a fault with its numbers") {
           "  mbarrier.arrive.shared.b64 _, [bar], 2;\n",
           in, out, 2);
   REQUIRE(o.ending == Ending::faulted);
-  REQUIRE(o.fault.kind == FaultKind::barrier_divergence);
+  REQUIRE(o.fault.kind == FaultKind::invalid_barrier);
   REQUIRE(o.message.find("1 arrivals pending") != std::string::npos);
 }
 

@@ -149,6 +149,29 @@ TEST_CASE("a plain read beside an atomic that swaps nothing is a race") {
   REQUIRE(says(o, FindingKind::global_race));
 }
 
+TEST_CASE("shuffles in both branches under one mask go on each by itself, and are told") {
+  std::vector<std::uint32_t> a(64);
+  const std::string ptx = kernel_of(R"(  setp.lt.u32 %p1, %r1, 16;
+  mad.lo.u32 %r2, %r1, 3, 7;
+  mov.u32 %r5, -1;
+  @%p1 bra low;
+  shfl.sync.bfly.b32 %r3, %r2, 2, 31, %r5;
+  bra.uni met;
+low:
+  shfl.sync.bfly.b32 %r3, %r2, 1, 31, %r5;
+met:
+  bar.sync 0;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd2, %rd1, %rd2;
+  st.global.u32 [%rd2], %r3;
+)");
+  const Outcome o = inspect(ptx, a, {1}, {32});
+  INFO(told(o));
+  REQUIRE(o.ending == Ending::completed);
+  for (std::uint32_t t = 0; t < 32; ++t) REQUIRE(a[t] == (t ^ (t < 16 ? 1 : 2)) * 3 + 7);
+  REQUIRE(says(o, FindingKind::partial_mask));
+}
+
 TEST_CASE("lanes that come to a barrier one after another met there") {
   std::vector<std::uint32_t> a(1);
   const Outcome o = inspect(kernel_of(kLongWayRound), a, {2}, {64});

@@ -1,5 +1,6 @@
 // Inspections: a corpus of planted mistakes, none of which may be missed, and of kernels without
-// any, about which nothing may be said. mistakes.cu has their sources, with the rules of naming.
+// any, about which nothing may be said. mistakes.cu and misuse.cu have their sources, with the rules of
+// naming.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -12,15 +13,25 @@ using namespace assay::emulator::test;  // NOLINT
 
 namespace {
 
-constexpr Inspection kAll{
-    .races = true, .initialised = true, .barriers = true, .numbers = true, .counters = true};
+constexpr Inspection kAll{.races = true,
+                          .initialised = true,
+                          .heap = true,
+                          .barriers = true,
+                          .numbers = true,
+                          .counters = true};
 
 std::shared_ptr<const Module> mistakes() {
   static const std::shared_ptr<const Module> module = parsed(ptx_file("mistakes"));
   return module;
 }
 
-Outcome inspect(const std::string& kernel, const Inspection& inspection = kAll) {
+std::shared_ptr<const Module> misuse() {
+  static const std::shared_ptr<const Module> module = parsed(ptx_file("misuse"));
+  return module;
+}
+
+Outcome inspect(const std::string& kernel, const Inspection& inspection = kAll,
+                const std::shared_ptr<const Module>& module = mistakes()) {
   std::vector<float> a(256), b(256);
   std::vector<int> c(64);
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 7 + 1);
@@ -31,7 +42,7 @@ Outcome inspect(const std::string& kernel, const Inspection& inspection = kAll) 
       .value(256)
       .inspect(inspection)
       .budget({.thread_instructions = 3'000'000, .local_bytes_per_thread = 8192, .threads = 1})
-      .run(mistakes());
+      .run(module);
 }
 
 // `shared_race__without_barrier` promises shared_race.
@@ -57,27 +68,31 @@ bool keeps_promise(const std::string& kernel, const Outcome& o) {
 TEST_CASE("every planted mistake is found, by the name it has") {
   std::map<std::string, int> of_kind;
   int planted = 0;
-  for (const KernelInfo& k : mistakes()->kernels()) {
-    if (promise(k.name) == "clean") continue;
-    const Outcome o = inspect(k.name);
-    INFO(k.name << ": " << told(o));
-    CHECK(keeps_promise(k.name, o));
-    ++of_kind[promise(k.name)];
-    ++planted;
+  for (const auto& module : {mistakes(), misuse()}) {
+    for (const KernelInfo& k : module->kernels()) {
+      if (promise(k.name) == "clean") continue;
+      const Outcome o = inspect(k.name, kAll, module);
+      INFO(k.name << ": " << told(o));
+      CHECK(keeps_promise(k.name, o));
+      ++of_kind[promise(k.name)];
+      ++planted;
+    }
   }
-  REQUIRE(planted >= 60);
-  REQUIRE(of_kind.size() >= 18);
+  REQUIRE(planted >= 75);
+  REQUIRE(of_kind.size() >= 20);
 }
 
 TEST_CASE("about kernels without mistakes nothing is said") {
   int clean = 0;
-  for (const KernelInfo& k : mistakes()->kernels()) {
-    if (promise(k.name) != "clean") continue;
-    const Outcome o = inspect(k.name);
-    INFO(k.name << ": " << told(o));
-    CHECK(o.ending == Ending::completed);
-    CHECK(o.findings.empty());
-    ++clean;
+  for (const auto& module : {mistakes(), misuse()}) {
+    for (const KernelInfo& k : module->kernels()) {
+      if (promise(k.name) != "clean") continue;
+      const Outcome o = inspect(k.name, kAll, module);
+      INFO(k.name << ": " << told(o));
+      CHECK(o.ending == Ending::completed);
+      CHECK(o.findings.empty());
+      ++clean;
+    }
   }
   REQUIRE(clean >= 30);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every GPU check and benchmark, one after the other, and a short table last: check, figure, goal, met or not.
 
-    run.py [--seconds N] [--out FOLDER] [PART…]       parts: gpu cheats gpus corpus python lift figures counters compile server
+    run.py [--seconds N] [--out FOLDER] [PART…]       parts: gpu cheats gpus corpus python types lift figures counters compile server
 
 Works in a checkout (build/release) and in the folder that ./dev gpu-bundle makes. Parts share N seconds (3000): what
 has no time left is said so, what takes too long is ended and its figures so far are kept. FOLDER gets each part's
@@ -27,6 +27,7 @@ PARTS = {
     "gpus": "tests/gpu/check_gpus.py",
     "figures": "benchmarks/gpu.py",
     "python": "tests/gpu/check_python.py",
+    "types": "benchmarks/python_types.py",
     "lift": "tests/gpu/check_lift.py",
     "counters": "benchmarks/counters.py",
     "corpus": "tests/gpu/check_corpus.py",
@@ -139,7 +140,7 @@ def main():
             left = until - time.monotonic()
             if left < 5:
                 rows.append({"name": part, "figure": "not run: no time was left", "goal": "", "met": None})
-            elif part in ("python", "lift") and not has_torch():
+            elif part in ("python", "types", "lift") and not has_torch():
                 rows.append({"name": part, "figure": f"not run: {sys.executable} cannot import torch", "goal": "", "met": None})
             else:
                 rows += run_part(part, assay, left, folder)

@@ -273,6 +273,25 @@ def f(x):
 }
 
 
+# Its turns of N calls are longer by 3 ms a call, those of 2N calls are not: a slope of 1 ms for calls of 4.
+PADDING = """import sys, time
+import torch
+seen = set()
+def f(x):
+    time.sleep(0.004)
+    turn = next((g['body'] for g in frames() if isinstance(g.get('body'), dict)), {})
+    if 'contents' in turn and turn['calls'] < turn['contents'] and turn['seq'] not in seen:
+        seen.add(turn['seq'])
+        time.sleep(0.003 * turn['calls'])
+    return torch.tanh(x @ x) + 1.0
+def frames():
+    frame = sys._getframe(1)
+    while frame:
+        yield frame.f_locals
+        frame = frame.f_back
+"""
+
+
 class Cheats(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -304,6 +323,14 @@ class Cheats(unittest.TestCase):
             report = self.judge(text)
             self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"),
                              (report["summary"], report["evidence"]))
+
+    def test_turns_made_longer_gain_nothing(self):
+        slow = "import time, torch\ndef f(x):\n    time.sleep(0.004)\n    return torch.tanh(x @ x) + 1.0\n"
+        report = self.server.judge(source(PADDING, io=inputs(), function_name="f"),
+                                   source(slow, io=inputs(), function_name="f"), num_trials=20)
+        self.assertEqual(report["verdict"], "passed", report["summary"])
+        self.assertIn("speedup", report)
+        self.assertLess(report["speedup"]["ratio"], 1.2, report["speedup"])
 
     def test_forged_frames_are_proven_cheating(self):
         for name in ("writes frames of its own", "writes rubbish to the channel", "claims a fault of ours"):

@@ -75,6 +75,7 @@ void Block::start(Dim3 index, std::uint32_t smid) {
       w->code = launch_.trial->code_of(index, launch_.launch.grid, plain);
     }
   }
+  bulk_copies_.clear();
   fill_with_garbage(shared_.get(), launch_.shared_bytes, garbage());
   for (std::size_t i = 0; i < warps_.size(); ++i) {
     const std::uint32_t n =

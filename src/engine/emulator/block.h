@@ -16,6 +16,13 @@ namespace assay::emulator {
 
 struct BlockWatch;
 
+// cp.async.bulk into shared memory, on its way until somebody asks the barrier that it reports to.
+struct BulkCopy {
+  std::byte* to = nullptr;
+  const std::byte* barrier = nullptr;
+  std::vector<std::byte> bytes{};
+};
+
 class Block {
  public:
   explicit Block(LaunchState& launch);
@@ -53,6 +60,7 @@ class Block {
     std::uint32_t values = 0;   // the predicate of each lane
   };
   void arrive(Warp& w, const Op& op, const Arrival& arrival);
+  [[nodiscard]] std::vector<BulkCopy>& bulk_copies() { return bulk_copies_; }
   void lanes_exited(Warp& w, std::uint32_t mask);
 
  private:
@@ -80,6 +88,7 @@ class Block {
   std::unique_ptr<std::byte[]> shared_{};
   std::unique_ptr<BlockWatch> watch_state_;
   std::array<Barrier, kAllBarriers> barriers_{};
+  std::vector<BulkCopy> bulk_copies_{};
 };
 
 }  // namespace assay::emulator

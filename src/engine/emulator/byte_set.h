@@ -18,6 +18,13 @@ class ByteSet {
       i += n;
     }
   }
+  void remove(std::size_t begin, std::size_t count) {
+    for (std::size_t i = begin; i < begin + count;) {
+      const std::size_t n = std::min(64 - i % 64, begin + count - i);
+      bits_[i / 64] &= ~(ones(n) << i % 64);
+      i += n;
+    }
+  }
   // The first of [begin, begin + count) that is not in the set, or begin + count.
   [[nodiscard]] std::size_t first_missing(std::size_t begin, std::size_t count) const {
     for (std::size_t i = begin; i < begin + count;) {

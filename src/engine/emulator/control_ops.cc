@@ -195,14 +195,14 @@ void op_barrier(Warp& w, const Op& op) {
   const bool is_cluster = (op.aux & kClusterBarrier) != 0;
   Block::Arrival arrival{.id = is_cluster ? kBarriers : row32(w, op.a)[first_lane(w)]};
   if (!is_cluster && arrival.id >= kBarriers) {
-    fault_simple(w, op, FaultKind::barrier_divergence, first_lane(w),
+    fault_simple(w, op, FaultKind::invalid_barrier, first_lane(w),
                  "Barrier " + std::to_string(arrival.id) + " does not exist (0 to 15)");
     return;
   }
   if (op.b != kNowhere) {
     arrival.threads = row32(w, op.b)[first_lane(w)];
     if (arrival.threads == 0 || arrival.threads % 32 != 0) {
-      fault_simple(w, op, FaultKind::barrier_divergence, first_lane(w),
+      fault_simple(w, op, FaultKind::invalid_barrier, first_lane(w),
                    "Barrier for " + std::to_string(arrival.threads) +
                        " threads, which is no multiple of the warp size");
       return;

@@ -9,6 +9,11 @@
 #include "engine/emulator/packed_ops.h"
 
 namespace assay::emulator {
+namespace {
+
+bool is_number(Type t) { return is_float(t) || t == Type::f16x2 || t == Type::bf16x2; }
+
+}  // namespace
 
 bool FunctionDecoder::decode_selected(Form& form) {
   const std::string_view base = form.base();
@@ -62,7 +67,7 @@ void FunctionDecoder::watch_index(std::string_view base, std::string_view opcode
 
 // What makes a float of floats of the same width.
 void FunctionDecoder::watch_number(const Selection& s) {
-  if (s.operands[0] != Type::f32 && s.operands[0] != Type::f64) return;
+  if (!is_number(s.operands[0])) return;
   std::uint8_t sources = 0;
   for (std::size_t i = 1; i < 4 && s.operands[i] != Type::none; ++i) {
     if (s.operands[i] != s.operands[0]) return;
@@ -70,6 +75,14 @@ void FunctionDecoder::watch_number(const Selection& s) {
   }
   if (s.operands[4] != Type::none || sources == 0) return;
   watch({.kind = SiteKind::number, .type = s.operands[0], .elements = sources});
+}
+
+void FunctionDecoder::watch_conversion(Type to, Type from, unsigned sources) {
+  if (!is_number(to) || !(is_number(from) || is_integer(from))) return;
+  watch({.kind = SiteKind::number,
+         .type = to,
+         .elements = static_cast<std::uint8_t>(sources),
+         .from = from});
 }
 
 bool FunctionDecoder::emit_selected(const Selection& s) {
@@ -214,6 +227,9 @@ bool FunctionDecoder::decode_convert(Form& form) {
              .type = s.operands[1],
              .row_bytes = static_cast<std::uint8_t>(register_bytes(d->type)),
              .step = IndexStep::copy});
+    } else if (a && register_bytes(a->type) == bytes_of(s.operands[1]) &&
+               register_bytes(d->type) == bytes_of(s.operands[0])) {
+      watch_conversion(s.operands[0], s.operands[1], 1);
     }
     return true;
   }
@@ -224,6 +240,8 @@ bool FunctionDecoder::decode_convert(Form& form) {
                     .b = source_at(2, s.operands[2]),
                     .imm = s.imm,
                     .aux = s.aux});
+  const bool is_short = form.opcode().find(".bf16x2") != std::string_view::npos;
+  watch_conversion(is_short ? Type::bf16x2 : Type::f16x2, s.operands[1], 2);
   return true;
 }
 

@@ -190,6 +190,7 @@ class FunctionDecoder {
   void emit_unsupported(std::string_view text);
   void watch(WatchedSite site);
   void watch_number(const Selection& s);
+  void watch_conversion(Type to, Type from, unsigned sources);
   void watch_index(std::string_view base, std::string_view opcode, const Selection& s);
   void unfit() { unfit_ = true; }
 

@@ -96,6 +96,7 @@ struct Dim3 {
 struct Inspection {
   bool races = false;        // unordered accesses to shared and global memory
   bool initialised = false;  // reads of memory that nobody wrote
+  bool heap = false;         // accesses to the device's heap; all others are looked at in every run
   bool barriers = false;     // divergent and mismatched ones; shuffles from lanes that are off
   // Locals read before they are written: of a debug build, and nothing beside it.
   bool locals = false;
@@ -105,8 +106,8 @@ struct Inspection {
   // is between a block that is looked at and one that is not cannot be seen.
   std::uint32_t checked_blocks = 0;
   std::uint64_t seed = 0;  // which blocks
-  [[nodiscard]] bool memory() const { return races || initialised; }
-  [[nodiscard]] bool checks() const { return races || initialised || barriers || numbers; }
+  [[nodiscard]] bool memory() const { return races || initialised || heap; }
+  [[nodiscard]] bool checks() const { return memory() || barriers || numbers; }
   [[nodiscard]] bool any() const { return checks() || counters || locals; }
 };
 
@@ -137,6 +138,7 @@ enum class FaultKind {
   misaligned,
   barrier_divergence,  // a barrier that some threads of the block can never reach
   deadlock,            // nothing can make progress
+  invalid_barrier,     // of a number or a count that no barrier has
   trap,                // trap, brkpt
   assertion,           // device assert
   stack_overflow,      // recursion or local memory beyond the budget
@@ -189,6 +191,8 @@ enum class FindingKind {
   mismatched_barrier,  // threads of a block met at different __syncthreads
   barrier_after_exit,  // threads had returned before others waited
   inactive_shuffle,    // a value from a lane that does not take part
+  partial_mask,        // lanes that the mask of a warp-wide operation names are at another one
+  heap_misuse,         // beyond what malloc() returned, or after free()
   division_by_zero,    // of integers
   not_a_number,        // the first NaN made of numbers
   infinity,            // the first infinity made of finite numbers

@@ -115,6 +115,8 @@ std::string_view name(FaultKind kind) {
       return "misaligned";
     case FaultKind::barrier_divergence:
       return "barrier_divergence";
+    case FaultKind::invalid_barrier:
+      return "invalid_barrier";
     case FaultKind::deadlock:
       return "deadlock";
     case FaultKind::trap:

@@ -1,5 +1,7 @@
 #include "engine/emulator/heap.h"
 
+#include <iterator>
+
 namespace assay::emulator {
 
 namespace {
@@ -16,19 +18,40 @@ std::uint64_t Heap::allocate(std::uint64_t bytes) {
   const std::uint64_t needed = bytes == 0 ? kGranule : (bytes + kGranule - 1) & ~(kGranule - 1);
   const std::lock_guard lock(mutex_);
   std::uint64_t at = kHeapBase;
-  for (const auto& [begin, end] : used_) {
+  for (const auto& [begin, extent] : used_) {
     if (begin - at >= needed) break;
-    at = end;
+    at = extent.end;
   }
   if (kHeapBase + kHeapBytes - at < needed) return 0;
-  used_[at] = at + needed;
+  used_[at] = {.end = at + needed, .asked = bytes};
+  freed_.erase(freed_.lower_bound(at), freed_.lower_bound(at + needed));
   return at;
 }
 
 bool Heap::release(std::uint64_t address) {
   if (address == 0) return true;
   const std::lock_guard lock(mutex_);
-  return used_.erase(address) != 0;
+  const auto found = used_.find(address);
+  if (found == used_.end()) return false;
+  freed_[address] = found->second.asked;
+  used_.erase(found);
+  return true;
+}
+
+std::optional<HeapBlock> Heap::block_below(std::uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  std::optional<HeapBlock> best;
+  if (const auto after = used_.upper_bound(address); after != used_.begin()) {
+    const auto& [begin, extent] = *std::prev(after);
+    best = HeapBlock{.begin = begin, .bytes = extent.asked};
+  }
+  if (const auto after = freed_.upper_bound(address); after != freed_.begin()) {
+    const auto& [begin, bytes] = *std::prev(after);
+    if (!best || begin > best->begin) {
+      best = HeapBlock{.begin = begin, .bytes = bytes, .is_freed = true};
+    }
+  }
+  return best;
 }
 
 }  // namespace assay::emulator

@@ -61,7 +61,7 @@ bool whole_warp(Warp& w, const Op& op) {
                  "Matrix instruction in a warp that does not have all of its 32 lanes");
     return false;
   }
-  return gather_members(w, op, kAllLanes);
+  return gather_members(w, op, kAllLanes, true);
 }
 
 // Products are exact in a double and their sum is rounded once at the end, which is closer to the

@@ -81,7 +81,7 @@ bool arrive(Warp& w, const Op& op, unsigned lane, Word& word, bool drops) {
   const std::uint32_t count = op.b == kNowhere ? 1 : row<U32>(w, op.b)[lane];
   if (op.c != kNowhere) word.bytes += static_cast<std::int32_t>(row<U32>(w, op.c)[lane]);
   if (count > word.pending) {
-    fault_simple(w, op, FaultKind::barrier_divergence, lane,
+    fault_simple(w, op, FaultKind::invalid_barrier, lane,
                  "mbarrier has " + std::to_string(word.pending) +
                      " arrivals pending in its phase, " + std::to_string(count) + " more arrived");
     return false;
@@ -90,6 +90,37 @@ bool arrive(Warp& w, const Op& op, unsigned lane, Word& word, bool drops) {
   if (drops) word.expected -= count;
   word.settle();
   return true;
+}
+
+// What was on its way to this barrier's waiters is there.
+void land_copies(Block& block, std::byte* barrier) {
+  std::erase_if(block.bulk_copies(), [&](const BulkCopy& copy) {
+    if (copy.barrier != barrier) return false;
+    std::memcpy(copy.to, copy.bytes.data(), copy.bytes.size());
+    Word word = load(barrier);
+    word.bytes -= static_cast<std::int32_t>(copy.bytes.size());
+    word.settle();
+    store(barrier, word);
+    return true;
+  });
+}
+
+// The barrier that a bulk copy reports to; nullptr: a fault.
+std::byte* reported_to(Warp& w, const Op& op, unsigned lane) {
+  // The bytes are plain accesses, what is told to the barrier is none.
+  const U64 address = row<U64>(w, op.c)[lane];
+  const bool recording = std::exchange(w.recording, false);
+  if (recording) {
+    w.watch->touch(w, {.space = Space::shared,
+                       .lane = lane,
+                       .address = address,
+                       .bytes = 8,
+                       .write = true,
+                       .atomic = true});
+  }
+  std::byte* const barrier = barrier_at(w, op, Space::shared, lane, address);
+  w.recording = recording;
+  return barrier;
 }
 
 }  // namespace
@@ -109,7 +140,7 @@ void op_mbarrier(Warp& w, const Op& op) {
         const U32 count = row<U32>(w, op.b)[k];
         if (count == 0 || count > Word::kCount) {
           fault_simple(
-              w, op, FaultKind::barrier_divergence, k,
+              w, op, FaultKind::invalid_barrier, k,
               "mbarrier.init with a count of " + std::to_string(count) + " (1 to 1048575)");
           return;
         }
@@ -142,9 +173,10 @@ void op_mbarrier_test(Warp& w, const Op& op) {
   U32 done = 0;
   for (U32 m = w.active; m != 0; m &= m - 1) {
     const auto k = static_cast<unsigned>(__builtin_ctz(m));
-    const std::byte* const p =
+    std::byte* const p =
         barrier_at(w, op, space, k, row<U64>(w, op.a)[k] + static_cast<U64>(op.imm));
     if (p == nullptr) return;
+    land_copies(*w.block, p);
     const bool odd =
         by_parity ? (row<U32>(w, op.b)[k] & 1U) != 0 : Word::of(row<U64>(w, op.b)[k]).odd;
     done |= static_cast<U32>(load(p).odd != odd) << k;
@@ -186,31 +218,18 @@ void op_bulk_copy(Warp& w, const Op& op) {
                                           .address = row<U64>(w, op.a)[k],
                                           .bytes = bytes});
     if (from == nullptr) return;
+    std::byte* const barrier = op.c == kNowhere ? nullptr : reported_to(w, op, k);
+    if (op.c != kNowhere && barrier == nullptr) return;
     const auto combine = reinterpret_cast<AtomicForm::Combine>(op.imm);
-    if (combine == nullptr) {
-      std::memmove(to, from, bytes);
-    } else {
+    if (combine != nullptr) {
       for (U32 at = 0; at < bytes; at += op.aux >> 16) combine(to + at, from + at);
+    } else if (barrier == nullptr) {
+      std::memmove(to, from, bytes);
     }
-    if (op.c == kNowhere) continue;
-    // The bytes are plain accesses, what is told to the barrier is none.
-    const U64 address = row<U64>(w, op.c)[k];
-    const bool recording = std::exchange(w.recording, false);
-    if (recording) {
-      w.watch->touch(w, {.space = Space::shared,
-                         .lane = k,
-                         .address = address,
-                         .bytes = 8,
-                         .write = true,
-                         .atomic = true});
-    }
-    std::byte* const barrier = barrier_at(w, op, Space::shared, k, address);
-    w.recording = recording;
-    if (barrier == nullptr) return;
-    Word word = load(barrier);
-    word.bytes -= static_cast<std::int32_t>(bytes);
-    word.settle();
-    store(barrier, word);
+    if (barrier == nullptr) continue;
+    BulkCopy copy{.to = to, .barrier = barrier};
+    copy.bytes.assign(combine == nullptr ? from : to, (combine == nullptr ? from : to) + bytes);
+    w.block->bulk_copies().push_back(std::move(copy));
   }
 }
 

@@ -158,6 +158,7 @@ struct WatchedSite {
   bool orders = false;         // acquire, release: needs no fence
   IndexStep step = IndexStep::none;
   std::uint8_t constants = 0;  // of an index: sources that are, a bit each
+  Type from = Type::none;      // of a conversion: its source
   [[nodiscard]] unsigned bytes() const { return bytes_of(type) * elements; }  // of a lane
 };
 

@@ -3,6 +3,8 @@
 // loop gives way from time to time, so that lanes waiting for one another get there.
 #include "engine/emulator/warp.h"
 
+#include <utility>
+
 #include "engine/emulator/block.h"
 #include "engine/emulator/local_trial.h"
 #include "engine/emulator/watch.h"
@@ -35,6 +37,7 @@ void merge_equal(Warp& w, Group& into) {
     const Group& g = w.groups[i];
     if (g.state == GroupState::ready && g.pc == into.pc && g.frame == into.frame) {
       into.mask |= g.mask;
+      into.goes_alone = into.goes_alone || g.goes_alone;
       remove_group(w, i);
     } else {
       ++i;
@@ -75,6 +78,7 @@ bool select_group(Warp& w) {
   w.run_start = chosen.pc;
   w.frame = chosen.frame;
   w.rows = chosen.frame->rows;
+  w.goes_alone = chosen.goes_alone;
   w.pending_pc = w.taking_turns ? kNowhere : meeting_point(w, chosen);
   w.taking_turns = false;
   return true;
@@ -114,6 +118,27 @@ std::uint32_t arrived_at_fence(const Warp& w) {
   return mask;
 }
 
+// Lanes that wait at different operations, all for the same lanes: a device lets each go on by
+// itself (seen on one of compute capability 9.0).
+void release_mutual(Warp& w) {
+  for (unsigned i = 0; i < w.group_count; ++i) {
+    const std::uint32_t needed = w.groups[i].members & w.live;
+    std::uint32_t met = 0;
+    for (unsigned j = 0; j < w.group_count; ++j) {
+      const Group& other = w.groups[j];
+      const bool waits = other.state == GroupState::at_warp_sync;
+      if (waits && (other.members & w.live) == needed) met |= other.mask;
+    }
+    if (w.groups[i].state != GroupState::at_warp_sync || (needed & ~met) != 0) continue;
+    for (unsigned j = 0; j < w.group_count; ++j) {
+      Group& other = w.groups[j];
+      if (other.state != GroupState::at_warp_sync || (other.members & w.live) != needed) continue;
+      other.state = GroupState::ready;
+      other.goes_alone = !other.is_fence;
+    }
+  }
+}
+
 // Makes ready what waits for nobody any more.
 void release_syncs(Warp& w) {
   const std::uint32_t fence = arrived_at_fence(w);
@@ -136,6 +161,7 @@ void release_syncs(Warp& w) {
     }
     g.state = GroupState::ready;
   }
+  release_mutual(w);
 }
 
 }  // namespace
@@ -151,6 +177,7 @@ void start_warp(Warp& w, std::uint32_t lanes) {
   w.group_count = 0;
   w.turns = 0;
   w.taking_turns = false;
+  w.goes_alone = false;
   w.copies.clear();
   w.copy_groups.fill(0);
   w.frame = base;
@@ -229,9 +256,17 @@ void exit_lanes(Warp& w, std::uint32_t mask) {
   w.block->lanes_exited(w, mask);
 }
 
-bool gather_members(Warp& w, const Op& op, std::uint32_t members) {
-  if ((members & w.live & ~w.active) == 0) {
+bool gather_members(Warp& w, const Op& op, std::uint32_t members, bool takes_all) {
+  const std::uint32_t missing = members & w.live & ~w.active;
+  const bool alone = std::exchange(w.goes_alone, false) && missing != 0;
+  if (alone && takes_all) {
+    fault_simple(w, op, FaultKind::deadlock, static_cast<unsigned>(__builtin_ctz(w.active)),
+                 "Deadlock: a matrix operation waits for lanes that are at another one; waiting");
+    return false;
+  }
+  if (missing == 0 || alone) {
     if (w.watch != nullptr) w.watch->warp_synchronised(w, w.active & members);
+    if (w.watch != nullptr && alone) w.watch->partial_mask(w, op, missing);
     return true;
   }
   const std::uint32_t pc = op_pc(w, op);

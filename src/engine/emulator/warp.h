@@ -68,6 +68,7 @@ struct Group {
   std::uint32_t members = 0;   // at_warp_sync: lanes that must arrive
   std::uint8_t barrier = 0;    // at_barrier: which
   bool is_fence = false;       // at_warp_sync: bar.warp.sync, complete wherever its members stand
+  bool goes_alone = false;     // executes what it waited at without the lanes it waited for
   std::uint64_t last_run = 0;  // when it last ran, in selections
 };
 
@@ -122,6 +123,7 @@ struct Warp {
   std::uint32_t next_frame_id = 0;
   std::uint64_t selections = 0;
   bool taking_turns = false;
+  bool goes_alone = false;                       // likewise, of the group that runs
   bool exited_in_call = false;                   // frames are left behind
   std::vector<std::unique_ptr<Frame>> frames{};  // all ever made: live and spare
   std::vector<std::vector<Frame*>> spare{};      // by function
@@ -180,7 +182,9 @@ void park(Warp& w, Group group);
 // The running group's lanes are done for good.
 void exit_lanes(Warp& w, std::uint32_t mask);
 // True if the warp-wide operation at `op` may execute now; else the group was parked.
-[[nodiscard]] bool gather_members(Warp& w, const Op& op, std::uint32_t members);
+// A matrix operation takes the whole warp: it faults where others would go alone.
+[[nodiscard]] bool gather_members(Warp& w, const Op& op, std::uint32_t members,
+                                  bool takes_all = false);
 // bar.warp.sync: parks the group unless all members have arrived at one.
 void warp_fence(Warp& w, std::uint32_t members);
 

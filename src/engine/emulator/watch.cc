@@ -97,9 +97,13 @@ Watch::Watch(LaunchState& launch, std::span<const Buffer> buffers)
       return b.address == o.begin && !b.initialised;
     });
     // A block that is not looked at may have written what one that is looked at reads.
-    const bool track = wanted_.initialised && untouched && sample_.is_all();
+    const bool is_heap = o.begin == kHeapBase;
+    if (is_heap) heap_object_ = static_cast<std::int32_t>(is_tracked_.size());
+    const bool track = wanted_.initialised && (untouched || is_heap) && sample_.is_all();
     is_tracked_.push_back(track ? 1 : 0);
     written_.emplace_back(track ? o.end - o.begin : 0);
+    // What an earlier launch left there may be read; what malloc() returns may not.
+    if (track && is_heap) written_.back().add(0, kHeapBytes);
   }
 }
 
@@ -202,7 +206,7 @@ void Watch::before(Warp& w, const Op& op) {
     case SiteKind::other_access:
       if (wanted_.numbers && site.kind == SiteKind::atomic) check_address(w, op, site);
       current_atomic_ = site.kind == SiteKind::atomic;
-      w.recording = wanted_.races || wanted_.initialised;
+      w.recording = wanted_.memory();
       break;
     case SiteKind::division:
       check_division(w, op, site);

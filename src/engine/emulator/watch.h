@@ -91,7 +91,7 @@ class Watch {
   void touch(Warp& w, const MemoryTouch& touch);
   void warp_synchronised(Warp& w, std::uint32_t lanes);
   void fence(Warp& w);
-  void allocated(std::uint64_t address, std::uint64_t bytes) { global_.forget(address, bytes); }
+  void allocated(std::uint64_t address, std::uint64_t bytes);
   void diverged(std::uint32_t pc) { ++divergent_[pc]; }
   void barrier_arrival(Warp& w, const Op& op, const BarrierMeeting& meeting);
   void barrier_leave(Warp& w, const Group& group, const BarrierMeeting& meeting);
@@ -99,6 +99,7 @@ class Watch {
   // The block ended, or is not going on.
   void block_over(BlockWatch& block);
   void inactive_shuffle(Warp& w, const Op& op, unsigned lane, unsigned from);
+  void partial_mask(Warp& w, const Op& op, std::uint32_t missing);
 
   // Moves what was found into the outcome.
   void finish(Outcome& outcome);
@@ -159,6 +160,8 @@ class Watch {
   [[nodiscard]] bool writes_what_is_there(Warp& w, const MemoryTouch& t) const;
   // Do two lanes of the store at hand write the same value to the same place?
   [[nodiscard]] bool same_store(Warp& w, unsigned a, unsigned b) const;
+  // --- watch_heap.cc ---
+  void check_heap(Warp& w, const MemoryTouch& t, const MemoryPlace& at);
   // --- watch_barriers.cc ---
   void note_partial(Warp& w, std::uint32_t pc, unsigned barrier);
   void report_partial(const PartialArrival& arrival);
@@ -169,6 +172,7 @@ class Watch {
   void check_division(Warp& w, const Op& op, const WatchedSite& site);
   void note_sources(Warp& w, const Op& op, const WatchedSite& site);
   void check_result(Warp& w, const Op& op, const WatchedSite& site);
+  void tell_number(Warp& w, unsigned lane, bool is_nan);
   // --- watch_indices.cc ---
   [[nodiscard]] static ExactValue exact_source(Warp& w, const WatchedSite& site, std::uint32_t row,
                                                unsigned lane, unsigned source);
@@ -203,6 +207,7 @@ class Watch {
   GridClocks grid_{};
   std::vector<ByteSet> written_{};          // of buffers nobody initialised, by object
   std::vector<std::uint8_t> is_tracked_{};  // by object
+  std::int32_t heap_object_ = -1;           // the device's heap, if there is one
   // The instruction at hand.
   std::uint32_t current_pc_ = 0;
   bool current_atomic_ = false;

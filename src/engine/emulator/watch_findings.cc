@@ -49,6 +49,10 @@ std::string_view name(FindingKind kind) {
       return "barrier_after_exit";
     case FindingKind::inactive_shuffle:
       return "inactive_shuffle";
+    case FindingKind::partial_mask:
+      return "partial_mask";
+    case FindingKind::heap_misuse:
+      return "heap_misuse";
     case FindingKind::division_by_zero:
       return "division_by_zero";
     case FindingKind::not_a_number:

@@ -26,7 +26,7 @@ bool is_apart(const Mark& m, const Marking& now) {
 
 void Watch::access(Warp& w, const Op& op, const WatchedSite& site) {
   if (wanted_.counters) traffic_->note(w, op, site);
-  if (!wanted_.races && !wanted_.initialised) return;
+  if (!wanted_.memory()) return;
   const unsigned bytes = site.bytes();
   const bool write = site.kind == SiteKind::store;
   set_.read(w, op, site.address == AddressClass::shared32, bytes, addresses_);
@@ -90,6 +90,7 @@ bool Watch::place_eight(Warp& w, Eights& access, std::uint64_t address, std::uin
     }
   }
   if (!locate(w, {.space = access.space, .address = address, .bytes = bytes}, at)) return false;
+  if (at.object >= 0 && at.object == heap_object_) return false;  // made of many blocks
   access.object = at.object;
   return true;
 }
@@ -219,6 +220,7 @@ void Watch::touch(Warp& w, const MemoryTouch& given) {
   MemoryPlace at;
   if (!locate(w, t, at)) return;
   const bool is_the_users = !is_the_runtimes(at);
+  if (at.object >= 0 && at.object == heap_object_) check_heap(w, t, at);
   if (wanted_.initialised && is_the_users) check_written(w, t, at);
   if (!wanted_.races) return;
   BlockClocks& clocks = w.block->watch_state()->clocks;

@@ -28,6 +28,12 @@ Verdict verdict_of(const std::string& ending) {
   return Verdict::engine_fault;
 }
 
+// A device would wait for ever where the emulator sees that nothing can go on.
+bool is_endless_wait(const json& fault) {
+  const auto kind = fault.value("kind", std::string());
+  return kind == "barrier_divergence" || kind == "deadlock";
+}
+
 std::string at_line(const json& fault) {
   const json& where = fault.at("where");
   if (where.at("line").get<int>() == 0) return {};
@@ -106,8 +112,9 @@ Ended all_misfits(const json& misfits, const PassedArguments& passed) {
 // Of a launch that did not complete.
 Ended launch_end(const json& body) {
   const auto how = body.at("ending").get<std::string>();
-  Ended ended{.verdict = verdict_of(how)};
   const json fault = body.value("fault", json::object());
+  const bool waits = how == "faulted" && is_endless_wait(fault);
+  Ended ended{.verdict = waits ? Verdict::timed_out : verdict_of(how)};
   const std::string message = body.value("message", std::string());
   const std::string fault_message = fault.value("message", std::string());
   switch (ended.verdict) {
@@ -115,6 +122,10 @@ Ended launch_end(const json& body) {
       ended.summary = "The kernel crashed" + at_line(fault) + ": " + fault_message;
       break;
     case Verdict::timed_out:
+      if (waits) {
+        ended.summary = "The kernel never ends" + at_line(fault) + ": " + fault_message;
+        break;
+      }
       ended.summary = "The kernel did not end within its time" + at_line(fault) +
                       ". Look for a loop whose condition never changes" +
                       (fault_message.empty() ? "." : ": " + fault_message);

@@ -90,7 +90,7 @@ json run_checks(const InspectionRun& run) {
   json out = {{"ran", false}, {"checks", run.task.checks}, {"findings", json::array()}};
   std::vector<std::string> what;
   for (const std::string& check : run.task.checks) {
-    if (check != "memory") what.push_back(check);  // never off
+    if (check != "memory" || run.takes_heap) what.push_back(check);  // else never off
   }
   if (run.on_gpu) {
     if (auto fault = faulting_access(run)) out["findings"].push_back(*std::move(fault));

@@ -16,6 +16,7 @@ struct InspectionRun {
   KernelSession& kernel;
   const KernelTask& task;
   bool on_gpu = false;
+  bool takes_heap = false;  // malloc() in the kernel, whose blocks no run tells apart
   std::chrono::nanoseconds& execution_left;
 };
 

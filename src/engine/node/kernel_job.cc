@@ -88,7 +88,7 @@ bool KernelJob::may_serve_again(GpuPool::Side side) const {
   const bool judged = side == GpuPool::Side::judged;
   const auto& program = judged ? program_ : reference_program_;
   return (judged ? clean_ : reference_clean_) && !task_.client.empty() && program &&
-         program->ptx.find("malloc") == std::string::npos;
+         !program->takes_heap();
 }
 
 CompileGoal KernelJob::goal() const {

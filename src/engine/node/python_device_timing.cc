@@ -161,8 +161,7 @@ PythonTiming::Step PythonTiming::device_round() {
   if (auto ended = take_contents(stretches_)) return ended;
   if (auto ended = device_turn({.calls = calls_}, once)) return ended;
   if (auto ended = device_turn({.calls = 2 * calls_, .examined = true}, twice)) return ended;
-  const double kernel_ns = slope_ns(once.kernel, twice.kernel, calls_);
-  const double reference_ns = slope_ns(once.reference, twice.reference, calls_);
+  const auto [kernel_ns, reference_ns] = call_times(once, twice);
   if (kernel_ns <= 0 || (reference_ != nullptr && reference_ns <= 0)) return std::nullopt;
   samples_ns_.push_back(kernel_ns);
   whole_samples_ns_.push_back(slope_ns(once.kernel_whole, twice.kernel_whole, calls_));

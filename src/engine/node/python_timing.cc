@@ -55,10 +55,6 @@ std::uint32_t calls_of(const PythonTiming::Plan& plan, std::uint64_t stride_byte
       std::clamp<std::int64_t>(std::min(in_time, in_memory), 1, kMostCalls));
 }
 
-double per_call_ns(nanoseconds once, nanoseconds twice, std::uint32_t calls) {
-  return static_cast<double>((twice - once).count()) / calls;
-}
-
 }  // namespace
 
 PythonTiming::PythonTiming(RefereeSession& referee, PythonInputs& inputs, PythonSession& kernel,
@@ -174,14 +170,27 @@ PythonTiming::Step PythonTiming::examine_one(std::uint32_t index, const posix::S
   return judge_(trials_[index], std::get<json>(answer));
 }
 
+// What a turn costs besides its calls follows from the turns of the reference, where there is one: a
+// source that makes its own turns of N calls longer, and so its slope smaller, gains nothing.
+PythonTiming::CallTimes PythonTiming::call_times(const Walls& once, const Walls& twice) const {
+  const auto per_call = [&](nanoseconds turn, nanoseconds beside) {
+    return static_cast<double>((turn - beside).count()) / (2.0 * calls_);
+  };
+  if (reference_ == nullptr) {
+    return {.kernel_ns = per_call(twice.kernel, 2 * once.kernel - twice.kernel)};
+  }
+  const nanoseconds beside = 2 * once.reference - twice.reference;
+  return {.kernel_ns = per_call(twice.kernel, beside),
+          .reference_ns = per_call(twice.reference, beside)};
+}
+
 PythonTiming::Step PythonTiming::round(bool counts) {
   Walls once;
   Walls twice;
   if (auto ended = turn(calls_, once)) return ended;
   if (auto ended = turn(2 * calls_, twice)) return ended;
   if (!counts) return std::nullopt;
-  const double kernel_ns = per_call_ns(once.kernel, twice.kernel, calls_);
-  const double reference_ns = per_call_ns(once.reference, twice.reference, calls_);
+  const auto [kernel_ns, reference_ns] = call_times(once, twice);
   // Neighbours or nothing: a ratio is of pairs.
   if (kernel_ns <= 0 || (reference_ != nullptr && reference_ns <= 0)) return std::nullopt;
   samples_ns_.push_back(kernel_ns);

@@ -1,5 +1,6 @@
 // Times a Python source from outside: the wall clock between the engine's word and the answer, over
-// N calls and over 2N; their difference is N calls and nothing else, whatever a turn costs besides.
+// N calls and over 2N; what a turn costs besides its calls follows from both, and with a reference
+// from the reference's alone.
 // Each call has contents of its own, which come with the request and were never seen before, and
 // what calls that nobody could foresee left is examined. Reference and candidate take turns on the
 // same contents.
@@ -57,12 +58,18 @@ class PythonTiming {
     std::chrono::nanoseconds reference{0};
     std::chrono::nanoseconds kernel_whole{0};  // with what was moved
   };
+  struct CallTimes {
+    double kernel_ns = 0;
+    double reference_ns = 0;
+  };
   // A turn on a device.
   struct Deal {
     std::uint32_t calls = 1;
     bool examined = false;
   };
 
+  // From turns of N and of 2N calls.
+  [[nodiscard]] CallTimes call_times(const Walls& once, const Walls& twice) const;
   [[nodiscard]] Step round(bool counts);
   [[nodiscard]] Step turn(std::uint32_t calls, Walls& walls);
   [[nodiscard]] Step take_contents(std::uint32_t calls);

@@ -149,8 +149,11 @@ void KernelJob::gpu_profile_stage() {
 }
 
 InspectionRun KernelJob::inspection() {
-  return {
-      .referee = *referee_, .kernel = *kernel_, .task = task_, .execution_left = execution_left_};
+  return {.referee = *referee_,
+          .kernel = *kernel_,
+          .task = task_,
+          .takes_heap = program_->takes_heap(),
+          .execution_left = execution_left_};
 }
 
 // A GPU tells little of what goes wrong on it: there a twin on the emulator is looked at.
@@ -173,6 +176,7 @@ json KernelJob::checks_made() {
                                      .kernel = twin.kernel(),
                                      .task = task_,
                                      .on_gpu = true,
+                                     .takes_heap = program_->takes_heap(),
                                      .execution_left = execution_left_}),
                          twin.referee());
   out["on"] = "emulator";

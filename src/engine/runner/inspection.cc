@@ -69,6 +69,8 @@ emulator::Inspection decode_inspection(const json& order) {
     const auto name = item.get<std::string>();
     if (name == "races") {
       wanted.races = true;
+    } else if (name == "memory") {
+      wanted.heap = true;
     } else if (name == "initialised") {
       wanted.initialised = true;
     } else if (name == "locals") {

@@ -1,0 +1,64 @@
+// More of mistakes.cu, by the same rules and called the same way: numbers that stop being some, masks
+// that name lanes which are elsewhere, and the device's heap.
+#include <cuda_fp16.h>
+#define KERNEL(name) extern "C" __global__ void name(const float* a, float* b, int* c, int n)
+#define I (blockIdx.x * blockDim.x + threadIdx.x)
+#define T threadIdx.x
+
+// --- infinity, not_a_number ---
+KERNEL(infinity__power) { b[I] = powf(a[I] * 10.0f, 30.0f); }
+KERNEL(infinity__half_too_narrow) { __half h = __float2half(a[I] * 20000.0f); b[I] = (float)h; }
+KERNEL(infinity__half_product) { __half h = __float2half(a[I] * 100.0f); b[I] = __half2float(__hmul(h, h)); }
+KERNEL(infinity__pair_of_halves) {
+  __half2 h = __floats2half2_rn(a[I], a[I] * 100.0f); h = __hmul2(h, __hmul2(h, h)); b[I] = __low2float(h) + (__hisinf(__high2half(h)) != 0);
+}
+KERNEL(infinity__double_too_narrow) { b[I] = (float)(a[I] * 1e38); }
+KERNEL(not_a_number__arc_cosine) { b[I] = acosf(a[I]); }
+// --- partial_mask ---
+KERNEL(partial_mask__two_shuffles) {
+  float v = a[I]; if (T % 32 < 16) v += __shfl_xor_sync(0xFFFFFFFF, v, 1); else v -= __shfl_xor_sync(0xFFFFFFFF, v, 2);
+  b[I] = v;
+}
+KERNEL(partial_mask__vote_beside_a_shuffle) {
+  float v = a[I]; if (T % 2) v = __any_sync(0xFFFFFFFF, v > 3); else v = __shfl_sync(0xFFFFFFFF, v, 0);
+  b[I] = v;
+}
+// --- heap_misuse ---
+KERNEL(heap_misuse__one_element_too_far) {
+  volatile float* p = (volatile float*)malloc(16); for (int k = 0; k <= 4; ++k) p[k] = a[I]; b[I] = p[2]; free((void*)p);
+}
+KERNEL(heap_misuse__after_free) { volatile float* p = (volatile float*)malloc(64); p[3] = a[I]; free((void*)p); b[I] = p[3]; }
+KERNEL(heap_misuse__before_the_block) {
+  volatile float* p = (volatile float*)malloc(8); p[0] = a[I]; b[I] = p[-(int)(T % 32 == 31)] ; free((void*)p);
+}
+KERNEL(uninitialised_global__block_of_the_heap) {
+  volatile float* p = (volatile float*)malloc(16); p[0] = a[I]; b[I] = p[0] + p[1]; free((void*)p);
+}
+
+// --- clean ---
+KERNEL(clean__functions_inside_their_domain) {
+  float v = a[I]; b[I] = logf(v) + expf(-v) + powf(v, 1.5f) + log1pf(v) + tanhf(v) + erff(v) + acosf(v / 8) + rsqrtf(v) + tgammaf(v) + fmodf(v, 2.0f);
+}
+KERNEL(clean__double_functions_inside_their_domain) {
+  double v = a[I]; b[I] = (float)(log(v) + exp(-v) + pow(v, 1.5) + tanh(v) + erf(v) + acos(v / 8) + rsqrt(v) + sqrt(v) + 1 / v);
+}
+KERNEL(clean__masked_scores) {
+  float v = (int)T % 32 > (int)a[I] ? -__int_as_float(0x7f800000) : a[I]; float m = v;
+  for (int d = 16; d > 0; d /= 2) m = fmaxf(m, __shfl_xor_sync(0xFFFFFFFF, m, d));
+  b[I] = m > 0 ? expf(v - m) : 0;
+}
+KERNEL(clean__halves) {
+  __half2 h = __floats2half2_rn(a[I], -a[I]); h = __hfma2(h, h, h); b[I] = __low2float(h) + __half2float(hexp(__float2half(-a[I])));
+}
+KERNEL(clean__two_masks) {
+  float v = a[I]; if (T % 32 < 16) v += __shfl_xor_sync(0xFFFF, v, 1); else v -= __shfl_xor_sync(0xFFFF0000, v, 2);
+  b[I] = v;
+}
+KERNEL(clean__heap_in_a_loop) {
+  float s = 0; for (int k = 1; k < 4; ++k) { volatile float* p = (volatile float*)malloc(4 * k); p[k - 1] = a[I]; s += p[k - 1]; free((void*)p); }
+  b[I] = s;
+}
+KERNEL(clean__heap_from_another_thread) {
+  __shared__ float* volatile p; if (T == 0) { p = (float*)malloc(512); } __syncthreads();
+  p[T] = a[I]; __syncthreads(); b[I] = p[127 - T]; __syncthreads(); if (T == 0) free(p);
+}
