@@ -204,10 +204,14 @@ OrderedJson timing(const json& body) {
   }
   if (body.value("clock", "") != "gpu") return out;
   out["cold"] = summary_of(samples(body, "samples_ns"));
-  if (body.contains("views")) out.update(body.at("views"));
+  const auto views = [&](const char* key, OrderedJson& into) {
+    const auto found = body.find(key);
+    if (found != body.end() && found->is_object()) into.update(*found);
+  };
+  views("views", out);
   if (body.contains("reference_samples_ns")) {
     out["reference"] = {{"cold", summary_of(samples(body, "reference_samples_ns"))}};
-    if (body.contains("reference_views")) out["reference"].update(body.at("reference_views"));
+    views("reference_views", out["reference"]);
   }
   for (const char* key :
        {"event_overhead_ns", "runs_examined", "clocks", "speedup_note", "lifted"}) {

@@ -226,6 +226,31 @@ tell:
   REQUIRE(std::all_of(a.begin(), a.end(), [](std::uint32_t v) { return v == 1; }));
 }
 
+// Block 1 adds after a fence, block 0 waits for it by an acquire and clears the word by a plain write.
+TEST_CASE("a lock that was seen may be cleared by a plain write, one that was not may not") {
+  for (const bool waits : {true, false}) {
+    std::vector<std::uint32_t> a(2);
+    const std::string wait = waits ? R"(wait:
+  ld.global.acquire.gpu.b32 %r3, [%rd1];
+  setp.ne.u32 %p2, %r3, 1;
+  @%p2 bra wait;
+)"
+                                   : "wait:\n";
+    const Outcome o = inspect(kernel_of(R"(  mov.u32 %r2, %ctaid.x;
+  setp.eq.u32 %p1, %r2, 0;
+  @%p1 bra wait;
+  fence.acq_rel.gpu;
+  red.relaxed.gpu.global.add.s32 [%rd1], 1;
+  ret;
+)" + wait + R"(  st.global.u32 [%rd1], 0;
+)"),
+                              a, {2}, {1});
+    INFO(told(o));
+    REQUIRE(o.ending == Ending::completed);
+    REQUIRE(o.findings.empty() == waits);
+  }
+}
+
 TEST_CASE("an mbarrier orders the lanes of a warp among themselves") {
   const std::string ptx =
       kernel_of(R"(  mov.u32 %r2, bar;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/emulator/block.h"
 #include "engine/emulator/warp.h"
 
 namespace assay::emulator {
@@ -46,6 +47,11 @@ void op_async_copy(Warp& w, const Op& op) {
       bad.address = source;
       fault_access(w, op, bad);
       return;
+    }
+    if (w.block->launch().launch.copies_at_once) {
+      if (read != 0) std::memcpy(d, s, read);
+      std::memset(d + read, 0, bytes - read);
+      continue;
     }
     AsyncCopy& pending = w.copies.emplace_back();
     pending.to = d;

@@ -1,5 +1,5 @@
 // cp.async: what is copied is read at once and arrives when its thread waits for it, as late as a
-// device may be. Who reads it before finds what was there.
+// device may be: who reads it before finds what was there. Or at once, if the launch says so.
 #pragma once
 
 #include "engine/emulator/op.h"

@@ -75,6 +75,7 @@ void Block::release(std::uint32_t id) {
       if (g.state != GroupState::at_barrier || g.barrier != id) continue;
       deliver(b, g);
       g.state = GroupState::ready;
+      if (!launch_.launch.to_the_barrier) leaving_ |= 1U << w->index;
       if (launch_.watch == nullptr) continue;
       if (meeting.first_pc == kNowhere) meeting.first_pc = g.members;
       launch_.watch->barrier_leave(*w, g, meeting);

@@ -12,6 +12,8 @@ namespace {
 
 // Well under a millisecond of simple instructions, a few of the slowest.
 constexpr std::int64_t kWarpSlice = 8192;
+// What a warp does of it when all have just left a barrier.
+constexpr std::int64_t kFirstSlice = 24;
 constexpr std::uint64_t kPollInterval = 4096;
 
 }  // namespace
@@ -76,6 +78,7 @@ void Block::start(Dim3 index, std::uint32_t smid) {
     }
   }
   bulk_copies_.clear();
+  leaving_ = launch_.launch.to_the_barrier ? 0 : ~0U;
   fill_with_garbage(shared_.get(), launch_.shared_bytes, garbage());
   for (std::size_t i = 0; i < warps_.size(); ++i) {
     const std::uint32_t n =
@@ -91,12 +94,15 @@ bool Block::run(std::int64_t warp_instructions) {
       Warp& w = *warps_[n];
       if (w.live == 0 || !has_ready_group(w)) continue;
       progress = true;
-      w.slice = kWarpSlice;
+      const bool is_leaving = (leaving_ >> n & 1U) != 0;
+      leaving_ &= ~(1U << n);
+      w.slice = is_leaving ? kFirstSlice : kWarpSlice;
+      const std::int64_t slice = w.slice;
       const std::uint64_t before = w.warp_instructions;
       run_warp(w);
       const std::uint64_t ran = w.warp_instructions - before;
       // Waiting takes more of the slice than its instructions do.
-      warp_instructions -= std::max(static_cast<std::int64_t>(ran), kWarpSlice - w.slice);
+      warp_instructions -= std::max(static_cast<std::int64_t>(ran), slice - w.slice);
       unpolled_warp_instructions_ += ran;
       unpolled_thread_instructions_ += w.thread_instructions;
       w.thread_instructions = 0;

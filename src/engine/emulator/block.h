@@ -89,6 +89,7 @@ class Block {
   std::unique_ptr<BlockWatch> watch_state_;
   std::array<Barrier, kAllBarriers> barriers_{};
   std::vector<BulkCopy> bulk_copies_{};
+  std::uint32_t leaving_ = 0;  // warps that have left a barrier, or begun, and not run since
 };
 
 }  // namespace assay::emulator

@@ -120,6 +120,12 @@ struct Launch {
   std::vector<Texture> textures{};      // parameters that are texture objects
   // Its blocks wait for one another: a device must be told. The emulator runs every grid so.
   bool cooperative = false;
+  // Each warp runs on to its next barrier before another does. Else warps leave a barrier nearly
+  // together, as on a device, where what lacks a barrier is often right by that.
+  bool to_the_barrier = false;
+  // Asynchronous copies arrive when they are asked for, not when they are waited for: a device may
+  // do either, and only one of the two shows a buffer that is filled again too early.
+  bool copies_at_once = false;
   Inspection inspection{};
 };
 

@@ -230,6 +230,7 @@ void op_bulk_copy(Warp& w, const Op& op) {
     BulkCopy copy{.to = to, .barrier = barrier};
     copy.bytes.assign(combine == nullptr ? from : to, (combine == nullptr ? from : to) + bytes);
     w.block->bulk_copies().push_back(std::move(copy));
+    if (w.block->launch().launch.copies_at_once) land_copies(*w.block, barrier);
   }
 }
 

@@ -10,6 +10,8 @@ namespace {
 
 constexpr int kMaxNesting = 64;
 constexpr std::size_t kMaxVariableBytes = 1ULL << 40;
+constexpr std::size_t kMaxAlignment = 1024;
+constexpr std::size_t kMaxSharedAlignment = 65536;
 
 struct BinaryOperator {
   std::string_view text{};
@@ -205,8 +207,8 @@ Reader::Declaration Reader::declaration_head() {
     if (d == "align") {
       head.align_bytes = expect_size("an alignment");
       if (head.align_bytes == 0 || (head.align_bytes & (head.align_bytes - 1)) != 0 ||
-          head.align_bytes > 1024) {
-        fail("alignment is no power of two up to 1024");
+          head.align_bytes > kMaxSharedAlignment) {
+        fail("alignment is no power of two up to 65536");
       }
     } else if (d == "v2" || d == "v4") {
       head.vector = d == "v2" ? 2 : 4;
@@ -293,6 +295,7 @@ Variable Reader::declarator(const Declaration& head, Space space) {
   v.name = expect_word("a name");
   const unsigned element = bytes_of(head.type) * head.vector;
   v.align_bytes = head.align_bytes != 0 ? head.align_bytes : element;
+  if (v.align_bytes > kMaxAlignment && space != Space::shared) fail("alignment above 1024");
   std::size_t count = 1;
   bool infer = false;
   while (!failed() && lexer_.take('[')) {

@@ -15,13 +15,17 @@ T* row(Warp& w, std::uint32_t offset) {
   return reinterpret_cast<T*>(w.rows + offset);
 }
 
-// True if the operation may execute; the members of every active lane are then in `members`.
-bool members_are_here(Warp& w, const Op& op) {
+// True if the operation may execute. A mask without its caller is an illegal instruction on a device,
+// but for a shuffle, which takes place among the lanes that are there (seen on one of compute
+// capability 9.0).
+bool members_are_here(Warp& w, const Op& op, bool is_shuffle = false) {
   const std::uint32_t* const masks = row(w, op.e);
   std::uint32_t all = 0;
   for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
     const auto k = static_cast<unsigned>(__builtin_ctz(m));
-    if ((masks[k] >> k & 1U) == 0) {
+    if ((masks[k] >> k & 1U) == 0 && is_shuffle) {
+      if (w.watch != nullptr) w.watch->excluded_caller(w, op, k);
+    } else if ((masks[k] >> k & 1U) == 0) {
       fault_simple(w, op, FaultKind::invalid_shuffle, k,
                    "Member mask of a warp-wide operation excludes its caller");
       return false;
@@ -35,7 +39,7 @@ enum class ShuffleMode { up, down, bfly, idx };
 
 template <ShuffleMode Mode>
 void shuffle(Warp& w, const Op& op) {
-  if (!members_are_here(w, op)) return;
+  if (!members_are_here(w, op, true)) return;
   std::array<std::uint32_t, 32> a;
   __builtin_memcpy(a.data(), w.rows + op.a, sizeof a);
   const std::uint32_t* const b = row(w, op.b);
@@ -65,10 +69,12 @@ void shuffle(Warp& w, const Op& op) {
       in_range = j <= max_lane;
     }
     if (!in_range) j = k;
-    if (w.watch != nullptr && (w.active >> (static_cast<unsigned>(j) & 31U) & 1U) == 0) {
+    const bool is_there = (w.active >> (static_cast<unsigned>(j) & 31U) & 1U) != 0;
+    if (w.watch != nullptr && !is_there) {
       w.watch->inactive_shuffle(w, op, static_cast<unsigned>(k), static_cast<unsigned>(j));
     }
-    d[k] = a[static_cast<std::size_t>(j) & 31U];
+    // Of a lane that is elsewhere a device answers zero, though no text promises it.
+    d[k] = is_there ? a[static_cast<std::size_t>(j) & 31U] : 0;
     inside |= static_cast<std::uint32_t>(in_range) << k;
   }
   if (op.target != kNowhere) {

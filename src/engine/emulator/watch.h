@@ -99,6 +99,7 @@ class Watch {
   // The block ended, or is not going on.
   void block_over(BlockWatch& block);
   void inactive_shuffle(Warp& w, const Op& op, unsigned lane, unsigned from);
+  void excluded_caller(Warp& w, const Op& op, unsigned lane);
   void partial_mask(Warp& w, const Op& op, std::uint32_t missing);
 
   // Moves what was found into the outcome.
@@ -160,6 +161,9 @@ class Watch {
   [[nodiscard]] bool writes_what_is_there(Warp& w, const MemoryTouch& t) const;
   // Do two lanes of the store at hand write the same value to the same place?
   [[nodiscard]] bool same_store(Warp& w, unsigned a, unsigned b) const;
+  void meet_others(std::uint64_t word, std::uint32_t block);
+  // Has the block looked at the word by an atomic since that touch of it, which was one too?
+  [[nodiscard]] bool has_seen(std::uint64_t word, std::uint32_t block, const Touch& earlier) const;
   // --- watch_heap.cc ---
   void check_heap(Warp& w, const MemoryTouch& t, const MemoryPlace& at);
   // --- watch_barriers.cc ---
@@ -205,6 +209,12 @@ class Watch {
   std::uint64_t running_ = ~std::uint64_t{0};  // the block that touched memory last
   std::uint32_t since_ = 1;                    // from then on
   GridClocks grid_{};
+  // The last to meet others at a word of global memory, by an atomic or a volatile access.
+  struct Meeting {
+    std::uint32_t block = 0;
+    std::uint32_t time = 0;
+  };
+  std::unordered_map<std::uint64_t, Meeting> last_met_{};
   std::vector<ByteSet> written_{};          // of buffers nobody initialised, by object
   std::vector<std::uint8_t> is_tracked_{};  // by object
   std::int32_t heap_object_ = -1;           // the device's heap, if there is one

@@ -131,6 +131,16 @@ void Watch::inactive_shuffle(Warp& w, const Op& op, unsigned lane, unsigned from
               " in block " + text_of(f.block);
 }
 
+void Watch::excluded_caller(Warp& w, const Op& op, unsigned lane) {
+  if (!wanted_.barriers || w.block->watch_state() == nullptr) return;
+  const std::uint32_t pc = op_pc(w, op);
+  bool fresh = false;
+  Finding& f = add({FindingKind::partial_mask, pc, lane, pc}, w, fresh);
+  if (!fresh) return;
+  f.message = "Member mask of a shuffle excludes its caller: the result is undefined; thread " +
+              text_of(f.thread) + " in block " + text_of(f.block);
+}
+
 void Watch::partial_mask(Warp& w, const Op& op, std::uint32_t missing) {
   if (!wanted_.barriers || w.block->watch_state() == nullptr) return;
   const std::uint32_t pc = op_pc(w, op);

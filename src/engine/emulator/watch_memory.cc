@@ -10,6 +10,8 @@
 namespace assay::emulator {
 namespace {
 
+constexpr std::size_t kMaxWordsMet = 1U << 20;
+
 // Is an earlier access certain not to race with the one at hand? If not, it takes a closer look.
 bool is_settled(const Mark& m, const Marking& now) {
   if (m.time == 0) return true;
@@ -230,9 +232,23 @@ void Watch::touch(Warp& w, const MemoryTouch& given) {
   const std::uint64_t word = at.space == Space::shared ? kSharedWindow + at.offset : at.offset;
   if (meets && (t.atomic || !t.write)) clocks.acquire(word, w.index);
   if (meets) clocks.meet(word, w.index, t.lane, site.orders);
-  if (meets && at.space == Space::global) grid_.meet(clocks.block(), time_);
+  if (meets && at.space == Space::global) meet_others(at.offset, clocks.block());
   if (is_the_users) check_races(w, t, at);
   if (meets && t.write) clocks.release(word, w.index);
+}
+
+void Watch::meet_others(std::uint64_t word, std::uint32_t block) {
+  grid_.meet(block, time_);
+  if (last_met_.size() >= kMaxWordsMet) last_met_.clear();
+  last_met_[word] = {.block = block, .time = time_};
+}
+
+// A lock is let go by a plain write once all have been seen to be there: one word's accesses have one
+// order, and what was read of it stays before what is written then.
+bool Watch::has_seen(std::uint64_t word, std::uint32_t block, const Touch& earlier) const {
+  if (!earlier.atomic && !earlier.is_volatile) return false;
+  const auto met = last_met_.find(word);
+  return met != last_met_.end() && met->second.block == block && met->second.time > earlier.time;
 }
 
 ByteSet* Watch::written_at(Warp& w, const MemoryPlace& at, std::uint64_t& begin) {
@@ -326,6 +342,7 @@ void Watch::compare(Warp& w, const MemoryTouch& t, const MemoryPlace& at, const 
                  : grid_.ordered(earlier, clocks.block())) {
     return;
   }
+  if (!same_block && has_seen(at.offset, clocks.block(), earlier)) return;
   const bool both_write = t.write && earlier_wrote;
   if (same_warp && earlier.time == time_) {
     if (!both_write || same_store(w, earlier.lane, t.lane)) return;

@@ -63,6 +63,7 @@ struct Program {
   [[nodiscard]] bool adds_in_any_order() const;
   // Whether it has variables that outlast a launch, as NVRTC writes them.
   [[nodiscard]] bool keeps_state() const { return ptx.find(".global .align") != std::string::npos; }
+  [[nodiscard]] bool has_barriers() const { return ptx.find("bar") != std::string::npos; }
   [[nodiscard]] bool takes_heap() const { return ptx.find("malloc") != std::string::npos; }
 };
 

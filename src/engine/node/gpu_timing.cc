@@ -271,10 +271,15 @@ GpuTiming::Step GpuTiming::other_views(json& body) {
     into["graph"]["launches"] = std::get<Turn>(graph).launches;
     return std::nullopt;
   };
-  if (reference_) {
-    if (auto ended = views(*reference_, body["reference_views"])) return ended;
+  for (const char* name : {"reference_views", "views"}) {
+    const bool is_reference = std::string_view(name) == "reference_views";
+    if (is_reference && !reference_) continue;
+    json into = json::object();
+    Step ended = views(is_reference ? *reference_ : kernel_, into);
+    body[name] = std::move(into);
+    if (ended) return ended;
   }
-  return views(kernel_, body["views"]);
+  return std::nullopt;
 }
 
 void GpuTiming::tell(json& body) const {

@@ -66,9 +66,10 @@ class KernelJob {
   [[nodiscard]] Step run_reference(std::uint32_t trial, nlohmann::json& said, Ran& ran);
   // Likewise in double, beside what it must give.
   [[nodiscard]] Step run_reference_in_double(std::uint32_t trial);
+  [[nodiscard]] Step run_again(nlohmann::json& body);
   // One arena through one kernel; what the referee says of it lands in `said`.
   [[nodiscard]] Step run_once(KernelSession& session, std::uint32_t trial, nlohmann::json& said,
-                              Ran& ran);
+                              Ran& ran, bool to_the_barrier = false);
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
   [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,
                                  nlohmann::json& body);

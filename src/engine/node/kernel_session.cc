@@ -148,8 +148,10 @@ std::variant<json, Ended> KernelSession::ask_run(const json& extra, LentArena ar
   return ask_launch(std::move(request), execution_left);
 }
 
-std::variant<Ran, Ended> KernelSession::run(LentArena arena, nanoseconds& execution_left) {
-  return decoded(ask_run(json::object(), std::move(arena), execution_left), [&](const json& body) {
+std::variant<Ran, Ended> KernelSession::run(LentArena arena, nanoseconds& execution_left,
+                                            bool to_the_barrier) {
+  const json extra = {{"to_the_barrier", to_the_barrier}, {"copies_at_once", runs_++ % 2 == 1}};
+  return decoded(ask_run(extra, std::move(arena), execution_left), [&](const json& body) {
     note_range(body);
     return ran_claim(body);
   });

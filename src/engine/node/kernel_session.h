@@ -62,8 +62,10 @@ class KernelSession {
                                                  const std::vector<TensorPlace>& places);
 
   // `execution_left` shrinks by what the run took: the timeout counts execution, nothing else.
+  // `to_the_barrier`: on the emulator, in the other order of warps.
   [[nodiscard]] std::variant<Ran, Ended> run(LentArena arena,
-                                             std::chrono::nanoseconds& execution_left);
+                                             std::chrono::nanoseconds& execution_left,
+                                             bool to_the_barrier = false);
 
   // Instead of load(): several programs and what is done with them in order
   // (runner/sequence.h). run(), stage() and time() are then of all of it.
@@ -111,6 +113,7 @@ class KernelSession {
   std::string range_{};
   std::string range_failure_{};
   bool fresh_runs_ = true;  // each run begins with the program as it was loaded
+  std::uint32_t runs_ = 0;  // asynchronous copies arrive late and early in turn
   RunnerRole role_;
   PassedArguments passed_;
   std::stop_token stop_;

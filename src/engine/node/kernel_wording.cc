@@ -81,6 +81,10 @@ std::string finding_text(const json& finding) {
     return "Two runs on the same inputs gave different values in " + tensor +
            ": it may race with itself or read what it never wrote.";
   }
+  if (check == "order_of_warps") {
+    return "Run once more with its warps in another order, " + tensor +
+           " is wrong: a barrier is missing, or a fence.";
+  }
   return "Check " + check + " disagrees on " + tensor + ".";
 }
 

@@ -159,6 +159,8 @@ class Session {
     if (body.value("fresh_module", false)) device_.reload();
     if (has_sequence_) return describe_outcome(device_.run_sequence(*arena, limits));
     emulator::Launch launch = decode_launch(body, arena->address());
+    launch.to_the_barrier = body.value("to_the_barrier", false);
+    launch.copies_at_once = body.value("copies_at_once", false);
     if (body.contains("inspect")) launch.inspection = decode_inspection(body);
     const auto buffers = tensors(body.at("arguments"), *arena);
     const nvtx::Range range(body.value("range", std::string()));

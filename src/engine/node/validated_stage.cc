@@ -1,0 +1,160 @@
+// The validated stage of a KernelJob: trials whose outputs the referee compares, and one more run.
+#include "engine/node/kernel_inspection.h"
+#include "engine/node/kernel_job.h"
+#include "engine/node/stage_clock.h"
+#include "engine/node/trial_judgement.h"
+
+namespace assay::node {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint32_t kReferenceSlot = 1000;
+
+}  // namespace
+
+KernelJob::Step KernelJob::run_reference(std::uint32_t trial, json& said, Ran& ran) {
+  // Memory that the candidate has been shown never holds what is expected of it.
+  auto filled = referee_->fill(trial, kReferenceSlot);
+  if (auto* ended = std::get_if<Ended>(&filled)) return std::move(*ended);
+  auto& arena = std::get<LentArena>(filled);
+  if (python_reference_) {
+    const auto start = Clock::now();
+    auto ended = python_reference_->run(std::move(arena), trial, execution_left_);
+    if (ended) return about_reference(std::move(*ended));
+    ran.elapsed = Clock::now() - start;
+  } else {
+    auto outcome = reference_->run(std::move(arena), execution_left_);
+    if (auto* ended = std::get_if<Ended>(&outcome)) return about_reference(std::move(*ended));
+    ran = std::move(std::get<Ran>(outcome));
+  }
+  auto answer = referee_->expect();
+  if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
+  said = std::move(std::get<json>(answer));
+  return task_.in_double && python_reference_ ? run_reference_in_double(trial) : std::nullopt;
+}
+
+KernelJob::Step KernelJob::run_reference_in_double(std::uint32_t trial) {
+  for (const char* part : {"high", "low"}) {
+    auto filled = referee_->fill(trial, kReferenceSlot);
+    if (auto* ended = std::get_if<Ended>(&filled)) return std::move(*ended);
+    auto ended = python_reference_->run(std::move(std::get<LentArena>(filled)), trial,
+                                        execution_left_, part);
+    if (ended) return about_reference(std::move(*ended));
+    auto answer = referee_->expect_in_double(part);
+    if (auto* failed = std::get_if<Ended>(&answer)) return std::move(*failed);
+  }
+  return std::nullopt;
+}
+
+KernelJob::Step KernelJob::run_once(KernelSession& session, std::uint32_t trial, json& said,
+                                    Ran& ran, bool to_the_barrier) {
+  auto arena = referee_->fill(trial, 0);
+  if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
+  auto outcome = session.run(std::move(std::get<LentArena>(arena)), execution_left_, to_the_barrier);
+  if (auto* ended = std::get_if<Ended>(&outcome)) return std::move(*ended);
+  ran = std::move(std::get<Ran>(outcome));
+  auto answer = referee_->check();
+  if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
+  said = std::move(std::get<json>(answer));
+  return std::nullopt;
+}
+
+// Sums of atomics differ in their last bits from run to run; a reference says whether that is all.
+json KernelJob::without_rounding(const json& findings) {
+  const bool has_answer = task_.reference || !task_.expected.empty();
+  if (!has_answer || !program_ || !program_->adds_in_any_order()) return findings;
+  json rest = json::array();
+  for (const auto& finding : findings) {
+    if (finding.at("check") != "repeat_differs") {
+      rest.push_back(finding);
+      continue;
+    }
+    const std::string tensor = finding.at("tensor");
+    warn_once(warnings_, "order_of_atomics", tensor,
+              "Two runs gave '" + tensor +
+                  "' different values within the tolerance: atomics on floating-point numbers are "
+                  "rounded in any order.");
+  }
+  return rest;
+}
+
+KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
+  json said;
+  Ran ran;
+  if (task_.reference) {
+    if (auto ended = run_reference(trial, said, ran)) return ended;
+    note_findings(evidence_, said.at("findings"), "ref_kernel", trial);
+    if (auto ended = judge_reference(said.at("findings"), warnings_, weak_)) return ended;
+    if (trial == 0) {
+      body["reference"] = {{"ran", true}, {"elapsed_ns", ran.elapsed.count()}};
+      auto weak = referee_->weak_oracle();
+      if (auto* ended = std::get_if<Ended>(&weak)) return std::move(*ended);
+      note_weak_oracle(std::get<json>(weak).at("warnings"), warnings_, weak_);
+    }
+  }
+  if (auto ended = run_once(*kernel_, trial, said, ran)) {
+    ran_ = true;
+    ended->detail["which"] = "kernel";
+    ended->detail["trial"] = trial;
+    return ended;
+  }
+  ran_ = true;
+  if (trial == 0) {
+    body["counters"] = ran.counters;
+    output_ = ran.printf_output;
+    body["printf"] = ran.printf_output.substr(0, 2000);
+    body["printf_truncated"] = ran.printf_truncated || ran.printf_output.size() > 2000;
+  }
+  return judge_trial(trial, said, body);
+}
+
+KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, json& body) {
+  note_findings(evidence_, without_rounding(said.at("findings")), "kernel", trial);
+  body["outputs"] = said.at("outputs");
+  if (said.contains("digests")) body["digests"] = said.at("digests");
+  return judge_outputs(said, trial);
+}
+
+// The same inputs again: a kernel that races with itself seldom gives the same bits twice. On the
+// emulator in another order of warps, in which a missing barrier shows that no device may ever show.
+// The timed runs repeat the first trial too, where there are some.
+KernelJob::Step KernelJob::run_again(json& body) {
+  const bool reorders = gpu_ == nullptr && program_->has_barriers();
+  if (task_.reference && task_.until != Until::validated && !reorders) return std::nullopt;
+  json said;
+  Ran ran;
+  if (auto ended = run_once(*kernel_, 0, said, ran, reorders)) return ended;
+  if (!reorders) return judge_trial(0, said, body);
+  json findings = without_rounding(said.at("findings"));
+  for (const auto& output : said.at("outputs")) {
+    if (output.value("ok", true)) continue;
+    findings.push_back({{"check", "order_of_warps"}, {"tensor", output.at("name")}});
+    break;
+  }
+  note_findings(evidence_, findings, "kernel", 0);
+  return std::nullopt;
+}
+
+KernelJob::Step KernelJob::validate_stage() {
+  StageClock clock(reporter_, "validated");
+  clock.body = {{"checked_against", checked_against(task_)},
+                {"trials", task_.validation_trials},
+                {"trials_passed", 0}};
+  Step ended;
+  for (std::uint32_t trial = 0; trial < task_.validation_trials && !ended; ++trial) {
+    ended = validation_trial(trial, clock.body);
+    if (!ended) clock.body["trials_passed"] = trial + 1;
+  }
+  if (!ended) ended = run_again(clock.body);
+  clock.body["findings"] = evidence_;
+  if (!task_.checks.empty()) {
+    clock.body["checks"] = checks_made();
+    checks_sentence_ = findings_sentence(clock.body["checks"]);
+  }
+  if (!output_.empty()) clock.artifacts.push_back({"output", "text/plain", output_});
+  return clock.tell(std::move(ended));
+}
+
+}  // namespace assay::node
