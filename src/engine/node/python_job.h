@@ -56,6 +56,11 @@ class PythonJob {
   [[nodiscard]] Step validate_stage();
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
   [[nodiscard]] Step run_once(PythonSession& session, std::uint32_t trial, nlohmann::json& said);
+  // A wrong output as it was told, or with what it comes from: a side that gives something else
+  // when it is called again on the same inputs.
+  [[nodiscard]] Step blame_state(Step wrong);
+  [[nodiscard]] bool reference_changes();
+  [[nodiscard]] bool kernel_changes();
   [[nodiscard]] Step timed_stage();
   // Repeats what the source launches without it, and puts that in the place of what `body` has of
   // it; evidence says whether and why not. An end only if it is proven to cheat.

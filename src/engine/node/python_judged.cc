@@ -149,6 +149,7 @@ PythonJob::Step PythonJob::validate_stage() {
     if (!ended) ended = judge_trial(0, said, clock.body);
   }
   if (!ended) note_launches();
+  ended = blame_state(std::move(ended));
   inputs_->forget();
   clock.body["findings"] = evidence_;
   if (const std::string output = kernel_->recent_output(); !output.empty()) {

@@ -198,7 +198,7 @@ class Worker:
 
     def _shapes(self, body, descriptors):
         self._adopt(body, descriptors)
-        result = calls.call(self._target, self._task.bind(self._memory), body["seed"])
+        result = calls.call_aside(self._target, self._task.bind(self._memory), body["seed"])
         return {"type": "shapes", "outputs": calls.shapes_of(result)}
 
     def _run(self, body, descriptors):
