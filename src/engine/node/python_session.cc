@@ -176,7 +176,8 @@ std::variant<json, Ended> PythonSession::own_inputs(std::uint64_t seed) {
       ask({{"type", "own_inputs"}, {"seed", seed}}, "inputs", Clock::now() + kLoadLimit, {});
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return decode_claim(RunnerRole::python, [&]() -> std::variant<json, Ended> {
-    return std::get<json>(reply).at("inputs");
+    json& body = std::get<json>(reply);
+    return json{{"inputs", std::move(body.at("inputs"))}, {"groups", std::move(body.at("groups"))}};
   });
 }
 
@@ -229,7 +230,8 @@ std::optional<Ended> PythonSession::bind(const contract::Contract& own,
   auto reply = ask({{"type", "bind"},
                     {"arguments", arguments},
                     {"outputs", outputs},
-                    {"what_fits", taken == Arguments::what_fits}},
+                    {"what_fits", taken == Arguments::what_fits},
+                    {"groups", groups_}},
                    "bound", Clock::now() + kAnswerLimit, {});
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return std::nullopt;

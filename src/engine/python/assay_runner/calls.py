@@ -6,6 +6,7 @@ import struct
 
 import torch
 
+from assay_runner import grouping
 from assay_runner import memory as lent
 from assay_runner.failure import Refused
 
@@ -30,13 +31,10 @@ class Task:
 
     def bind(self, memory, base=0):
         """The positional arguments in one stretch of the memory."""
-        values = []
-        for item in self.arguments:
-            if item["type"] != "tensor":
-                values.append(scalar(item))
-            elif item["role"] != "output" or self.passes_outputs:
-                values.append(memory.tensor(item, base))
-        return values
+        def value(item):
+            return memory.tensor(item, base) if item["type"] == "tensor" else scalar(item)
+        return [grouping.bound(item, value) for item in self.arguments
+                if item["type"] != "tensor" or item["role"] != "output" or self.passes_outputs]
 
     def places(self, memory, base=0):
         return [memory.tensor(item, base) for item in self.outputs]

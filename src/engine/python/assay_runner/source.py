@@ -80,11 +80,9 @@ class Source:
                           f"[{', '.join(methods)}]", available=methods)
         torch.manual_seed(seed)
         arguments = self.own("get_init_inputs")
-        made = arguments() if arguments else []
-        if not isinstance(made, (list, tuple)):
-            raise Refused("target", f"get_init_inputs() returned {_what(made)}, not a list")
+        plain, named = _init_inputs(arguments() if arguments else None, found)
         torch.manual_seed(seed)
-        instance = found(*made)
+        instance = found(*plain, **named)
         if self._on_gpu and isinstance(instance, torch.nn.Module):
             instance = instance.to("cuda")
         if isinstance(instance, torch.nn.Module) and method_name == "forward":
@@ -114,6 +112,31 @@ def find(source, wanted, seed):
         class_name = "ModelNew" if is_new and "ModelNew" in source.classes() else "Model"
     method_name = wanted.get("method_name") or "forward"
     return source.method(class_name, method_name, seed), f"{class_name}.{method_name}"
+
+
+def _init_inputs(made, constructor):
+    """(positional, by keyword). A dict is keywords; so is one behind an empty list, if the constructor takes it so."""
+    if made is None:
+        return (), {}
+    if _is_keywords(made):
+        return (), made
+    if not isinstance(made, (list, tuple)):
+        raise Refused("target", f"get_init_inputs() returned {_what(made)}, not a list")
+    if len(made) == 2 and made[0] in ([], ()) and _is_keywords(made[1]) and _takes(constructor, made[1]):
+        return (), made[1]
+    return made, {}
+
+
+def _is_keywords(value):
+    return type(value) is dict and all(isinstance(key, str) for key in value)
+
+
+def _takes(constructor, named):
+    try:
+        inspect.signature(constructor).bind(**named)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _what(value):
