@@ -6,6 +6,7 @@ import traceback
 _MAX_MESSAGE = 2000
 _MAX_TRACEBACK = 6000
 _MAX_FRAMES = 12
+_MAX_LINE = 300
 
 
 class Refused(Exception):
@@ -53,15 +54,14 @@ def describe(stage, error, file):
     if isinstance(error, Refused):
         return {**body, "code": error.code, **error.detail}
     if isinstance(error, Located):
-        text = linecache.getline(file, error.line).rstrip()
-        frames = [{"line": error.line, "function": "", "text": text}] if error.line else []
+        frames = [{"line": error.line, "function": "", "text": _line(file, error.line)}] if error.line else []
         return {**body, "code": "exception", "exception": error.kind, "frames": frames, "column": error.column}
     body["code"] = ("out_of_memory" if is_memory(error) else "needs_gpu" if needs_gpu(error)
                     else "missing_module" if isinstance(error, ModuleNotFoundError) else "exception")
     if isinstance(error, ModuleNotFoundError):
         body["module"] = error.name
     if isinstance(error, SyntaxError) and error.filename == file:
-        body["frames"] = [{"line": error.lineno or 0, "function": "", "text": (error.text or "").rstrip()}]
+        body["frames"] = [{"line": error.lineno or 0, "function": "", "text": (error.text or "")[:_MAX_LINE].rstrip()}]
         body["column"] = error.offset or 0
     else:
         body["frames"] = _frames(error, file)
@@ -76,8 +76,12 @@ def _text(error):
         return f"<{type(error).__name__} that cannot be shown>"
 
 
+def _line(file, number):
+    return linecache.getline(file, number)[:_MAX_LINE].rstrip()
+
+
 def _frames(error, file):
-    frames = [{"line": frame.lineno, "function": frame.name, "text": linecache.getline(file, frame.lineno).rstrip()}
+    frames = [{"line": frame.lineno, "function": frame.name, "text": _line(file, frame.lineno)}
               for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return frames[-_MAX_FRAMES:]
 

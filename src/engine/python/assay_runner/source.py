@@ -2,20 +2,15 @@
 
 import ast
 import inspect
-import linecache
 import sys
 import types
 
 import torch
 
+from assay_runner import reading
 from assay_runner.failure import Refused
 
 _MAX_NAMES = 40
-
-
-def _lines(text):
-    """As the interpreter counts them: a form feed ends none."""
-    return [line + "\n" for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
 
 
 class Source:
@@ -25,8 +20,7 @@ class Source:
         self.file = file
         self.kernel_type = kernel_type
         self._on_gpu = on_gpu
-        linecache.cache[file] = (len(text), None, _lines(text), file)
-        tree = ast.parse(text, file)
+        text, tree, code = reading.read(text, file)
         self.warnings = list(_warnings(tree))
         if not on_gpu and kernel_type == "multi_kernel" and any(name == "triton" for name, _ in _imports(tree)):
             self.warnings.append({"line": 0, "code": "interpreted", "message":
@@ -44,7 +38,7 @@ class Source:
         self.module = types.ModuleType(name)
         self.module.__file__ = file
         sys.modules[name] = self.module
-        exec(compile(text, file, "exec"), vars(self.module))
+        exec(code, vars(self.module))
 
     def function(self, name, missing):
         """The function called `name`; `missing` is the sentence for there being none."""
@@ -206,7 +200,7 @@ def _imports(tree):
 def _warnings(tree):
     """What the manual asks of every source and what does no harm: each is said, none refused."""
     for node in tree.body:
-        if isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
+        if isinstance(node, ast.If) and "__name__" in _names(node.test):
             yield {"line": node.lineno, "code": "main_guard",
                    "message": f"line {node.lineno}: the `if __name__ == \"__main__\"` block is never run here"}
         value = node.value if isinstance(node, (ast.Expr, ast.Assign, ast.AnnAssign)) else None
@@ -220,5 +214,8 @@ def _is_execution(node, call, tree):
         return True
     own = {definition.name for definition in tree.body
            if isinstance(definition, (ast.ClassDef, ast.FunctionDef))}
-    names = {name.id for name in ast.walk(call.func) if isinstance(name, ast.Name)}
-    return bool(own & names)
+    return bool(own & _names(call.func))
+
+
+def _names(tree):
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
