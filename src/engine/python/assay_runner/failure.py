@@ -7,6 +7,7 @@ _MAX_MESSAGE = 2000
 _MAX_TRACEBACK = 6000
 _MAX_FRAMES = 12
 _MAX_LINE = 300
+_MAX_CHAIN = 20  # of exceptions, each raised from another
 
 
 class Refused(Exception):
@@ -46,6 +47,17 @@ def needs_gpu(error):
         "0 active drivers", "Cannot access accelerator device"))
 
 
+def needs_compiler(error):
+    """Whether torch.compile could not start what it compiles with."""
+    seen = []
+    while error is not None and len(seen) < _MAX_CHAIN:
+        seen.append(error)
+        error = error.__cause__ or error.__context__
+    is_compiles = any(str(type(one).__module__).startswith(("torch._inductor", "torch._dynamo")) for one in seen)
+    return is_compiles and any(words in _text(one) for one in seen for words in (
+        "PermissionError", "InvalidCxxCompiler", "No working C++ compiler found", "Failed to find C compiler"))
+
+
 def describe(stage, error, file):
     """The body of a `failed` reply."""
     if type(error).__name__ == "InterpreterError" and error.__cause__ is not None:
@@ -57,6 +69,7 @@ def describe(stage, error, file):
         frames = [{"line": error.line, "function": "", "text": _line(file, error.line)}] if error.line else []
         return {**body, "code": "exception", "exception": error.kind, "frames": frames, "column": error.column}
     body["code"] = ("out_of_memory" if is_memory(error) else "needs_gpu" if needs_gpu(error)
+                    else "needs_compiler" if needs_compiler(error)
                     else "missing_module" if isinstance(error, ModuleNotFoundError) else "exception")
     if isinstance(error, ModuleNotFoundError):
         body["module"] = error.name
