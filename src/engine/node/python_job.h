@@ -73,6 +73,7 @@ class PythonJob {
   // Of torch_cuda: who built it, and whether its kernels were launched.
   void note_build(const nlohmann::json& built);
   void note_launches();
+  void note_chosen(nlohmann::json& body);
   // Whether launches are executed by the emulator, so that no time of theirs means anything.
   [[nodiscard]] bool is_emulated() const;
   [[nodiscard]] nlohmann::json trust(const Step& ended, bool suspect) const;
@@ -105,7 +106,8 @@ class PythonJob {
   std::chrono::nanoseconds typical_{0};  // of the slower side's last run
   bool ran_ = false;
   bool lifted_ = false;
-  std::uint64_t launches_ = 0;  // of the kernel's, on CPU tensors
+  std::uint64_t launches_ = 0;         // of the kernel's, on CPU tensors
+  std::vector<std::string> chosen_{};  // of its autotuned kernels, where none is timed
   nlohmann::json evidence_ = nlohmann::json::array();
   nlohmann::json warnings_ = nlohmann::json::array();
   std::string weak_{};

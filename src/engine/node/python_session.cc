@@ -51,7 +51,8 @@ std::vector<LentArena> only(LentArena arena) {
 PythonClaims claims_of(const json& body) {
   return {.patched = body.value("patched", std::vector<std::string>{}),
           .foreign = body.value("foreign", std::vector<std::string>{}),
-          .launches = body.value("launches", std::uint64_t{0})};
+          .launches = body.value("launches", std::uint64_t{0}),
+          .chosen = body.value("chosen", std::vector<std::string>{})};
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ struct PythonClaims {
   std::vector<std::string> patched{};
   std::vector<std::string> foreign{};  // tensor types of its own among the results
   std::uint64_t launches = 0;          // of its own kernels so far, on CPU tensors
+  std::vector<std::string> chosen{};   // of its autotuned kernels, where none is timed
 };
 
 class PythonSession {

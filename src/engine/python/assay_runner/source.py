@@ -7,7 +7,7 @@ import types
 
 import torch
 
-from assay_runner import reading
+from assay_runner import interpreted, reading
 from assay_runner.failure import Refused
 
 _MAX_NAMES = 40
@@ -26,7 +26,7 @@ class Source:
             self.warnings.append({"line": 0, "code": "interpreted", "message":
                                   "Triton's kernels run in Triton's own interpreter here, on CPU tensors: it has no libdevice, "
                                   "and computes with bfloat16 and 8-bit floats otherwise than a GPU"})
-            _import_interpreted()
+            interpreted.use()
         if kernel_type == "torch":
             _refuse_mixed(tree)
         if kernel_type == "torch_cuda":
@@ -178,14 +178,6 @@ def _beside_a_kernel(tree):
         if launches:
             yield {"line": node.lineno, "code": "unused",
                    "message": f"line {node.lineno}: {node.name}() is never called; the grid is the contract's"}
-
-
-def _import_interpreted():
-    """Triton anew: what it has imported so far is to be compiled. Its functions in Python (tl.sum, tl.zeros) are kernels
-    too, and each is what TRITON_INTERPRET said when it was met."""
-    for name in [name for name in sys.modules if name == "triton" or name.startswith("triton.")]:
-        if not name.startswith("triton._C"):  # a library can be loaded once
-            del sys.modules[name]
 
 
 def _imports(tree):

@@ -12,7 +12,7 @@ While it loads a torch_cuda source it may ask in turn, with the request's `seq`:
   → {type: "make_inputs", seed, places, arena_bytes} + memory       ← {type: "made"}
   → {type: "bind", arguments, outputs, what_fits, groups}  ← {type: "bound", passes_outputs}
   → {type: "shapes", seed, arena_bytes} + memory   ← {type: "shapes", outputs: [{shape, dtype}]}
-  → {type: "run", seed, arena_bytes, in_double?: "high" | "low"} + memory   ← {type: "ran", patched, foreign, launches}
+  → {type: "run", seed, arena_bytes, in_double?: "high" | "low"} + memory   ← {type: "ran", patched, foreign, launches, chosen}
   → {type: "time", seed, calls, contents, stride_bytes, arena_bytes} + memory   ← {type: "timed", patched}
 Memory is the host's, or with `on_device` the GPU's: then a descriptor for each stretch, and nothing to fetch.
 On a GPU what a turn moves is apart from what it does:
@@ -38,7 +38,7 @@ import sys
 import torch
 
 from assay_runner import (calls, capture, device_memory, emulated, extension, failure, grouping,
-                          host_build, in_double, source)
+                          host_build, in_double, interpreted, source)
 from assay_runner.lent_device_memory import LentDeviceMemory
 from assay_runner.memory import Memory
 from assay_runner.watch import Watch
@@ -198,7 +198,8 @@ class Worker:
         foreign = calls.foreign_types(result)
         calls.leave(result, self._task.places(self._memory))
         self._memory.give_back()
-        return {"type": "ran", "patched": self._watch.patched(), "foreign": foreign, "launches": emulated.launches()}
+        return {"type": "ran", "patched": self._watch.patched(), "foreign": foreign, "launches": emulated.launches(),
+                "chosen": interpreted.chosen()}
 
     def _run_in_double(self, seed, part):
         self._exact = self._exact or in_double.Target(self._target)
