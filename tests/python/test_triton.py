@@ -158,6 +158,33 @@ class Triton(unittest.TestCase):
             report = self.judge(triton(ADD, {**ADD_IO, "launch": {"grid": grid}}), torch(ADD_TORCH))
             self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
 
+    def test_a_grid_may_be_an_expression_of_what_is_chosen(self):
+        def open_grid(grid, *more):
+            return {**ADD_IO, "args": [*ADD_IO["args"][:4], *more], "launch": {"grid": grid}}
+        tuned = ADD.replace("@triton.jit", """@triton.autotune(configs=[triton.Config({"BLOCK": 256}, num_warps=2), triton.Config({"BLOCK": 64})], key=["n"])
+@triton.jit""")
+        wise = ADD.replace("@triton.jit", '@triton.heuristics({"BLOCK": lambda args: 128 if args["n"] == 1000 else 1})\n@triton.jit')
+        default = ADD.replace("BLOCK: tl.constexpr", "BLOCK: tl.constexpr = 128")
+        for text, block in ((tuned, 256), (wise, 128), (default, 128)):
+            for grid in ({"x": "ceildiv(n, BLOCK)"}, ["(n + BLOCK - 1) // BLOCK"], "ceildiv(n, BLOCK)"):
+                with self.subTest(block=block, grid=grid):
+                    report = self.judge(triton(text, open_grid(grid)), torch(ADD_TORCH))
+                    self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+                    self.assertEqual((self.configuration(report)["metas"]["BLOCK"], self.configuration(report)["grid"]),
+                                     (block, [-(-1000 // block), 1, 1]))
+        report = self.judge(triton(tuned, open_grid({"x": "n / BLOCK"})), torch(ADD_TORCH))
+        self.assertEqual(report["verdict"], "wrong_output", report["summary"])
+        for grid, says in (({"x": 4, "y": "ceildiv(n, SIZE)"}, "grid.y: no size, argument or meta is called 'SIZE'"),
+                           ({"x": "BLOCK - 256"}, "must be between 1 and 2147483647, but is BLOCK - 256 = 0")):
+            report = self.judge(triton(tuned, open_grid(grid)))
+            self.assertEqual(report["verdict"], "contract_invalid", report["summary"])
+            self.assertIn(says, report["summary"])
+        for kernel in (triton(tuned, open_grid({"x": "ceildiv(n, BLOCK"})),
+                       source(CUDA, "cuda", {**CUDA_IO, "launch": {"grid": {"x": "ceildiv(n, BLOCK)"}, "block": {"x": 128}}})):
+            result = self.server.call("evaluate", {"kernel": kernel, "wait_s": 60})
+            self.assertTrue(result["isError"])
+            self.assertIn("/kernel/io/launch/grid/x", result["content"][0]["text"])
+
     def test_arguments_are_bound_as_a_launch_binds_them(self):
         args = ADD_IO["args"]
         renamed = [{**item, "name": name} for item, name in zip(args, "pqrs")] + [args[4]]
