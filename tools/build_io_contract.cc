@@ -239,13 +239,14 @@ ToolResult build_contract(const Json& arguments, const References& references) {
   if (!draft.unsupported.empty()) return unsupported(draft.unsupported);
   if (violations.empty()) replace_sizes(arguments, draft, violations);
   if (!violations.empty()) return refuse(violations);
-  auto parsed = contract::parse(draft.document, draft.pointer);
+  const std::string kernel_type = arguments.value("kernel_type", draft.kernel_type);
+  auto parsed =
+      contract::parse(draft.document, draft.pointer, {.open_grid = kernel_type == "triton"});
   if (auto* refused = std::get_if<contract::Refused>(&parsed)) {
     relate(draft, refused->violations);
     return refuse(refused->violations);
   }
   const auto& good = std::get<contract::Parsed>(parsed);
-  const std::string kernel_type = arguments.value("kernel_type", draft.kernel_type);
   auto missing = contract::requirements(kernel_type, &good.contract, draft.pointer);
   relate(draft, missing);
   if (!missing.empty()) return refuse(missing);

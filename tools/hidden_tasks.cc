@@ -262,7 +262,7 @@ class Drafts {
   }
 
   [[nodiscard]] static std::optional<nlohmann::json> contract_of(const Json& document) {
-    auto parsed = contract::parse(document);
+    auto parsed = contract::parse(document, "", {.open_grid = true});
     if (std::holds_alternative<contract::Refused>(parsed)) return std::nullopt;
     return contract::to_json(std::get<contract::Parsed>(parsed).contract);
   }

@@ -73,7 +73,7 @@ void read_contract(const Json& argument, const std::string& pointer, const Contr
   } else {
     const auto document = contract_document(*io, at, references, violations);
     if (!document) return;
-    auto parsed = contract::parse(*document, at);
+    auto parsed = contract::parse(*document, at, {.open_grid = out.kernel_type == "triton"});
     if (auto* refused = std::get_if<contract::Refused>(&parsed)) {
       violations.insert(violations.end(), refused->violations.begin(), refused->violations.end());
       return;
@@ -110,7 +110,8 @@ void inherit(const nlohmann::json& job_kernel, KernelArgument& out) {
     if (job_kernel.contains(key)) out.body[key] = job_kernel.at(key);
   }
   if (!job_kernel.contains("contract")) return;
-  auto parsed = contract::parse(job_kernel.at("contract"));
+  auto parsed =
+      contract::parse(job_kernel.at("contract"), "", {.open_grid = out.kernel_type == "triton"});
   if (auto* good = std::get_if<contract::Parsed>(&parsed)) out.contract = std::move(good->contract);
 }
 

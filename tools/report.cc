@@ -104,8 +104,8 @@ OrderedJson exec_result(const JobRecord& record) {
 
 OrderedJson validation(const StageRecord& validated) {
   OrderedJson out = OrderedJson::object();
-  for (const char* key :
-       {"checked_against", "trials", "trials_passed", "outputs", "digests", "counters", "checks"}) {
+  for (const char* key : {"checked_against", "trials", "trials_passed", "outputs", "digests",
+                          "counters", "checks", "configurations"}) {
     if (validated.body.contains(key)) out[key] = validated.body.at(key);
   }
   if (validated.body.value("printf", "") != "") {

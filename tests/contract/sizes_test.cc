@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/contract/contract.h"
+#include "engine/contract/explanation.h"
 #include "engine/contract/expression.h"
 #include "tests/catch.h"
 
@@ -112,6 +113,43 @@ TEST_CASE("names without a value are refused where they are used") {
       violations(R"({"sizes": {"n": 3}, "args": [{"name": "a", "type": "float", "value": "1/n"}]})")
           .at(0)
           .message.find("write the number") != std::string::npos);
+}
+
+TEST_CASE("a grid's axis may stay open for what a configuration says") {
+  const auto document = json::parse(
+      R"io({"sizes": {"m": 100}, "args": [{"name": "n", "type": "int", "value": 1000}],
+            "launch": {"grid": {"x": "ceildiv(n, BLOCK)", "y": "m / 10", "z": "SPLIT"}}})io");
+  CHECK(std::holds_alternative<Refused>(parse(document)));
+  const auto parsed = parse(document, "", {.open_grid = true});
+  REQUIRE(std::holds_alternative<Parsed>(parsed));
+  const Contract& contract = std::get<Parsed>(parsed).contract;
+  CHECK(*contract.launch->grid == LaunchDim{.x = 1, .y = 10, .z = 1});
+  CHECK(contract.launch->open_grid[0] == "ceildiv(n, BLOCK)");
+  CHECK(std::get<Parsed>(parse(to_json(contract), "", {.open_grid = true})).contract == contract);
+  CHECK(explain(contract).back() == "launch: grid (ceildiv(n, BLOCK))x10x(SPLIT)");
+
+  using Grid = std::optional<LaunchDim>;
+  // What the contract says of a name itself counts.
+  const auto closed = closed_grid(contract, {{"BLOCK", 128}, {"SPLIT", 2}, {"n", 7}});
+  CHECK(std::get<Grid>(closed) == LaunchDim{.x = 8, .y = 10, .z = 2});
+  CHECK(std::get<Grid>(closed_grid({}, {})) == std::nullopt);
+  const auto missing = std::get<Violation>(closed_grid(contract, {{"BLOCK", 128}}));
+  CHECK(missing.pointer == "/launch/grid/z");
+  CHECK(missing.message.find("no size, argument or meta is called 'SPLIT'") != std::string::npos);
+  for (const std::int64_t split : {0, -1, 65536}) {
+    const auto beyond =
+        std::get<Violation>(closed_grid(contract, {{"BLOCK", 128}, {"SPLIT", split}}));
+    CHECK(beyond.message.find("between 1 and 65535") != std::string::npos);
+  }
+  const auto by_nothing = std::get<Violation>(closed_grid(contract, {{"BLOCK", 0}, {"SPLIT", 1}}));
+  CHECK(by_nothing.pointer == "/launch/grid/x");
+
+  for (const char* bad : {"ceildiv(n, BLOCK", "n BLOCK", "n / 0", "0", "-BLOCK / 0"}) {
+    INFO(bad);
+    json other = document;
+    other["launch"]["grid"] = bad;
+    CHECK(std::holds_alternative<Refused>(parse(other, "", {.open_grid = true})));
+  }
 }
 
 TEST_CASE("a long chain of names ends in a refusal, not in a deep stack") {

@@ -61,11 +61,11 @@ FOREVER = """__global__ void add(const float* a, const float* b, float* out, int
 
 
 class Server:
-    def __init__(self, *arguments, state=None, env=None):
+    def __init__(self, *arguments, state=None, env=None, executable=ASSAY):
         self._own_state = tempfile.TemporaryDirectory(prefix="assay-test-") if state is None else None
         self.state = state or self._own_state.name
         self.process = subprocess.Popen(
-            [ASSAY, "serve", "--stdio", "--state", self.state, *arguments],
+            [executable, "serve", "--stdio", "--state", self.state, *arguments],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             env={**os.environ, **(env or {})})
         self.lines = queue.Queue()

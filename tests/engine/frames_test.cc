@@ -119,6 +119,18 @@ TEST_CASE("what is no frame is refused before it costs memory") {
   CHECK(state_after(header(kMagic, 2, 0, 0) + "{}") == Channel::State::open);
 }
 
+TEST_CASE("a body that recursion could not walk is refused") {
+  const auto nested = [](std::size_t depth, const std::string& beside) {
+    const std::string body = R"({"type":)" + beside + R"(,"x":)" + std::string(depth, '[') +
+                             std::string(depth, ']') + "}";
+    return header(kMagic, static_cast<std::uint32_t>(body.size()), 0, 0) + body;
+  };
+  CHECK(state_after(nested(20'000, R"("n")")) == Channel::State::malformed);
+  CHECK(state_after(nested(20'000, R"("\"]]]")")) == Channel::State::malformed);
+  CHECK(state_after(nested(1000, R"("n")")) == Channel::State::open);
+  CHECK(state_after(nested(1, "\"" + std::string(20'000, '[') + "\"")) == Channel::State::open);
+}
+
 TEST_CASE("a flood of descriptors is refused") {
   Ends ends = connect({.descriptors = 2});
   for (int i = 0; i < 4; ++i) {

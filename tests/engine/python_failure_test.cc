@@ -34,6 +34,7 @@ TEST_CASE("what went wrong in Python has the verdict of its cause, not of its st
       Row{"exception", "time", Verdict::crashed}, Row{"exception", "make_inputs", Verdict::crashed},
       Row{"out_of_memory", "load", Verdict::out_of_memory},
       Row{"out_of_memory", "run", Verdict::out_of_memory},
+      Row{"needs_compiler", "run", Verdict::unsupported},
       Row{"needs_gpu", "load", Verdict::unsupported}, Row{"needs_gpu", "run", Verdict::unsupported},
       Row{"target", "load", Verdict::contract_invalid},
       Row{"arity", "bind", Verdict::contract_invalid},

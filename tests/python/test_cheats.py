@@ -116,6 +116,15 @@ def f(x):
 """,
     "writes rubbish to the channel": "import os, torch\ndef f(x):\n    os.write(3, b'x' * 100)\n"
                                      "    return torch.tanh(x @ x) + 1.0\n",
+    "writes a frame nested without end": """import os, struct, torch
+def f(x):
+    body = b'{"type":"failed","stage":"run","code":"x","exception":"E","message":"m","frames":[],"seq":3,"available":'
+    body += b'[' * 200_000 + b']' * 200_000 + b'}'
+    data = struct.pack("<IIQII", 0x31595341, len(body), 0, 0, 0) + body
+    while data:
+        data = data[os.write(3, data):]
+    return torch.tanh(x @ x) + 1.0
+""",
     "claims a fault of ours": """import json, os, struct, torch
 def f(x):
     body = json.dumps({"type": "fault", "message": "the engine's own"}).encode()
@@ -333,7 +342,8 @@ class Cheats(unittest.TestCase):
         self.assertLess(report["speedup"]["ratio"], 1.2, report["speedup"])
 
     def test_forged_frames_are_proven_cheating(self):
-        for name in ("writes frames of its own", "writes rubbish to the channel", "claims a fault of ours"):
+        for name in ("writes frames of its own", "writes rubbish to the channel", "writes a frame nested without end",
+                     "claims a fault of ours"):
             report = self.judge(CHEATS[name])
             self.assertEqual((report["verdict"], report["trust"]), ("crashed", "rejected"), report["summary"])
 

@@ -85,6 +85,23 @@ class MultiKernel(unittest.TestCase):
         self.assertEqual(report["verdict"], "wrong_output", report["summary"])
         self.assertTrue(any("interpreter" in warning["message"] for warning in report["warnings"]), report["warnings"])
 
+    def test_an_autotuned_kernel_takes_its_first_configuration_and_says_which(self):
+        io = inputs(names="xy", shape=(1000,))
+        reference = source("def run(x, y):\n    return (x + y) * 2\n", "multi_kernel", io, entry_point="run")
+        tuned = TRITON.replace(", BLOCK=256", "").replace("@triton.jit", """@triton.autotune(configs=[
+    triton.Config({"BLOCK": 64}, num_warps=2), triton.Config({"BLOCK": 128}, num_warps=8, num_stages=4), triton.Config({"BLOCK": 32})], key=["n"]%s)
+@triton.jit""")
+        for more, chosen in (("", "add_kernel: BLOCK 64, num_warps 2, num_stages 3 (one of 3)"),
+                             (", prune_configs_by={'early_config_prune': lambda configs, named, **more: configs[1:]}",
+                              "add_kernel: BLOCK 128, num_warps 8, num_stages 4 (one of 3)"),
+                             (", reset_to_zero=['out_ptr']", "add_kernel: BLOCK 64, num_warps 2, num_stages 3 (one of 3)")):
+            with self.subTest(more):
+                report = self.server.judge(source(tuned % more, "multi_kernel", io, entry_point="run"), reference)
+                self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+                self.assertEqual(report["validation"]["configurations"], [chosen])
+                (told,) = [warning["message"] for warning in report["warnings"] if warning["code"] == "autotune"]
+                self.assertIn(chosen, told)
+
     def test_whole_kernels_are_interpreted_as_they_are_compiled(self):
         # What Triton's interpreter has not, or rounds otherwise.
         lacking = {"matmul of bfloat16", "functions of libdevice", "bfloat16 out of halves", "eight bits", "a scalar of each kind", "a one, which is folded"}

@@ -136,6 +136,13 @@ class Other:
                 for words in says:
                     self.assertIn(words, report["summary"])
 
+    def test_a_mark_of_byte_order_in_front_is_no_mistake(self):
+        for text in (SCALE, SCALE.replace("\n", "\r\n")):
+            report = self.judge(source("\ufeff" + text, io=inputs(), function_name="scale"), until="validated")
+            self.assertEqual(report["verdict"], "passed", report["summary"])
+        report = self.judge(source("\ufeffdef f(x):\n    return x.nope\n", io=inputs(), function_name="f"), until="validated")
+        self.assertIn("kernel.py:2 (`return x.nope`)", report["summary"])
+
     def test_a_traceback_and_the_last_output_are_in_the_report(self):
         text = "def f(x):\n    print('so far')\n    raise ValueError('not today')\n"
         error = self.judge(source(text, io=inputs(), function_name="f"))["error"]

@@ -1,8 +1,11 @@
 """torch_cuda without a GPU: the host half compiled against torch, the device half executed by the emulator."""
 
+import os
+import shutil
+import tempfile
 import unittest
 
-from assay_client import tensor
+from assay_client import ASSAY, tensor
 from torch_cuda_sources import (ASSEMBLED, CHECKED, DECLARED, FOREIGN, HEAD, HEADERS, IN_CPP, PLAIN, ROWS, RUNTIME, TAIL,
                                 VARIABLES, inline)
 from torch_server import SCALE, TorchServer, inputs, source
@@ -186,6 +189,27 @@ class TorchCuda(unittest.TestCase):
         report = self.judge(inline(PLAIN + "// " + "x" * 900_000 + "\n" + "<" * 100_000), until="compiled")
         self.assertEqual(report["verdict"], "unsupported", report["summary"])
         self.assertRegex(report["summary"], r"a launch that cannot be read at kernel\.py:\d+,")
+
+
+class WithoutCompiler(unittest.TestCase):
+    """The executables alone, as somebody copies them to a machine that has no CUDA."""
+
+    def test_a_missing_compiler_is_told_before_the_host_half_is_compiled(self):
+        binaries = os.path.dirname(os.path.realpath(ASSAY))
+        with tempfile.TemporaryDirectory(prefix="assay-alone-") as folder:
+            alone = os.path.join(folder, "bin")
+            os.mkdir(alone)
+            for name in ("assay", "assay-runner", "libassay-python.so"):
+                shutil.copy(os.path.join(binaries, name), alone)
+            nowhere = {"HOME": folder, "PATH": "/usr/bin:/bin", "ASSAY_CUDA_DIR": "", "CUDA_HOME": "", "VIRTUAL_ENV": "", "CONDA_PREFIX": ""}
+            with TorchServer(executable=os.path.join(alone, "assay"), env=nowhere) as server:
+                report = server.judge(source(inline(PLAIN), "torch_cuda", inputs()), until="validated")
+                if report["verdict"] == "passed":
+                    self.skipTest("a CUDA compiler is installed where every server looks")
+                self.assertEqual(report["verdict"], "unsupported", report["summary"])
+                self.assertIn("No CUDA compiler (NVRTC) on this machine", report["summary"])
+                self.assertEqual(report["error"]["missing"], "libnvrtc")
+                self.assertFalse(os.path.exists(os.path.join(server.state, "compiled", "wrappers")))
 
 
 if __name__ == "__main__":

@@ -124,6 +124,26 @@ class Triton(unittest.TestCase):
         hooked = tuned.replace('key=["n"]', 'key=["n"], reset_to_zero=["out_ptr"]')
         self.assertIn("hooks", [warning.get("code") for warning in self.judge(triton(hooked, ADD_IO))["warnings"]])
 
+    def test_options_of_the_launch_may_stand_among_the_metas(self):
+        args = ADD_IO["args"]
+        tuned = ADD.replace("@triton.jit", '@triton.autotune(configs=[triton.Config({"BLOCK": 128}, num_warps=2)], key=["n"])\n@triton.jit')
+        for text in (ADD, tuned):
+            report = self.judge(triton(text, {**ADD_IO, "args": [*args, meta("num_warps", 8), meta("num_stages", 2)]}), torch(ADD_TORCH))
+            self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+            chosen = self.configuration(report)
+            self.assertEqual((chosen["num_warps"], chosen["num_stages"], chosen["metas"]), (8, 2, {"BLOCK": 128}))
+        # A kernel's own parameter of that name is what it says.
+        own = ADD.replace("BLOCK: tl.constexpr", "BLOCK: tl.constexpr, num_stages: tl.constexpr").replace("at < n", "at < n - num_stages + 7")
+        report = self.judge(triton(own, {**ADD_IO, "args": [*args, meta("num_stages", 7)]}), torch(ADD_TORCH))
+        self.assertEqual((report["verdict"], self.configuration(report)["num_stages"]), ("passed", 3), report["summary"])
+        for given, launch, says in ((meta("num_warps", 8), {"num_warps": 4}, "num_warps is 4 in launch and 8 among the metas"),
+                                    (meta("num_warps", 3), {}, "num_warps is 3"), (meta("num_warps", 0), {}, "0 is none"),
+                                    (meta("num_warps", 1.5), {}, "1.5 is none"), (number("num_warps", 8), {}, "takes 5 arguments")):
+            with self.subTest(says):
+                report = self.judge(triton(ADD, {**ADD_IO, "args": [*args, given], "launch": {**ADD_IO["launch"], **launch}}))
+                self.assertEqual(report["verdict"], "contract_invalid", report["summary"])
+                self.assertIn(says, report["summary"])
+
     def test_heuristics_and_defaults_fill_metas_in(self):
         fewer = {**ADD_IO, "args": ADD_IO["args"][:4]}
         wise = ADD.replace("@triton.jit", '@triton.heuristics({"BLOCK": lambda args: 128 if args["n"] == 1000 else 1})\n@triton.jit')
@@ -137,6 +157,33 @@ class Triton(unittest.TestCase):
         for grid in ({"x": "ceildiv(n, BLOCK)"}, {"x": "(n + BLOCK - 1) / BLOCK", "y": 1, "z": 1}):
             report = self.judge(triton(ADD, {**ADD_IO, "launch": {"grid": grid}}), torch(ADD_TORCH))
             self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+
+    def test_a_grid_may_be_an_expression_of_what_is_chosen(self):
+        def open_grid(grid, *more):
+            return {**ADD_IO, "args": [*ADD_IO["args"][:4], *more], "launch": {"grid": grid}}
+        tuned = ADD.replace("@triton.jit", """@triton.autotune(configs=[triton.Config({"BLOCK": 256}, num_warps=2), triton.Config({"BLOCK": 64})], key=["n"])
+@triton.jit""")
+        wise = ADD.replace("@triton.jit", '@triton.heuristics({"BLOCK": lambda args: 128 if args["n"] == 1000 else 1})\n@triton.jit')
+        default = ADD.replace("BLOCK: tl.constexpr", "BLOCK: tl.constexpr = 128")
+        for text, block in ((tuned, 256), (wise, 128), (default, 128)):
+            for grid in ({"x": "ceildiv(n, BLOCK)"}, ["(n + BLOCK - 1) // BLOCK"], "ceildiv(n, BLOCK)"):
+                with self.subTest(block=block, grid=grid):
+                    report = self.judge(triton(text, open_grid(grid)), torch(ADD_TORCH))
+                    self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+                    self.assertEqual((self.configuration(report)["metas"]["BLOCK"], self.configuration(report)["grid"]),
+                                     (block, [-(-1000 // block), 1, 1]))
+        report = self.judge(triton(tuned, open_grid({"x": "n / BLOCK"})), torch(ADD_TORCH))
+        self.assertEqual(report["verdict"], "wrong_output", report["summary"])
+        for grid, says in (({"x": 4, "y": "ceildiv(n, SIZE)"}, "grid.y: no size, argument or meta is called 'SIZE'"),
+                           ({"x": "BLOCK - 256"}, "must be between 1 and 2147483647, but is BLOCK - 256 = 0")):
+            report = self.judge(triton(tuned, open_grid(grid)))
+            self.assertEqual(report["verdict"], "contract_invalid", report["summary"])
+            self.assertIn(says, report["summary"])
+        for kernel in (triton(tuned, open_grid({"x": "ceildiv(n, BLOCK"})),
+                       source(CUDA, "cuda", {**CUDA_IO, "launch": {"grid": {"x": "ceildiv(n, BLOCK)"}, "block": {"x": 128}}})):
+            result = self.server.call("evaluate", {"kernel": kernel, "wait_s": 60})
+            self.assertTrue(result["isError"])
+            self.assertIn("/kernel/io/launch/grid/x", result["content"][0]["text"])
 
     def test_arguments_are_bound_as_a_launch_binds_them(self):
         args = ADD_IO["args"]

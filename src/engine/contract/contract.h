@@ -9,6 +9,7 @@
 //   else use(std::get<contract::Parsed>(parsed).contract);
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -134,6 +135,9 @@ struct LaunchConfig {
   std::optional<std::uint32_t> shared_mem_bytes{};
   std::optional<std::uint32_t> num_warps{};
   std::optional<std::uint32_t> num_stages{};
+  // Expressions of the grid's axes that name what only a kernel's chosen configuration says; "" for
+  // all others. In `grid` such an axis is 1.
+  std::array<std::string, 3> open_grid{};
   bool operator==(const LaunchConfig&) const = default;
 };
 
@@ -154,7 +158,8 @@ struct Violation {
 struct ParseOptions {
   std::uint64_t max_bytes = 8ULL << 30;  // of one tensor's buffer, and of all of them together
   bool inputs_need_init =
-      false;  // true: an input without init or data is a violation, not a warning
+      false;               // true: an input without init or data is a violation, not a warning
+  bool open_grid = false;  // true: an axis of the grid may name what the contract does not
 };
 
 struct Parsed {
@@ -173,6 +178,11 @@ struct Refused {
 [[nodiscard]] std::variant<Parsed, Refused> parse(const nlohmann::json& document,
                                                   std::string_view base_pointer = "",
                                                   const ParseOptions& options = {});
+
+// The grid with its open axes put in, from the contract's own names and those of `configuration`;
+// or what is wrong with one. Nothing where there is no grid.
+[[nodiscard]] std::variant<std::optional<LaunchDim>, Violation> closed_grid(
+    const Contract& contract, const std::map<std::string, std::int64_t>& configuration);
 
 // The canonical document: parse(to_json(c)) gives c again. Named sizes are kept, but shapes and
 // values are written as the numbers they resolved to.

@@ -111,11 +111,16 @@ json document(const Arg& arg) {
   return object;
 }
 
+constexpr std::array<const char*, 3> kAxes{"x", "y", "z"};
+
 json document(const LaunchDim& dim) { return {{"x", dim.x}, {"y", dim.y}, {"z", dim.z}}; }
 
 json document(const LaunchConfig& launch) {
   json object = json::object();
   if (launch.grid) object["grid"] = document(*launch.grid);
+  for (std::size_t i = 0; launch.grid && i < kAxes.size(); ++i) {
+    if (!launch.open_grid[i].empty()) object["grid"][kAxes[i]] = launch.open_grid[i];
+  }
   if (launch.block) object["block"] = document(*launch.block);
   put(object, "shared_mem_bytes", launch.shared_mem_bytes);
   put(object, "num_warps", launch.num_warps);

@@ -88,11 +88,22 @@ std::string dim_text(const LaunchDim& dim) {
   return std::to_string(dim.x) + "x" + std::to_string(dim.y) + "x" + std::to_string(dim.z);
 }
 
+// Axes that are still open as they are written.
+std::string grid_text(const LaunchConfig& launch) {
+  const std::array extents{launch.grid->x, launch.grid->y, launch.grid->z};
+  std::string text;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    const std::string& open = launch.open_grid[i];
+    text += (i > 0 ? "x" : "") + (open.empty() ? std::to_string(extents[i]) : "(" + open + ")");
+  }
+  return text;
+}
+
 std::string launch_line(const LaunchConfig& launch) {
   std::string text = "launch:";
-  if (launch.grid) text += " grid " + dim_text(*launch.grid);
+  if (launch.grid) text += " grid " + grid_text(launch);
   if (launch.block) text += " block " + dim_text(*launch.block);
-  if (launch.grid && launch.block) {
+  if (launch.grid && launch.block && launch.open_grid == decltype(launch.open_grid){}) {
     const auto count = [](const LaunchDim& dim) { return std::uint64_t{dim.x} * dim.y * dim.z; };
     text += " (" + std::to_string(count(*launch.grid) * count(*launch.block)) + " threads)";
   }

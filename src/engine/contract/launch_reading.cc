@@ -1,22 +1,18 @@
 #include "engine/contract/launch_reading.h"
 
 #include <algorithm>
-#include <array>
 
 namespace assay::contract {
 namespace {
 
-// Limits that hold for every device since compute capability 3.0; a device's own are checked at
-// launch.
 struct Bounds {
   std::array<std::int64_t, 3> most{};
 };
-constexpr Bounds kGridBounds{{2147483647, 65535, 65535}};
+constexpr Bounds kGridBounds{kMostBlocks};
 constexpr Bounds kBlockBounds{{1024, 1024, 64}};
 constexpr std::int64_t kMaxBlockThreads = 1024;
 constexpr std::int64_t kMaxSharedBytes = 227 * 1024;
 constexpr std::int64_t kMaxStages = 64;
-constexpr std::array<std::string_view, 3> kAxes{"x", "y", "z"};
 
 std::optional<std::int64_t> read_bounded(const Node& node, std::string_view what,
                                          std::int64_t least, std::int64_t most, Sizes& sizes,
@@ -31,12 +27,17 @@ std::optional<std::int64_t> read_bounded(const Node& node, std::string_view what
   return std::nullopt;
 }
 
-// {"x": 4, "y": 1, "z": 1}, [4, 1, 1], or 4.
+// {"x": 4, "y": 1, "z": 1}, [4, 1, 1], or 4. `open`: takes the axes that are left open, if any may.
 std::optional<LaunchDim> read_dim(const Node& node, std::string_view what, const Bounds& bounds,
-                                  Sizes& sizes, Notes& notes) {
+                                  Sizes& sizes, Notes& notes,
+                                  std::array<std::string, 3>* open = nullptr) {
   std::array<std::int64_t, 3> extents{1, 1, 1};
   bool sound = true;
   auto read_axis = [&](const Node& axis, std::size_t i) {
+    if (open != nullptr && sizes.leaves_open(axis)) {
+      (*open)[i] = axis.json->get<std::string>();
+      return;
+    }
     const std::string axis_name = std::string(what) + "." + std::string(kAxes[i]);
     const auto value = read_bounded(axis, axis_name, 1, bounds.most[i], sizes, notes);
     sound = sound && value;
@@ -85,7 +86,7 @@ std::optional<std::uint32_t> read_num_warps(const Node& launch, Sizes& sizes, No
 
 }  // namespace
 
-LaunchConfig read_launch(const Node& node, Sizes& sizes, Notes& notes) {
+LaunchConfig read_launch(const Node& node, bool open_grid, Sizes& sizes, Notes& notes) {
   LaunchConfig launch;
   if (!expect_object(node, "launch", notes)) return launch;
   warn_unknown_keys(
@@ -97,7 +98,8 @@ LaunchConfig read_launch(const Node& node, Sizes& sizes, Notes& notes) {
     [[maybe_unused]] const auto text = read_string(*name, "kernel_name", notes);
   }
   if (const auto grid = node.member("grid")) {
-    launch.grid = read_dim(*grid, "grid", kGridBounds, sizes, notes);
+    launch.grid =
+        read_dim(*grid, "grid", kGridBounds, sizes, notes, open_grid ? &launch.open_grid : nullptr);
   }
   if (const auto block = node.member("block")) {
     launch.block = read_dim(*block, "block", kBlockBounds, sizes, notes);

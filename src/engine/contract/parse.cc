@@ -301,7 +301,7 @@ std::variant<Parsed, Refused> parse(const nlohmann::json& document, std::string_
     warn_identical_inputs(*args, contract, notes);
   }
   if (const auto launch = root.member("launch"))
-    contract.launch = read_launch(*launch, sizes, notes);
+    contract.launch = read_launch(*launch, options.open_grid, sizes, notes);
   if (!notes.violations.empty()) {
     return Refused{.violations = std::move(notes.violations),
                    .warnings = std::move(notes.warnings)};

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kMaxSizes = 256;
 constexpr std::size_t kMaxChain = 32;  // of names that refer to names
+constexpr std::int64_t kStandIn = 64;  // for a name without a value, where only the form counts
 
 }  // namespace
 
@@ -78,6 +79,18 @@ std::optional<std::int64_t> Sizes::resolve(const Node& node, std::string_view wh
     return std::nullopt;
   }
   return std::get<std::int64_t>(result);
+}
+
+bool Sizes::leaves_open(const Node& node) {
+  if (!node.json->is_string()) return false;
+  bool is_open = false;
+  const auto value = evaluate(node.json->get_ref<const std::string&>(),
+                              [&](std::string_view name) -> ExpressionResult {
+                                if (definitions_.contains(name)) return value_of(name);
+                                is_open = true;
+                                return kStandIn;
+                              });
+  return is_open && std::holds_alternative<std::int64_t>(value);
 }
 
 ExpressionResult Sizes::value_of(const nlohmann::json& definition) {

@@ -29,6 +29,9 @@ class Sizes {
   [[nodiscard]] std::optional<std::int64_t> resolve(const Node& node, std::string_view what,
                                                     Notes& notes);
 
+  // Whether this is an expression, sound but for names that nobody has defined.
+  [[nodiscard]] bool leaves_open(const Node& node);
+
   // The members of `sizes`, those that have a value.
   [[nodiscard]] std::map<std::string, std::int64_t> named();
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 namespace assay::frames {
 namespace {
@@ -16,6 +17,8 @@ namespace {
 constexpr std::uint32_t kMagic = 0x31595341;  // "ASY1"
 constexpr std::size_t kHeaderBytes = 24;
 constexpr std::size_t kMaxDescriptorsPerMessage = 16;
+// Printing a body walks it by recursion; what a client sends is at most a quarter as deep.
+constexpr std::size_t kMaxDepth = 1024;
 
 struct Header {
   std::uint32_t magic = kMagic;
@@ -25,6 +28,24 @@ struct Header {
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(Header) == kHeaderBytes);
+
+bool is_too_deep(std::string_view body) {
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    const char c = body[i];
+    if (quoted && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (!quoted && (c == '{' || c == '[')) {
+      if (++depth > kMaxDepth) return true;
+    } else if (!quoted && (c == '}' || c == ']') && depth > 0) {
+      --depth;
+    }
+  }
+  return false;
+}
 
 std::string encode(const Frame& frame) {
   // A runner's output may hold any bytes: replace what is no UTF-8 rather than lose the frame.
@@ -132,6 +153,7 @@ void Channel::take_frames() {
     }
     Frame frame;
     const char* body = pending_.data() + kHeaderBytes;
+    if (is_too_deep({body, header.body_bytes})) return fail("frame body nested too deeply");
     frame.body = nlohmann::json::parse(body, body + header.body_bytes, nullptr, false);
     if (!frame.body.is_object()) return fail("frame body is not a JSON object");
     frame.blob.assign(body + header.body_bytes, blob_bytes);

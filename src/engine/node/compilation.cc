@@ -285,6 +285,12 @@ WrapperTools Compiler::wrapper_tools(PythonZygote& zygote) const {
   return {runners_, zygote, *this, cache_, *wrappers_};
 }
 
+std::optional<Ended> Compiler::missing() const {
+  const Toolkit& toolkit = runners_.toolkit();
+  if (toolkit.has_compiler()) return std::nullopt;
+  return missing_compiler(toolkit, "libnvrtc was not found");
+}
+
 CompilerFacts Compiler::describe() const {
   const Toolkit& toolkit = runners_.toolkit();
   if (!toolkit.has_compiler()) return {.missing = "libnvrtc was not found"};
@@ -304,8 +310,8 @@ std::variant<Program, Ended> Compiler::compile(const KernelSource& source, const
                                                const std::stop_token& stop) const {
   if (source.kernel_type == "triton")
     return TritonCompiler(runners_, cache_, pythons_).compile(source, goal, stop);
+  if (auto ended = missing()) return std::move(*ended);
   const Toolkit& toolkit = runners_.toolkit();
-  if (!toolkit.has_compiler()) return missing_compiler(toolkit, "libnvrtc was not found");
   const frames::Frame request = request_for(source, goal, toolkit);
   const std::string key = key_of(request, runners_);
   if (auto kept = cache_.find(key)) {

@@ -104,6 +104,9 @@ class Compiler {
   // With what torch_cuda sources are built. REQUIRES that it was given the headers' environment.
   [[nodiscard]] WrapperTools wrapper_tools(PythonZygote& zygote) const;
 
+  // Why nothing in CUDA C++ can be compiled, if nothing can: what is known without asking.
+  [[nodiscard]] std::optional<Ended> missing() const;
+
   // Loads the compiler to ask it; blocks for that long.
   [[nodiscard]] CompilerFacts describe() const;
 

@@ -8,8 +8,9 @@ namespace {
 
 using nlohmann::json;
 
+// Whether a kernel may have what stands there, the server has checked.
 contract::Contract parsed_contract(const json& document) {
-  auto parsed = contract::parse(document);
+  auto parsed = contract::parse(document, "", {.open_grid = true});
   auto* contract = std::get_if<contract::Parsed>(&parsed);
   if (contract == nullptr)
     throw std::runtime_error("the engine refuses a contract the server took");

@@ -79,7 +79,7 @@ std::string finding_text(const json& finding) {
   }
   if (check == "repeat_differs") {
     return "Two runs on the same inputs gave different values in " + tensor +
-           ": it may race with itself or read what it never wrote.";
+           ": it may keep state between runs, race with itself, or read what it never wrote.";
   }
   if (check == "order_of_warps") {
     return "Run once more with its warps in another order, " + tensor +

@@ -13,7 +13,9 @@ constexpr std::size_t kToldMessageBytes = 600;
 
 Verdict verdict_of(const std::string& code, const std::string& stage) {
   if (code == "out_of_memory") return Verdict::out_of_memory;
-  if (code == "needs_gpu" || code == "device_unsupported") return Verdict::unsupported;
+  if (code == "needs_gpu" || code == "device_unsupported" || code == "needs_compiler") {
+    return Verdict::unsupported;
+  }
   // What the emulator found in a launch of the source's.
   if (code == "device_fault") return Verdict::crashed;
   if (code == "device_hang") return Verdict::timed_out;
@@ -77,6 +79,11 @@ std::string summary_of(const json& failed, const std::string& code, const std::s
            ", and tensors are on the CPU here: " + exception + ": " + message +
            ". Take the device from an input (x.device).";
   }
+  if (code == "needs_compiler") {
+    return "torch.compile needs a C++ compiler" + at_line(failed, file) +
+           ", and where tensors are the CPU's a confined source can start none. Call the function "
+           "as it is, or compile it with backend=\"aot_eager\", which makes no code of its own.";
+  }
   if (code == "out_of_memory") {
     return "It ran out of memory " + doing(stage) + at_line(failed, file) + ": " +
            (message.empty() ? exception : message) + ".";
@@ -102,6 +109,7 @@ Ended python_failure(const json& failed, const std::string& file, const std::str
   if (json told = diagnostics(failed, file); !told.empty()) {
     ended.detail["diagnostics"] = std::move(told);
   }
+  if (code == "needs_compiler") ended.detail["missing"] = "a C++ compiler for torch.compile";
   if (!output.empty()) {
     ended.detail["output"] =
         output.substr(output.size() - std::min(output.size(), kToldOutputBytes));

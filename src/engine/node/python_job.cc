@@ -201,7 +201,7 @@ PythonJob::Step PythonJob::take_own_inputs() {
   if (auto* ended = std::get_if<Ended>(&told)) return std::move(*ended);
   auto made = decode_claim(RunnerRole::python, [&]() -> std::variant<contract::Contract, Ended> {
     json arguments = json::array();
-    for (const auto& input : std::get<json>(told)) {
+    for (const auto& input : std::get<json>(told).at("inputs")) {
       const std::string name = "input" + std::to_string(arguments.size());
       arguments.push_back(input.contains("value") ? scalar_argument(name, input.at("value"))
                                                   : tensor_argument(name, input, "input"));
@@ -210,6 +210,9 @@ PythonJob::Step PythonJob::take_own_inputs() {
   });
   if (auto* ended = std::get_if<Ended>(&made)) return std::move(*ended);
   contract_ = std::get<contract::Contract>(std::move(made));
+  for (auto* session : {kernel_.get(), reference_.get()}) {
+    if (session != nullptr) session->group_inputs(std::get<json>(told).at("groups"));
+  }
   return std::nullopt;
 }
 

@@ -56,6 +56,11 @@ class PythonJob {
   [[nodiscard]] Step validate_stage();
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
   [[nodiscard]] Step run_once(PythonSession& session, std::uint32_t trial, nlohmann::json& said);
+  // A wrong output as it was told, or with what it comes from: a side that gives something else
+  // when it is called again on the same inputs.
+  [[nodiscard]] Step blame_state(Step wrong);
+  [[nodiscard]] bool reference_changes();
+  [[nodiscard]] bool kernel_changes();
   [[nodiscard]] Step timed_stage();
   // Repeats what the source launches without it, and puts that in the place of what `body` has of
   // it; evidence says whether and why not. An end only if it is proven to cheat.
@@ -68,6 +73,7 @@ class PythonJob {
   // Of torch_cuda: who built it, and whether its kernels were launched.
   void note_build(const nlohmann::json& built);
   void note_launches();
+  void note_chosen(nlohmann::json& body);
   // Whether launches are executed by the emulator, so that no time of theirs means anything.
   [[nodiscard]] bool is_emulated() const;
   [[nodiscard]] nlohmann::json trust(const Step& ended, bool suspect) const;
@@ -100,7 +106,8 @@ class PythonJob {
   std::chrono::nanoseconds typical_{0};  // of the slower side's last run
   bool ran_ = false;
   bool lifted_ = false;
-  std::uint64_t launches_ = 0;  // of the kernel's, on CPU tensors
+  std::uint64_t launches_ = 0;         // of the kernel's, on CPU tensors
+  std::vector<std::string> chosen_{};  // of its autotuned kernels, where none is timed
   nlohmann::json evidence_ = nlohmann::json::array();
   nlohmann::json warnings_ = nlohmann::json::array();
   std::string weak_{};

@@ -84,6 +84,24 @@ void PythonJob::note_launches() {
   warnings_.push_back({{"code", "launches"}, {"message", text}});
 }
 
+void PythonJob::note_chosen(json& body) {
+  if (chosen_.empty()) return;
+  constexpr std::size_t kMostTold = 16;
+  constexpr std::size_t kMostBytes = 300;
+  json told = json::array();
+  for (const auto& one : chosen_) {
+    if (told.size() < kMostTold) told.push_back(one.substr(0, kMostBytes));
+  }
+  warnings_.push_back(
+      {{"code", "autotune"},
+       {"message",
+        "Without a GPU no configuration is timed against another: the first ran that pruning "
+        "leaves. " +
+            told.front().get<std::string>() +
+            (told.size() > 1 ? ", and " + std::to_string(told.size() - 1) + " more" : "")}});
+  body["configurations"] = std::move(told);
+}
+
 PythonJob::Step PythonJob::run_once(PythonSession& session, std::uint32_t trial, json& said) {
   const bool as_reference = &session == reference_.get();
   auto arena = inputs_->fill(trial, as_reference ? kReferenceSlot : 0);
@@ -98,6 +116,7 @@ PythonJob::Step PythonJob::run_once(PythonSession& session, std::uint32_t trial,
   if (!as_reference) {
     note_claims(std::get<PythonClaims>(ran));
     launches_ = std::get<PythonClaims>(ran).launches;
+    chosen_ = std::get<PythonClaims>(std::move(ran)).chosen;
   }
   auto answer = as_reference ? referee_->expect() : referee_->check();
   if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
@@ -149,6 +168,8 @@ PythonJob::Step PythonJob::validate_stage() {
     if (!ended) ended = judge_trial(0, said, clock.body);
   }
   if (!ended) note_launches();
+  note_chosen(clock.body);
+  ended = blame_state(std::move(ended));
   inputs_->forget();
   clock.body["findings"] = evidence_;
   if (const std::string output = kernel_->recent_output(); !output.empty()) {

@@ -51,7 +51,8 @@ std::vector<LentArena> only(LentArena arena) {
 PythonClaims claims_of(const json& body) {
   return {.patched = body.value("patched", std::vector<std::string>{}),
           .foreign = body.value("foreign", std::vector<std::string>{}),
-          .launches = body.value("launches", std::uint64_t{0})};
+          .launches = body.value("launches", std::uint64_t{0}),
+          .chosen = body.value("chosen", std::vector<std::string>{})};
 }
 
 }  // namespace
@@ -176,7 +177,8 @@ std::variant<json, Ended> PythonSession::own_inputs(std::uint64_t seed) {
       ask({{"type", "own_inputs"}, {"seed", seed}}, "inputs", Clock::now() + kLoadLimit, {});
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return decode_claim(RunnerRole::python, [&]() -> std::variant<json, Ended> {
-    return std::get<json>(reply).at("inputs");
+    json& body = std::get<json>(reply);
+    return json{{"inputs", std::move(body.at("inputs"))}, {"groups", std::move(body.at("groups"))}};
   });
 }
 
@@ -229,7 +231,8 @@ std::optional<Ended> PythonSession::bind(const contract::Contract& own,
   auto reply = ask({{"type", "bind"},
                     {"arguments", arguments},
                     {"outputs", outputs},
-                    {"what_fits", taken == Arguments::what_fits}},
+                    {"what_fits", taken == Arguments::what_fits},
+                    {"groups", groups_}},
                    "bound", Clock::now() + kAnswerLimit, {});
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return std::nullopt;

@@ -32,6 +32,7 @@ struct PythonClaims {
   std::vector<std::string> patched{};
   std::vector<std::string> foreign{};  // tensor types of its own among the results
   std::uint64_t launches = 0;          // of its own kernels so far, on CPU tensors
+  std::vector<std::string> chosen{};   // of its autotuned kernels, where none is timed
 };
 
 class PythonSession {
@@ -47,8 +48,11 @@ class PythonSession {
                                                        WrapperBuild* wrappers = nullptr);
   // Instead of load(): one Triton kernel (triton_claim.h), as the process answers: a claim and PTX.
   [[nodiscard]] std::variant<frames::Frame, Ended> compile(nlohmann::json request);
-  // [{shape, dtype} | {value}] of the source's get_inputs().
+  // Of the source's get_inputs(): {inputs: [{shape, dtype} | {value}], groups}.
   [[nodiscard]] std::variant<nlohmann::json, Ended> own_inputs(std::uint64_t seed);
+  // How the values of own_inputs() are passed (assay_runner/grouping.py), whichever source made
+  // them; what bind() says from here on.
+  void group_inputs(nlohmann::json groups) { groups_ = std::move(groups); }
   // The same as bytes: the memory's inputs are what the source made of this seed.
   [[nodiscard]] std::optional<Ended> make_inputs(const contract::Contract& contract,
                                                  const std::vector<TensorPlace>& places,
@@ -138,6 +142,7 @@ class PythonSession {
   std::string which_;
   std::stop_token stop_;
   WrapperBuild* wrappers_ = nullptr;  // while a source is loaded
+  nlohmann::json groups_{};           // null: each value is an argument
   std::uint64_t seq_ = 0;
   std::string blob_{};  // of the last answer
 };

@@ -68,6 +68,14 @@ std::optional<Ended> no_launch(const TritonClaim& claim) {
   return std::nullopt;
 }
 
+std::map<std::string, std::int64_t> whole_metas(const json& metas) {
+  std::map<std::string, std::int64_t> whole;
+  for (const auto& [name, value] : metas.items()) {
+    if (value.is_number_integer()) whole.emplace(name, value.get<std::int64_t>());
+  }
+  return whole;
+}
+
 // The contract as the program takes it: what was folded into it is no argument any more.
 std::variant<contract::Contract, Ended> called(const contract::Contract& given,
                                                const TritonClaim& claim) {
@@ -96,19 +104,34 @@ std::variant<contract::Contract, Ended> called(const contract::Contract& given,
                         .value = std::int64_t{0}});
   }
   contract::LaunchConfig launch = given.launch.value_or(contract::LaunchConfig{});
+  auto grid = contract::closed_grid(given, whole_metas(claim.metas));
+  if (const auto* violation = std::get_if<contract::Violation>(&grid)) {
+    return Ended{
+        .verdict = Verdict::contract_invalid,
+        .summary = "launch." + violation->message + ".",
+        .detail = {{"violations", json::array({{{"pointer", "/kernel/io" + violation->pointer},
+                                                {"message", violation->message}}})}}};
+  }
+  launch.grid = std::get<std::optional<contract::LaunchDim>>(grid);
+  launch.open_grid = {};
   launch.block = contract::LaunchDim{.x = claim.num_warps * 32};
   launch.shared_mem_bytes = static_cast<std::uint32_t>(claim.shared_bytes);
   out.launch = launch;
   return out;
 }
 
-json configuration_of(const TritonClaim& claim, int arch) {
+// `given` and `called`: the contract before and after the configuration was chosen.
+json configuration_of(const TritonClaim& claim, int arch, const contract::Contract& given,
+                      const contract::Contract& called) {
   json told = {{"kernel", claim.kernel},
                {"metas", claim.metas},
                {"num_warps", claim.num_warps},
                {"num_stages", claim.num_stages},
                {"shared_bytes", claim.shared_bytes},
                {"arch", "sm_" + std::to_string(arch)}};
+  if (given.launch && given.launch->open_grid != called.launch->open_grid) {
+    told["grid"] = {called.launch->grid->x, called.launch->grid->y, called.launch->grid->z};
+  }
   if (claim.configurations > 0) {
     told["configurations"] = claim.configurations;
     told["chosen"] = claim.chosen;
@@ -168,14 +191,16 @@ std::variant<Program, Ended> program_of(const frames::Frame& said, const KernelS
                             ", which a plain launch does not give.",
                  .detail = {{"missing", claim.needs}}};
   }
-  auto contract = called(source.contract, claim);
-  if (auto* ended = std::get_if<Ended>(&contract)) return std::move(*ended);
+  auto taken = called(source.contract, claim);
+  if (auto* ended = std::get_if<Ended>(&taken)) return std::move(*ended);
+  auto& contract = std::get<contract::Contract>(taken);
+  json configuration = configuration_of(claim, arch, source.contract, contract);
   return Program{.ptx = std::move(claim.ptx),
                  .compiler = "Triton " + claim.triton,
                  .entry = claim.entry,
                  .elapsed_ms = said.body.at("elapsed_ms").get<double>(),
-                 .called = std::get<contract::Contract>(std::move(contract)),
-                 .configuration = configuration_of(claim, arch),
+                 .called = std::move(contract),
+                 .configuration = std::move(configuration),
                  .warnings = warnings_of(source, claim)};
 }
 

@@ -205,6 +205,8 @@ std::variant<std::string, Ended> WrapperBuild::build(const json& asked) {
     return Ended{.verdict = Verdict::compile_failed,
                  .summary = "The name given to load_inline is no identifier."};
   }
+  // Before the host half, which takes minutes where headers are to be compiled.
+  if (auto ended = tools_.compiler.missing()) return std::move(*ended);
   source::HostCode host = source::host_code(cuda + cpp);
   if (!host.obstacles.empty()) {
     const auto& first = host.obstacles.front();

@@ -109,7 +109,7 @@ class Bench {
   }
 
   Frame open(const json& body) {
-    auto parsed = contract::parse(body.at("contract"));
+    auto parsed = contract::parse(body.at("contract"), "", {.open_grid = true});
     auto* contract = std::get_if<contract::Parsed>(&parsed);
     // The engine has parsed the same text: a refusal here is a disagreement between us.
     if (contract == nullptr) throw std::runtime_error("the contract was refused by the referee");

@@ -1,15 +1,18 @@
 """One target, called on lent memory: arguments out of it, results into it."""
 
+import copy
 import inspect
 import struct
 
 import torch
 
+from assay_runner import grouping
 from assay_runner import memory as lent
 from assay_runner.failure import Refused
 
 # Held here: what the user's code patches later is not what writes the results.
 _copy = torch.Tensor.copy_
+_twin = copy.deepcopy
 _no_grad = torch.no_grad
 _seeds = [torch.default_generator.manual_seed]
 _Tensor = torch.Tensor
@@ -28,13 +31,10 @@ class Task:
 
     def bind(self, memory, base=0):
         """The positional arguments in one stretch of the memory."""
-        values = []
-        for item in self.arguments:
-            if item["type"] != "tensor":
-                values.append(scalar(item))
-            elif item["role"] != "output" or self.passes_outputs:
-                values.append(memory.tensor(item, base))
-        return values
+        def value(item):
+            return memory.tensor(item, base) if item["type"] == "tensor" else scalar(item)
+        return [grouping.bound(item, value) for item in self.arguments
+                if item["type"] != "tensor" or item["role"] != "output" or self.passes_outputs]
 
     def places(self, memory, base=0):
         return [memory.tensor(item, base) for item in self.outputs]
@@ -169,6 +169,20 @@ def call(target, arguments, seed):
     _manual_seed(seed)
     with _no_grad():
         return target(*arguments)
+
+
+def call_aside(target, arguments, seed):
+    """A call that leaves no trace in the target: on a copy of it, where it can be copied."""
+    try:
+        aside = _twin(target)
+    except Exception:  # a module of extensions, say, or what the source's own __deepcopy__ raises
+        aside = target
+    try:
+        return call(aside, arguments, seed)
+    except Exception:
+        if aside is target:
+            raise
+    return call(target, arguments, seed)  # the copy may lack something; what fails here is the source's own
 
 
 def call_over(target, bound, seed):

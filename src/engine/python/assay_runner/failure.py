@@ -6,6 +6,8 @@ import traceback
 _MAX_MESSAGE = 2000
 _MAX_TRACEBACK = 6000
 _MAX_FRAMES = 12
+_MAX_LINE = 300
+_MAX_CHAIN = 20  # of exceptions, each raised from another
 
 
 class Refused(Exception):
@@ -45,6 +47,17 @@ def needs_gpu(error):
         "0 active drivers", "Cannot access accelerator device"))
 
 
+def needs_compiler(error):
+    """Whether torch.compile could not start what it compiles with."""
+    seen = []
+    while error is not None and len(seen) < _MAX_CHAIN:
+        seen.append(error)
+        error = error.__cause__ or error.__context__
+    is_compiles = any(str(type(one).__module__).startswith(("torch._inductor", "torch._dynamo")) for one in seen)
+    return is_compiles and any(words in _text(one) for one in seen for words in (
+        "PermissionError", "InvalidCxxCompiler", "No working C++ compiler found", "Failed to find C compiler"))
+
+
 def describe(stage, error, file):
     """The body of a `failed` reply."""
     if type(error).__name__ == "InterpreterError" and error.__cause__ is not None:
@@ -53,15 +66,15 @@ def describe(stage, error, file):
     if isinstance(error, Refused):
         return {**body, "code": error.code, **error.detail}
     if isinstance(error, Located):
-        text = linecache.getline(file, error.line).rstrip()
-        frames = [{"line": error.line, "function": "", "text": text}] if error.line else []
+        frames = [{"line": error.line, "function": "", "text": _line(file, error.line)}] if error.line else []
         return {**body, "code": "exception", "exception": error.kind, "frames": frames, "column": error.column}
     body["code"] = ("out_of_memory" if is_memory(error) else "needs_gpu" if needs_gpu(error)
+                    else "needs_compiler" if needs_compiler(error)
                     else "missing_module" if isinstance(error, ModuleNotFoundError) else "exception")
     if isinstance(error, ModuleNotFoundError):
         body["module"] = error.name
     if isinstance(error, SyntaxError) and error.filename == file:
-        body["frames"] = [{"line": error.lineno or 0, "function": "", "text": (error.text or "").rstrip()}]
+        body["frames"] = [{"line": error.lineno or 0, "function": "", "text": (error.text or "")[:_MAX_LINE].rstrip()}]
         body["column"] = error.offset or 0
     else:
         body["frames"] = _frames(error, file)
@@ -76,8 +89,12 @@ def _text(error):
         return f"<{type(error).__name__} that cannot be shown>"
 
 
+def _line(file, number):
+    return linecache.getline(file, number)[:_MAX_LINE].rstrip()
+
+
 def _frames(error, file):
-    frames = [{"line": frame.lineno, "function": frame.name, "text": linecache.getline(file, frame.lineno).rstrip()}
+    frames = [{"line": frame.lineno, "function": frame.name, "text": _line(file, frame.lineno)}
               for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return frames[-_MAX_FRAMES:]
 

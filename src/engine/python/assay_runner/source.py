@@ -2,20 +2,15 @@
 
 import ast
 import inspect
-import linecache
 import sys
 import types
 
 import torch
 
+from assay_runner import interpreted, reading
 from assay_runner.failure import Refused
 
 _MAX_NAMES = 40
-
-
-def _lines(text):
-    """As the interpreter counts them: a form feed ends none."""
-    return [line + "\n" for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
 
 
 class Source:
@@ -25,14 +20,13 @@ class Source:
         self.file = file
         self.kernel_type = kernel_type
         self._on_gpu = on_gpu
-        linecache.cache[file] = (len(text), None, _lines(text), file)
-        tree = ast.parse(text, file)
+        text, tree, code = reading.read(text, file)
         self.warnings = list(_warnings(tree))
         if not on_gpu and kernel_type == "multi_kernel" and any(name == "triton" for name, _ in _imports(tree)):
             self.warnings.append({"line": 0, "code": "interpreted", "message":
                                   "Triton's kernels run in Triton's own interpreter here, on CPU tensors: it has no libdevice, "
                                   "and computes with bfloat16 and 8-bit floats otherwise than a GPU"})
-            _import_interpreted()
+            interpreted.use()
         if kernel_type == "torch":
             _refuse_mixed(tree)
         if kernel_type == "torch_cuda":
@@ -44,7 +38,7 @@ class Source:
         self.module = types.ModuleType(name)
         self.module.__file__ = file
         sys.modules[name] = self.module
-        exec(compile(text, file, "exec"), vars(self.module))
+        exec(code, vars(self.module))
 
     def function(self, name, missing):
         """The function called `name`; `missing` is the sentence for there being none."""
@@ -80,11 +74,9 @@ class Source:
                           f"[{', '.join(methods)}]", available=methods)
         torch.manual_seed(seed)
         arguments = self.own("get_init_inputs")
-        made = arguments() if arguments else []
-        if not isinstance(made, (list, tuple)):
-            raise Refused("target", f"get_init_inputs() returned {_what(made)}, not a list")
+        plain, named = _init_inputs(arguments() if arguments else None, found)
         torch.manual_seed(seed)
-        instance = found(*made)
+        instance = found(*plain, **named)
         if self._on_gpu and isinstance(instance, torch.nn.Module):
             instance = instance.to("cuda")
         if isinstance(instance, torch.nn.Module) and method_name == "forward":
@@ -114,6 +106,31 @@ def find(source, wanted, seed):
         class_name = "ModelNew" if is_new and "ModelNew" in source.classes() else "Model"
     method_name = wanted.get("method_name") or "forward"
     return source.method(class_name, method_name, seed), f"{class_name}.{method_name}"
+
+
+def _init_inputs(made, constructor):
+    """(positional, by keyword). A dict is keywords; so is one behind an empty list, if the constructor takes it so."""
+    if made is None:
+        return (), {}
+    if _is_keywords(made):
+        return (), made
+    if not isinstance(made, (list, tuple)):
+        raise Refused("target", f"get_init_inputs() returned {_what(made)}, not a list")
+    if len(made) == 2 and made[0] in ([], ()) and _is_keywords(made[1]) and _takes(constructor, made[1]):
+        return (), made[1]
+    return made, {}
+
+
+def _is_keywords(value):
+    return type(value) is dict and all(isinstance(key, str) for key in value)
+
+
+def _takes(constructor, named):
+    try:
+        inspect.signature(constructor).bind(**named)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _what(value):
@@ -163,14 +180,6 @@ def _beside_a_kernel(tree):
                    "message": f"line {node.lineno}: {node.name}() is never called; the grid is the contract's"}
 
 
-def _import_interpreted():
-    """Triton anew: what it has imported so far is to be compiled. Its functions in Python (tl.sum, tl.zeros) are kernels
-    too, and each is what TRITON_INTERPRET said when it was met."""
-    for name in [name for name in sys.modules if name == "triton" or name.startswith("triton.")]:
-        if not name.startswith("triton._C"):  # a library can be loaded once
-            del sys.modules[name]
-
-
 def _imports(tree):
     """(package, line) of what is imported; of torch the whole name."""
     for node in ast.walk(tree):
@@ -183,7 +192,7 @@ def _imports(tree):
 def _warnings(tree):
     """What the manual asks of every source and what does no harm: each is said, none refused."""
     for node in tree.body:
-        if isinstance(node, ast.If) and "__name__" in ast.dump(node.test):
+        if isinstance(node, ast.If) and "__name__" in _names(node.test):
             yield {"line": node.lineno, "code": "main_guard",
                    "message": f"line {node.lineno}: the `if __name__ == \"__main__\"` block is never run here"}
         value = node.value if isinstance(node, (ast.Expr, ast.Assign, ast.AnnAssign)) else None
@@ -197,5 +206,8 @@ def _is_execution(node, call, tree):
         return True
     own = {definition.name for definition in tree.body
            if isinstance(definition, (ast.ClassDef, ast.FunctionDef))}
-    names = {name.id for name in ast.walk(call.func) if isinstance(name, ast.Name)}
-    return bool(own & names)
+    return bool(own & _names(call.func))
+
+
+def _names(tree):
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}

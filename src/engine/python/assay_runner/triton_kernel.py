@@ -23,8 +23,10 @@ from assay_runner.memory import torch_dtype
 _PTX_VERSION = 80
 _BLACKWELL, _BLACKWELL_PTX_VERSION = 100, 87  # which no older PTX knows
 _DEFAULT_WARPS = 4
+_WARPS = (1, 2, 4, 8, 16, 32)
 _DEFAULT_STAGES = 3
 _TOLD_CHOICES = 16
+_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")  # of a launch, which stands beside its metas
 _C_TYPES = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64", "int8": "i8", "int16": "i16",
             "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64"}
 
@@ -86,6 +88,7 @@ def compile_kernel(source, body):
     """The reply to {kernel_name, arguments, arch, num_warps?, num_stages?}, and the PTX."""
     kernel = find(source, body["kernel_name"])
     arguments = body["arguments"]
+    body = {**body, **_options(kernel, body)}
     bound = _bind(kernel, arguments)
     values = {name: _value(arguments[index]) for name, index in bound.items()}
     config = _choose(kernel, values)
@@ -109,13 +112,36 @@ def compile_kernel(source, body):
     return reply, ptx
 
 
+def _options(kernel, body):
+    """What the contract's metas say of the launch: kernel[grid](..., num_warps=8)."""
+    options = {}
+    for item in body["arguments"]:
+        name = item["name"]
+        if not _is_option(kernel, item):
+            continue
+        value = calls.scalar(item)
+        if type(value) is not int or value < 1:
+            raise Refused("arity", f"The meta '{name}' is an option of the launch, and {value!r} is none")
+        if name == "num_warps" and value not in _WARPS:
+            raise Refused("arity", f"num_warps is {value}; it must be a power of two up to {_WARPS[-1]}")
+        if body.get(name) and body[name] != value:
+            raise Refused("arity", f"{name} is {body[name]} in launch and {value} among the metas")
+        options[name] = value
+    return options
+
+
+def _is_option(kernel, item):
+    return item["is_meta"] and item["name"] in _OPTIONS and item["name"] not in kernel.names
+
+
 def _bind(kernel, arguments):
     """{parameter: argument}, as kernel[grid](*plain, **metas) would, or by name where all names are parameters."""
     names = kernel.names
-    if all(item["name"] in names for item in arguments):
-        return {item["name"]: index for index, item in enumerate(arguments)}
+    given = [(index, item) for index, item in enumerate(arguments) if not _is_option(kernel, item)]
+    if all(item["name"] in names for _, item in given):
+        return {item["name"]: index for index, item in given}
     bound = {}
-    for index, item in enumerate(arguments):
+    for index, item in given:
         if item["is_meta"]:
             if item["name"] not in names:
                 raise Refused("arity", f"Kernel '{kernel.name}' has no parameter '{item['name']}' for that meta; it takes "
@@ -153,8 +179,8 @@ def _launch_of(config, body):
     launch = {"num_warps": body.get("num_warps") or (config.num_warps if config else _DEFAULT_WARPS),
               "num_stages": body.get("num_stages") or (config.num_stages if config else _DEFAULT_STAGES)}
     for name in ("num_ctas", "maxnreg"):
-        if config is not None and getattr(config, name, None):
-            launch[name] = getattr(config, name)
+        if value := body.get(name) or getattr(config, name, None):
+            launch[name] = value
     return launch
 
 

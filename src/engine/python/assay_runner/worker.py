@@ -8,11 +8,11 @@ While it loads a torch_cuda source it may ask in turn, with the request's `seq`:
   ← {type: "kernels", names}                   → {type: "kernels", ok, message, lowered} + PTX or machine code
   → {type: "compile", source, file, kernel_name, arguments, arch, num_warps, num_stages}
   ← {type: "compiled", kernel, entry, passed, scratch, shared_bytes, num_warps, …} + PTX as the blob
-  → {type: "own_inputs", seed}                 ← {type: "inputs", inputs: [{shape, dtype} | {value}]}
+  → {type: "own_inputs", seed}                 ← {type: "inputs", inputs: [{shape, dtype} | {value}], groups}
   → {type: "make_inputs", seed, places, arena_bytes} + memory       ← {type: "made"}
-  → {type: "bind", arguments, outputs, what_fits}  ← {type: "bound", passes_outputs}
+  → {type: "bind", arguments, outputs, what_fits, groups}  ← {type: "bound", passes_outputs}
   → {type: "shapes", seed, arena_bytes} + memory   ← {type: "shapes", outputs: [{shape, dtype}]}
-  → {type: "run", seed, arena_bytes, in_double?: "high" | "low"} + memory   ← {type: "ran", patched, foreign, launches}
+  → {type: "run", seed, arena_bytes, in_double?: "high" | "low"} + memory   ← {type: "ran", patched, foreign, launches, chosen}
   → {type: "time", seed, calls, contents, stride_bytes, arena_bytes} + memory   ← {type: "timed", patched}
 Memory is the host's, or with `on_device` the GPU's: then a descriptor for each stretch, and nothing to fetch.
 On a GPU what a turn moves is apart from what it does:
@@ -29,7 +29,6 @@ Any of them: ← {type: "failed", stage, code, exception, message, frames, trace
 
 import faulthandler
 import importlib
-import math
 import os
 import platform
 import random
@@ -38,10 +37,10 @@ import sys
 
 import torch
 
-from assay_runner import (calls, capture, device_memory, emulated, extension, failure, host_build,
-                          in_double, source)
+from assay_runner import (calls, capture, device_memory, emulated, extension, failure, grouping,
+                          host_build, in_double, interpreted, source)
 from assay_runner.lent_device_memory import LentDeviceMemory
-from assay_runner.memory import Memory, dtype_name
+from assay_runner.memory import Memory
 from assay_runner.watch import Watch
 
 
@@ -59,6 +58,7 @@ class Worker:
         self._target = None
         self._exact = None  # the target in double, once it was asked for
         self._task = None
+        self._groups = None  # of the source's own inputs
         self.blob = b""  # of the reply to come
 
     def answer(self, frame):
@@ -146,27 +146,18 @@ class Worker:
         return reply
 
     def _own_inputs(self, body, _):
-        described = []
-        for index, value in enumerate(self._inputs(body["seed"])):
-            if isinstance(value, torch.Tensor):
-                name = dtype_name(value.dtype)
-                if name is None:
-                    raise failure.Refused("inputs", f"get_inputs(): input {index} is of {value.dtype}, which no "
-                                          "contract can name")
-                described.append({"shape": list(value.shape), "dtype": name})
-            elif isinstance(value, (bool, int, str)) or isinstance(value, float) and math.isfinite(value):
-                described.append({"value": value})
-            else:
-                raise failure.Refused("inputs", f"get_inputs(): input {index} is a {type(value).__name__}; only "
-                                      "tensors, numbers and texts can be passed between processes")
-        return {"type": "inputs", "inputs": described}
+        inputs = self._inputs(body["seed"])
+        self._groups = inputs.groups
+        return {"type": "inputs", "inputs": inputs.described(), "groups": inputs.groups}
 
     def _make_inputs(self, body, descriptors):
         self._host.adopt(descriptors, body["arena_bytes"])
-        tensors = [value for value in self._inputs(body["seed"]) if isinstance(value, torch.Tensor)]
+        inputs = self._inputs(body["seed"])
+        tensors = inputs.tensors()
         places = [self._host.tensor(place) for place in body["places"]]
-        if [(t.shape, t.dtype) for t in tensors] != [(p.shape, p.dtype) for p in places]:
-            raise failure.Refused("inputs", "get_inputs() gives tensors of other shapes or dtypes each time")
+        if inputs.groups != self._groups or (
+                [(t.shape, t.dtype) for t in tensors] != [(p.shape, p.dtype) for p in places]):
+            raise failure.Refused("inputs", "get_inputs() gives tensors of other shapes or dtypes each time, or other groups")
         with torch.no_grad():
             for place, tensor in zip(places, tensors):
                 place.copy_(tensor)
@@ -177,15 +168,13 @@ class Worker:
         random.seed(seed)
         if numpy := sys.modules.get("numpy"):
             numpy.random.seed(seed & 0xFFFFFFFF)
-        made = self._source.own("get_inputs")()
-        if not isinstance(made, (list, tuple)):
-            raise failure.Refused("inputs", f"get_inputs() returned a {type(made).__name__}, not a list")
-        return made
+        return grouping.Inputs(self._source.own("get_inputs")())
 
     def _bind(self, body, _):
         arguments = body["arguments"]
         if body["what_fits"]:
             arguments = calls.fitting(self._target, arguments)
+        arguments = grouping.grouped(body.get("groups"), arguments)
         passed = [item for item in arguments if item["type"] != "tensor" or item["role"] != "output"]
         fits_without = calls.takes(self._target, len(passed))
         passes_outputs = len(passed) < len(arguments) and calls.takes(self._target, len(arguments)) and (
@@ -198,7 +187,7 @@ class Worker:
 
     def _shapes(self, body, descriptors):
         self._adopt(body, descriptors)
-        result = calls.call(self._target, self._task.bind(self._memory), body["seed"])
+        result = calls.call_aside(self._target, self._task.bind(self._memory), body["seed"])
         return {"type": "shapes", "outputs": calls.shapes_of(result)}
 
     def _run(self, body, descriptors):
@@ -209,7 +198,8 @@ class Worker:
         foreign = calls.foreign_types(result)
         calls.leave(result, self._task.places(self._memory))
         self._memory.give_back()
-        return {"type": "ran", "patched": self._watch.patched(), "foreign": foreign, "launches": emulated.launches()}
+        return {"type": "ran", "patched": self._watch.patched(), "foreign": foreign, "launches": emulated.launches(),
+                "chosen": interpreted.chosen()}
 
     def _run_in_double(self, seed, part):
         self._exact = self._exact or in_double.Target(self._target)
