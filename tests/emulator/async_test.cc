@@ -83,6 +83,23 @@ TEST_CASE("what is copied asynchronously is there when its thread has waited for
   REQUIRE(out == std::vector<int>{9, 9, 1, 9, 7, 2, 7, 2});
 }
 
+// A buffer filled again before it was read: only copies that arrive early show it.
+TEST_CASE("copies arrive at once if the launch says so") {
+  for (const bool at_once : {false, true}) {
+    std::vector<int> in = counted(2), out(2);
+    const auto m = parsed(
+        entry("  mov.u32 %s, tile;\n"
+              "  cp.async.ca.shared.global [%s], [%in], 4; cp.async.commit_group;\n"
+              "  cp.async.ca.shared.global [%s], [%in+4], 4; cp.async.commit_group;\n"
+              "  cp.async.wait_group 1; ld.shared.b32 %r0, [%s]; st.global.b32 [%out], %r0;\n"));
+    Call call("k", {1}, {1});
+    call.buffer("in", in).buffer("out", out);
+    if (at_once) call.copies_at_once();
+    REQUIRE(call.run(m).ending == Ending::completed);
+    REQUIRE(out[0] == (at_once ? 2 : 1));
+  }
+}
+
 TEST_CASE("parity waits tell the running phase from the last one") {
   std::vector<int> in(1), out(4);
   const Outcome o =

@@ -140,8 +140,10 @@ TEST_CASE("a warp-wide operation whose mask excludes its caller is refused") {
 .address_size 64
 .visible .entry k() {
   .reg .b32 %r<3>;
+  .reg .pred %p;
   mov.u32 %r1, %laneid;
-  shfl.sync.bfly.b32 %r2, %r1, 1, 31, 0xFFFFFFFE;
+  setp.gt.u32 %p, %r1, 3;
+  vote.sync.ballot.b32 %r2, %p, 0xFFFFFFFE;
   ret;
 })"));
   REQUIRE(o.fault.kind == FaultKind::invalid_shuffle);

@@ -172,6 +172,60 @@ met:
   REQUIRE(says(o, FindingKind::partial_mask));
 }
 
+// On a device too, though no text promises it.
+TEST_CASE("a shuffle serves lanes that its mask leaves out, and lanes that are off answer zero") {
+  std::vector<std::uint32_t> a(64);
+  const std::string ptx = kernel_of(R"(  mad.lo.u32 %r2, %r1, 3, 7;
+  mov.u32 %r3, 99;
+  mov.u32 %r5, 0x55555555;
+  shfl.sync.down.b32 %r4, %r2, 1, 31, %r5;
+  setp.gt.u32 %p1, %r1, 7;
+  @%p1 bra off;
+  shfl.sync.down.b32 %r3, %r2, 4, 31, 0xFF;
+off:
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd2, %rd1, %rd2;
+  st.global.u32 [%rd2], %r4;
+  st.global.u32 [%rd2+128], %r3;
+)");
+  const Outcome o = inspect(ptx, a, {1}, {32});
+  INFO(told(o));
+  REQUIRE(o.ending == Ending::completed);
+  for (std::uint32_t t = 0; t < 31; ++t) REQUIRE(a[t] == (t + 1) * 3 + 7);
+  for (std::uint32_t t = 0; t < 8; ++t) REQUIRE(a[32 + t] == (t < 4 ? (t + 4) * 3 + 7 : 0));
+  REQUIRE(says(o, FindingKind::partial_mask));
+  REQUIRE(says(o, FindingKind::inactive_shuffle));
+}
+
+// Warp 0 overwrites what the others read right after the barrier.
+TEST_CASE("warps leave a barrier together, or one after the other if that is asked for") {
+  const std::string ptx = kernel_of(R"(  mov.u32 %r2, tile;
+  st.shared.u32 [%r2], 5;
+  bar.sync 0;
+  ld.shared.u32 %r3, [%r2];
+  mov.u32 %r4, 0;
+turn:
+  add.u32 %r4, %r4, 1;
+  setp.lt.u32 %p1, %r4, 40;
+  @%p1 bra turn;
+  st.shared.u32 [%r2], 6;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd2, %rd1, %rd2;
+  st.global.u32 [%rd2], %r3;
+)",
+                                    "  .shared .align 4 .b8 tile[4];\n");
+  for (const bool in_turn : {false, true}) {
+    std::vector<std::uint32_t> a(128);
+    Call call("k", {1}, {128});
+    call.buffer("a", a);
+    if (in_turn) call.to_the_barrier();
+    const Outcome o = call.run(parsed(ptx));
+    REQUIRE(o.ending == Ending::completed);
+    REQUIRE(a[0] == 5);
+    REQUIRE(a[127] == (in_turn ? 6 : 5));
+  }
+}
+
 TEST_CASE("lanes that come to a barrier one after another met there") {
   std::vector<std::uint32_t> a(1);
   const Outcome o = inspect(kernel_of(kLongWayRound), a, {2}, {64});

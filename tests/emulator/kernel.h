@@ -53,6 +53,14 @@ class Call {
     launch_.dynamic_shared_bytes = bytes;
     return *this;
   }
+  Call& copies_at_once() {
+    launch_.copies_at_once = true;
+    return *this;
+  }
+  Call& to_the_barrier() {
+    launch_.to_the_barrier = true;
+    return *this;
+  }
   // The first parameter is an object of its buffer.
   Call& texture(const Texture& texture) {
     launch_.textures.push_back(texture);

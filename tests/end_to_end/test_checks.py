@@ -131,6 +131,27 @@ class Checks(unittest.TestCase):
         self.assertTrue(checks["ran"])
         self.assertIn("ended early (faulted)", checks["notes"][0])
 
+    def test_a_barrier_that_no_device_would_miss_makes_a_passed_kernel_suspect(self):
+        # Warp 0 writes what the others read right after the barrier: as in softmax kernels that are in wide use.
+        source = """__global__ void k(const float* a, float* out, int n) {
+  __shared__ float first; int t = threadIdx.x;
+  if (t == 0) first = a[0];
+  __syncthreads();
+  float v = first, s = 0;
+  for (int i = 0; i < 50; ++i) s += a[i % n];
+  if (t == 0) first = s;
+  out[t] = v;
+}"""
+        io = {"args": [tensor("a", "input"), tensor("out", "output"), {"name": "n", "type": "int", "value": 256}],
+              "launch": {"grid": 1, "block": 256}}
+        reference = "__global__ void r(const float* a, float* out, int n) { out[threadIdx.x] = a[0]; }"
+        kernel, ref = ({"source_code": text, "kernel_type": "cuda", "io": io} for text in (source, reference))
+        report = self.server.call("evaluate", {"kernel": kernel, "ref_kernel": ref, "device": "emulator",
+                                               "checks": ["races"]})["structuredContent"]
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "suspect"), report["summary"])
+        self.assertIn("order_of_warps", [item["check"] for item in report["evidence"]])
+        self.assertIn("shared_race", [f["kind"] for f in report["validation"]["checks"]["findings"]])
+
     def test_memory_alone_needs_no_further_run_and_no_checks_leave_no_trace(self):
         _, checks = self.checks(RIGHT, ["memory"])
         self.assertEqual((checks["ran"], checks["findings"]), (True, []))
