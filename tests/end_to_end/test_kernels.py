@@ -42,7 +42,7 @@ def complaint(report, verdict, evidence):
     found = {(item["check"], item["which"]) for item in report["evidence"]}
     if evidence and (evidence, "kernel") not in found:
         return f"no evidence '{evidence}' but {found}: {summary}"
-    trust = {"passed": "suspect" if evidence == "input_mutated" else "verified"}.get(verdict)
+    trust = {"passed": "suspect" if evidence in ("input_mutated", "order_of_warps") else "verified"}.get(verdict)
     if report["trust"] != trust:
         return f"trust {report['trust']} instead of {trust}: {summary}"
     if verdict == "passed" and not evidence and report["evidence"]:

@@ -3,7 +3,7 @@
 {"args": ["in x float32[rows,columns]", "out index int64[rows]", "int rows = 90", "int columns = 150"],
  "launch": {"grid": "rows", "block": 64}}
 */
-// wrong missing_barrier wrong_output: __syncthreads();  // candidates ->
+// wrong missing_barrier passed+order_of_warps: __syncthreads();  // candidates ->
 // wrong wrong_type wrong_output+unwritten: long long* index -> int* index
 // wrong constant wrong_output: index[row] = where[0] -> index[row] = 0
 // wrong wrong_comparison wrong_output: x[row * columns + c] > best -> x[row * columns + c] < best

@@ -3,7 +3,7 @@
 {"args": ["in x float32[n]", "in filter float32[7]", "out y float32[n]", "int n = 300"],
  "launch": {"grid": "ceildiv(n, 64)", "block": 64}}
 */
-// wrong missing_barrier wrong_output: __syncthreads(); ->
+// wrong missing_barrier passed+order_of_warps: __syncthreads(); ->
 // wrong missing_halo wrong_output: if (t < 6) -> if (t < 3)
 // wrong flipped_filter wrong_output: filter[j] -> filter[6 - j]
 // wrong missing_tail wrong_output+unwritten: if (i < n) y[i] = sum -> if (i < n - n % 64) y[i] = sum

@@ -4,7 +4,7 @@
  "launch": {"grid": "batch", "block": 64}}
 */
 // tolerance: sums of 256 terms in float against double
-// wrong missing_barrier wrong_output: __syncthreads();  // all have read -> ;
+// wrong missing_barrier passed+order_of_warps: __syncthreads();  // all have read -> ;
 // wrong wrong_twiddle wrong_output: -2.0f * k / (4 * span) -> -1.0f * k / (4 * span)
 __device__ float2 operator*(float2 a, float2 b) { return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
 __device__ float2 operator+(float2 a, float2 b) { return make_float2(a.x + b.x, a.y + b.y); }

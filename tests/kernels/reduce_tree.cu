@@ -7,7 +7,7 @@
 // wrong missing_barrier/in_loop wrong_output: __syncthreads();  // halved ->
 // wrong missing_tail wrong_output: i < n ? x[i] : 0.0f -> i + 256 < n ? x[i] : 0.0f
 // wrong sub_for_add wrong_output: part[t] += part[t + s] -> part[t] -= part[t + s]
-// wrong divergent_barrier crashed: __syncthreads();  // filled -> if (t < 128) asm volatile("bar.sync 1;"); else asm volatile("bar.sync 2;");
+// wrong divergent_barrier timed_out: __syncthreads();  // filled -> if (t < 128) asm volatile("bar.sync 1;"); else asm volatile("bar.sync 2;");
 __global__ void reduce_tree(const float* x, float* sums, int n, int blocks) {
   __shared__ float part[256];
   int t = threadIdx.x, i = blockIdx.x * 256 + t;

@@ -5,7 +5,7 @@
  "launch": {"grid": ["ceildiv(n, 16)", "ceildiv(m, 16)"], "block": [16, 16]}}
 */
 // wrong missing_barrier wrong_output: __syncthreads();  // filled ->
-// wrong missing_barrier/used wrong_output: __syncthreads();  // used ->
+// wrong missing_barrier/used passed+order_of_warps: __syncthreads();  // used ->
 // wrong swapped_arguments wrong_output: alpha * sum + beta * c[row * n + column] -> beta * sum + alpha * c[row * n + column]
 // wrong missing_tail wrong_output: (k + 15) / 16 -> k / 16
 // wrong partial_rows wrong_output: if (row < m && column < n) -> if (row < m / 16 * 16 && column < n)

@@ -3,7 +3,7 @@
 {"args": ["in u float32[h,w]", "out v float32[h,w]", "int h = 26", "int w = 37", "float k = 0.2"],
  "launch": {"grid": ["ceildiv(w, 16)", "ceildiv(h, 16)"], "block": [16, 16]}}
 */
-// wrong missing_barrier wrong_output: __syncthreads(); ->
+// wrong missing_barrier passed+order_of_warps: __syncthreads(); ->
 // wrong wrong_stride wrong_output: int at = y * w + x; -> int at = y * h + x;
 // wrong sub_for_add wrong_output: + tile[ty][tx + 1] -> - tile[ty][tx + 1]
 // wrong copy_of_input wrong_output: v[at] = c + k * -> v[at] = c + 0 *

@@ -44,7 +44,17 @@ void Block::arrive(Warp& w, const Op& op, const Arrival& arrival) {
            .state = GroupState::at_barrier,
            .members = op_pc(w, op),
            .barrier = static_cast<std::uint8_t>(arrival.id)});
-  if (complete(b)) release(arrival.id);
+  if (!complete(b)) return;
+  release(arrival.id);
+  leave_together(w);
+}
+
+// The one that came last does not run ahead of those it has let go.
+void Block::leave_together(Warp& last) {
+  if (launch_.launch.to_the_barrier || last.slice <= kFirstSlice) return;
+  slice_ -= last.slice - kFirstSlice;
+  last.slice = kFirstSlice;
+  leaving_ &= ~(1U << last.index);
 }
 
 // A group's own instruction says whether it wants the result, and where.

@@ -12,8 +12,6 @@ namespace {
 
 // Well under a millisecond of simple instructions, a few of the slowest.
 constexpr std::int64_t kWarpSlice = 8192;
-// What a warp does of it when all have just left a barrier.
-constexpr std::int64_t kFirstSlice = 24;
 constexpr std::uint64_t kPollInterval = 4096;
 
 }  // namespace
@@ -96,13 +94,13 @@ bool Block::run(std::int64_t warp_instructions) {
       progress = true;
       const bool is_leaving = (leaving_ >> n & 1U) != 0;
       leaving_ &= ~(1U << n);
-      w.slice = is_leaving ? kFirstSlice : kWarpSlice;
-      const std::int64_t slice = w.slice;
+      slice_ = is_leaving ? kFirstSlice : kWarpSlice;
+      w.slice = slice_;
       const std::uint64_t before = w.warp_instructions;
       run_warp(w);
       const std::uint64_t ran = w.warp_instructions - before;
       // Waiting takes more of the slice than its instructions do.
-      warp_instructions -= std::max(static_cast<std::int64_t>(ran), slice - w.slice);
+      warp_instructions -= std::max(static_cast<std::int64_t>(ran), slice_ - w.slice);
       unpolled_warp_instructions_ += ran;
       unpolled_thread_instructions_ += w.thread_instructions;
       w.thread_instructions = 0;

@@ -70,6 +70,7 @@ class Block {
     std::uint32_t true_count = 0;
     std::vector<std::uint32_t> lanes{};  // per warp
   };
+  void leave_together(Warp& last);
   [[nodiscard]] bool complete(const Barrier& b) const;
   [[nodiscard]] std::uint32_t arrived_whole_warps(const Barrier& b) const;
   void release(std::uint32_t id);
@@ -89,7 +90,10 @@ class Block {
   std::unique_ptr<BlockWatch> watch_state_;
   std::array<Barrier, kAllBarriers> barriers_{};
   std::vector<BulkCopy> bulk_copies_{};
+  // What a warp does of its slice when all have just left a barrier.
+  static constexpr std::int64_t kFirstSlice = 24;
   std::uint32_t leaving_ = 0;  // warps that have left a barrier, or begun, and not run since
+  std::int64_t slice_ = 0;     // given to the warp that runs
 };
 
 }  // namespace assay::emulator

@@ -63,7 +63,8 @@ struct Program {
   [[nodiscard]] bool adds_in_any_order() const;
   // Whether it has variables that outlast a launch, as NVRTC writes them.
   [[nodiscard]] bool keeps_state() const { return ptx.find(".global .align") != std::string::npos; }
-  [[nodiscard]] bool has_barriers() const { return ptx.find("bar") != std::string::npos; }
+  // Whether its warps may depend on one another.
+  [[nodiscard]] bool shares_memory() const { return ptx.find(".shared") != std::string::npos; }
   [[nodiscard]] bool takes_heap() const { return ptx.find("malloc") != std::string::npos; }
 };
 

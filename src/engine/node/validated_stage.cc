@@ -121,7 +121,7 @@ KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, js
 // emulator in another order of warps, in which a missing barrier shows that no device may ever show.
 // The timed runs repeat the first trial too, where there are some.
 KernelJob::Step KernelJob::run_again(json& body) {
-  const bool reorders = gpu_ == nullptr && program_->has_barriers();
+  const bool reorders = gpu_ == nullptr && program_->shares_memory();
   if (task_.reference && task_.until != Until::validated && !reorders) return std::nullopt;
   json said;
   Ran ran;
