@@ -281,7 +281,8 @@ tell:
   REQUIRE(std::all_of(a.begin(), a.end(), [](std::uint32_t v) { return v == 1; }));
 }
 
-// Block 1 adds after a fence, block 0 waits for it by an acquire and clears the word by a plain write.
+// Block 1 adds after a fence, block 0 waits for it by an acquire and clears the word by a plain
+// write.
 TEST_CASE("a lock that was seen may be cleared by a plain write, one that was not may not") {
   for (const bool waits : {true, false}) {
     std::vector<std::uint32_t> a(2);

@@ -1,6 +1,6 @@
 // Inspections: a corpus of planted mistakes, none of which may be missed, and of kernels without
-// any, about which nothing may be said. mistakes.cu and misuse.cu have their sources, with the rules of
-// naming.
+// any, about which nothing may be said. mistakes.cu and misuse.cu have their sources, with the
+// rules of naming.
 #include <algorithm>
 #include <map>
 #include <numeric>

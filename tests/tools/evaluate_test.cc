@@ -46,12 +46,12 @@ TEST_CASE("a kernel's failure is no error of the call; an engine fault is") {
 TEST_CASE("times that ended before their views are told without them") {
   EvaluateWorld world;
   world.engine.stages = {{.name = "timed",
-                           .status = job::StageStatus::failed,
-                           .body = {{"clock", "gpu"},
-                                    {"samples_ns", {5000.0, 5100.0}},
-                                    {"reference_samples_ns", {5000.0}},
-                                    {"views", nullptr},
-                                    {"reference_views", nullptr}}}};
+                          .status = job::StageStatus::failed,
+                          .body = {{"clock", "gpu"},
+                                   {"samples_ns", {5000.0, 5100.0}},
+                                   {"reference_samples_ns", {5000.0}},
+                                   {"views", nullptr},
+                                   {"reference_views", nullptr}}}};
   world.engine.conclusion = {.verdict = job::Verdict::timed_out};
   const auto result = call(tools::evaluate(world.jobs), evaluate_arguments());
   REQUIRE(result.structured.at("verdict") == "timed_out");

@@ -39,8 +39,8 @@ class Heap {
     std::uint64_t end = 0;    // with what rounding up took
     std::uint64_t asked = 0;  // bytes
   };
-  std::map<std::uint64_t, Extent> used_{};            // by begin
-  std::map<std::uint64_t, std::uint64_t> freed_{};    // begin to bytes, until taken again
+  std::map<std::uint64_t, Extent> used_{};          // by begin
+  std::map<std::uint64_t, std::uint64_t> freed_{};  // begin to bytes, until taken again
 };
 
 }  // namespace assay::emulator

@@ -15,9 +15,9 @@ T* row(Warp& w, std::uint32_t offset) {
   return reinterpret_cast<T*>(w.rows + offset);
 }
 
-// True if the operation may execute. A mask without its caller is an illegal instruction on a device,
-// but for a shuffle, which takes place among the lanes that are there (seen on one of compute
-// capability 9.0).
+// True if the operation may execute. A mask without its caller is an illegal instruction on a
+// device, but for a shuffle, which takes place among the lanes that are there (seen on one of
+// compute capability 9.0).
 bool members_are_here(Warp& w, const Op& op, bool is_shuffle = false) {
   const std::uint32_t* const masks = row(w, op.e);
   std::uint32_t all = 0;

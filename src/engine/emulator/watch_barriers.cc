@@ -153,10 +153,9 @@ void Watch::partial_mask(Warp& w, const Op& op, std::uint32_t missing) {
   Finding& f = add({FindingKind::partial_mask, pc, lane, other}, w, fresh);
   if (!fresh) return;
   f.message = "Warp-wide operation by " + std::to_string(lanes_in(w.active)) + " lanes; " +
-              std::to_string(lanes_in(missing)) +
-              " more that its mask names are at line " + std::to_string(f.other_where.line) +
-              ": the result is undefined; thread " + text_of(f.thread) + " in block " +
-              text_of(f.block);
+              std::to_string(lanes_in(missing)) + " more that its mask names are at line " +
+              std::to_string(f.other_where.line) + ": the result is undefined; thread " +
+              text_of(f.thread) + " in block " + text_of(f.block);
 }
 
 }  // namespace assay::emulator

@@ -1,5 +1,5 @@
-// What a watch makes of the device's heap, of which every access is in bounds for a device: each has
-// to lie in one block that malloc() returned and nobody has freed.
+// What a watch makes of the device's heap, of which every access is in bounds for a device: each
+// has to lie in one block that malloc() returned and nobody has freed.
 #include "engine/emulator/block.h"
 #include "engine/emulator/watch.h"
 

@@ -243,8 +243,8 @@ void Watch::meet_others(std::uint64_t word, std::uint32_t block) {
   last_met_[word] = {.block = block, .time = time_};
 }
 
-// A lock is let go by a plain write once all have been seen to be there: one word's accesses have one
-// order, and what was read of it stays before what is written then.
+// A lock is let go by a plain write once all have been seen to be there: one word's accesses have
+// one order, and what was read of it stays before what is written then.
 bool Watch::has_seen(std::uint64_t word, std::uint32_t block, const Touch& earlier) const {
   if (!earlier.atomic && !earlier.is_volatile) return false;
   const auto met = last_met_.find(word);

@@ -107,7 +107,8 @@ void Watch::tell_number(Warp& w, unsigned lane, bool is_nan) {
   Finding& f = add({kind, current_pc_, lane, current_pc_}, w, fresh);
   if (!fresh) return;
   f.message = std::string(is_nan ? "First NaN" : "First infinity") +
-              " made of finite numbers by thread " + text_of(f.thread) + " in block " + text_of(f.block);
+              " made of finite numbers by thread " + text_of(f.thread) + " in block " +
+              text_of(f.block);
 }
 
 }  // namespace assay::emulator

@@ -170,8 +170,8 @@ PythonTiming::Step PythonTiming::examine_one(std::uint32_t index, const posix::S
   return judge_(trials_[index], std::get<json>(answer));
 }
 
-// What a turn costs besides its calls follows from the turns of the reference, where there is one: a
-// source that makes its own turns of N calls longer, and so its slope smaller, gains nothing.
+// What a turn costs besides its calls follows from the turns of the reference, where there is one:
+// a source that makes its own turns of N calls longer, and so its slope smaller, gains nothing.
 PythonTiming::CallTimes PythonTiming::call_times(const Walls& once, const Walls& twice) const {
   const auto per_call = [&](nanoseconds turn, nanoseconds beside) {
     return static_cast<double>((turn - beside).count()) / (2.0 * calls_);

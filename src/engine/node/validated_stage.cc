@@ -52,7 +52,8 @@ KernelJob::Step KernelJob::run_once(KernelSession& session, std::uint32_t trial,
                                     Ran& ran, bool to_the_barrier) {
   auto arena = referee_->fill(trial, 0);
   if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
-  auto outcome = session.run(std::move(std::get<LentArena>(arena)), execution_left_, to_the_barrier);
+  auto outcome =
+      session.run(std::move(std::get<LentArena>(arena)), execution_left_, to_the_barrier);
   if (auto* ended = std::get_if<Ended>(&outcome)) return std::move(*ended);
   ran = std::move(std::get<Ran>(outcome));
   auto answer = referee_->check();
@@ -118,8 +119,8 @@ KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, js
 }
 
 // The same inputs again: a kernel that races with itself seldom gives the same bits twice. On the
-// emulator in another order of warps, in which a missing barrier shows that no device may ever show.
-// The timed runs repeat the first trial too, where there are some.
+// emulator in another order of warps, in which a missing barrier shows that no device may ever
+// show. The timed runs repeat the first trial too, where there are some.
 KernelJob::Step KernelJob::run_again(json& body) {
   const bool reorders = gpu_ == nullptr && program_->shares_memory();
   if (task_.reference && task_.until != Until::validated && !reorders) return std::nullopt;

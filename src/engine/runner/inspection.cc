@@ -96,6 +96,19 @@ json describe_place(const emulator::SourceLine& where) {
 
 json describe_triple(const emulator::Dim3& dim) { return json::array({dim.x, dim.y, dim.z}); }
 
+json describe_fault(const emulator::Fault& fault) {
+  return {{"kind", emulator::name(fault.kind)},
+          {"message", fault.message},
+          {"instruction", fault.instruction},
+          {"where", describe_place(fault.where)},
+          {"block", describe_triple(fault.block)},
+          {"thread", describe_triple(fault.thread)},
+          {"address", fault.address},
+          {"access_bytes", fault.access_bytes},
+          {"tensor", fault.buffer},
+          {"tensor_offset_bytes", fault.buffer_offset_bytes}};
+}
+
 json describe_findings(const std::vector<emulator::Finding>& findings) {
   json list = json::array();
   for (const emulator::Finding& f : findings) list.push_back(finding(f));

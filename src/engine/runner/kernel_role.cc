@@ -9,7 +9,8 @@
 //      steps, and what a frame says of launch and arguments is nobody's
 //   ← {type: "loaded_sequence", has_variables} or {type: "unloadable", message}
 //   → {type: "run", grid, block, shared_bytes, arguments, budget, arena_bytes, on_device?,
-//      inspect?: [what], range?} + arena            range: what a profiler calls it (nvtx.h)
+//      inspect?: [what], to_the_barrier?, copies_at_once?, range?} + arena
+//                                        range: what a profiler calls it (nvtx.h)
 //   ← {type: "ran", ending, message, fault, counters, printf, printf_truncated, elapsed_ns,
 //      range_failure?},
 //      and of an inspection {findings, notes, profile?}
@@ -66,19 +67,6 @@ std::vector<Argument> decode_arguments(const json& list, std::uint64_t arena_add
     arguments.push_back(std::move(argument));
   }
   return arguments;
-}
-
-json describe(const emulator::Fault& fault) {
-  return {{"kind", emulator::name(fault.kind)},
-          {"message", fault.message},
-          {"instruction", fault.instruction},
-          {"where", describe_place(fault.where)},
-          {"block", describe_triple(fault.block)},
-          {"thread", describe_triple(fault.thread)},
-          {"address", fault.address},
-          {"access_bytes", fault.access_bytes},
-          {"tensor", fault.buffer},
-          {"tensor_offset_bytes", fault.buffer_offset_bytes}};
 }
 
 json describe(const emulator::KernelInfo& kernel) {
@@ -159,8 +147,6 @@ class Session {
     if (body.value("fresh_module", false)) device_.reload();
     if (has_sequence_) return describe_outcome(device_.run_sequence(*arena, limits));
     emulator::Launch launch = decode_launch(body, arena->address());
-    launch.to_the_barrier = body.value("to_the_barrier", false);
-    launch.copies_at_once = body.value("copies_at_once", false);
     if (body.contains("inspect")) launch.inspection = decode_inspection(body);
     const auto buffers = tensors(body.at("arguments"), *arena);
     const nvtx::Range range(body.value("range", std::string()));
@@ -296,7 +282,9 @@ class Session {
             .dynamic_shared_bytes = body.at("shared_bytes"),
             .parameters = *block,
             .textures = decode_textures(body.at("arguments"), *kernel_),
-            .cooperative = cooperative_};
+            .cooperative = cooperative_,
+            .to_the_barrier = body.value("to_the_barrier", false),
+            .copies_at_once = body.value("copies_at_once", false)};
   }
 
   json describe_choice(const json& body) {
@@ -350,7 +338,8 @@ class Session {
                   {"printf", outcome.printf_output},
                   {"printf_truncated", outcome.printf_truncated},
                   {"elapsed_ns", outcome.wall.count()}};
-    if (outcome.ending != emulator::Ending::completed) reply["fault"] = describe(outcome.fault);
+    if (outcome.ending != emulator::Ending::completed)
+      reply["fault"] = describe_fault(outcome.fault);
     return reply;
   }
 
