@@ -69,14 +69,17 @@ def torch_functions(server):
 def extensions(server):
     pair = inputs(names="ab", shape=(N,))
 
-    def judged(i, **more):
-        return ours(server, source(TORCH_CUDA.replace("a[i] + b[i]", f"a[i] + b[i] + 0.0f * {i}"), "torch_cuda", pair), **more)
+    # Host halves and device code are kept apart: a new one of either is built, the other is not.
+    def judged(i, host=0, **more):
+        text = TORCH_CUDA.replace("a[i] + b[i]", f"a[i] + b[i] + 0.0f * {i}").replace("a.numel()", f"a.numel() + {host} - {host}")
+        return ours(server, source(text, "torch_cuda", pair), **more)
     state = tempfile.mkdtemp()
     with_headers = judged(0, until="validated")
-    first = statistics.median(judged(i, until="validated") for i in (1, 2, 3))
+    first = statistics.median(judged(i, host=i, until="validated") for i in (1, 2, 3))
     theirs, said = plain("torch_cuda", TORCH_CUDA, state)
     beside("torch_cuda, the first of an environment (torch's headers compiled too)", with_headers, theirs, said, None)
     beside("torch_cuda, first build", first, theirs, said, 9)
+    beside("torch_cuda, new device code alone", statistics.median(judged(i, until="validated") for i in (4, 5, 6)), theirs, said, None)
     theirs, said = plain("torch_cuda", TORCH_CUDA, state)
     beside("torch_cuda, built before", statistics.median(judged(1, until="validated") for _ in range(3)), theirs, said, 0.8)
     beside("torch_cuda, built before, with 100 timed runs", statistics.median(judged(1) for _ in range(3)), theirs, said, None)
