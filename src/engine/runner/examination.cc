@@ -243,7 +243,8 @@ json Examination::judge_precision(const Placement& placement, const Bytes& got) 
 }
 
 // An element that neither run wrote holds poison both times, each time another: no difference.
-bool Examination::differs(const Placement& placement, const Kept& before, const Bytes& now) const {
+json Examination::difference(const Placement& placement, const Kept& before,
+                             const Bytes& now) const {
   Bytes then = before.outputs.at(placement.arg_index);
   if (is_poisoned(arg(placement))) {
     std::vector<bool> neither = unwritten(placement, now);
@@ -251,7 +252,14 @@ bool Examination::differs(const Placement& placement, const Kept& before, const 
     for (std::size_t i = 0; i < neither.size(); ++i) neither[i] = neither[i] && left_before[i];
     take_over(neither, contract::size_bytes(spec(placement).dtype), now, then);
   }
-  return then != now;
+  if (then == now) return nullptr;
+  const TensorSpec& tensor = spec(placement);
+  const auto tolerance =
+      judge::tolerance_in_force(tensor.dtype, tensor.tolerance, caller_tolerance_);
+  const auto comparison = judge::compare(then, now, tensor.dtype, tensor.shape, tolerance.value);
+  return {{"check", "repeat_differs"},
+          {"tensor", arg(placement).name},
+          {"within_tolerance", comparison.equal}};
 }
 
 json Examination::digests(const Kept& got) const {
@@ -283,9 +291,9 @@ json Examination::check() {
       judged["precision"] = std::move(precision);
     }
     told.push_back(std::move(judged));
-    if (before != given_.end() && differs(placement, before->second, bytes)) {
-      findings.push_back({{"check", "repeat_differs"}, {"tensor", arg(placement).name}});
-    }
+    if (before == given_.end()) continue;
+    json other = difference(placement, before->second, bytes);
+    if (!other.is_null()) findings.push_back(std::move(other));
   }
   // Beside expected outputs the first trial is enough to see a kernel that does not repeat.
   const bool is_kept = before == given_.end() && (current_->trial == 0 || expected_.empty());

@@ -70,8 +70,9 @@ class Examination final : public Examiner {
   [[nodiscard]] nlohmann::json behaviour(const Bytes& arena, const Kept* reference) const;
   [[nodiscard]] std::vector<bool> unwritten(const contract::Placement& placement,
                                             const Bytes& output) const;
-  [[nodiscard]] bool differs(const contract::Placement& placement, const Kept& before,
-                             const Bytes& now) const;
+  // The finding of a repetition that gave other bytes, or null.
+  [[nodiscard]] nlohmann::json difference(const contract::Placement& placement, const Kept& before,
+                                          const Bytes& now) const;
   [[nodiscard]] nlohmann::json judge_output(const contract::Placement& placement,
                                             const Bytes& got) const;
   // Of each output, by name.
