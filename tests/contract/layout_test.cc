@@ -68,6 +68,10 @@ TEST_CASE("dtypes know their sizes and bounds") {
     CHECK((is_complex(dtype) == (component(dtype) != dtype)));
   }
   CHECK(parse_c_type("unsigned long long") == DType::uint64);
+  CHECK(parse_c_type("unsigned long long int") == DType::uint64);
+  CHECK(parse_c_type("unsigned short int") == DType::uint16);
+  CHECK(parse_c_type("short int") == DType::int16);
+  CHECK(parse_c_type("signed") == DType::int32);
   CHECK(parse_c_type("float") == DType::float32);
   CHECK(!parse_c_type("struct point"));
 }
