@@ -48,6 +48,7 @@ TEST_CASE("times that ended before their views are told without them") {
   world.engine.stages = {{.name = "timed",
                           .status = job::StageStatus::failed,
                           .body = {{"clock", "gpu"},
+                                   {"note", "between two events"},
                                    {"samples_ns", {5000.0, 5100.0}},
                                    {"reference_samples_ns", {5000.0}},
                                    {"views", nullptr},
@@ -55,7 +56,7 @@ TEST_CASE("times that ended before their views are told without them") {
   world.engine.conclusion = {.verdict = job::Verdict::timed_out};
   const auto result = call(tools::evaluate(world.jobs), evaluate_arguments());
   REQUIRE(result.structured.at("verdict") == "timed_out");
-  REQUIRE(result.structured.at("timing").at("cold").at("median_ns") == 5050.0);
+  REQUIRE(result.structured.at("timing").at("cold").at("runs") == 2);
 }
 
 TEST_CASE("an engine that dies leaves an interrupted job with the stages it had") {
