@@ -7,6 +7,7 @@
 #include "engine/node/program_facts.h"
 #include "engine/node/stage_clock.h"
 #include "engine/node/trial_judgement.h"
+#include "engine/node/unset_constants.h"
 
 namespace assay::node {
 namespace {
@@ -254,6 +255,14 @@ KernelJob::Step KernelJob::prepare_stage() {
         {{"code", "type_differs"},
          {"pointer", "/" + task_.judged_name + "/io/args/" + std::to_string(doubt.argument)},
          {"message", doubt.message}});
+  }
+  for (const auto& name : unset_constants(program_->ptx)) {
+    warnings_.push_back(
+        {{"code", "constant_unset"},
+         {"pointer", "/" + task_.judged_name},
+         {"message", "'" + name +
+                         "' in constant memory is read and holds zeros: no host fills it here. "
+                         "Give it values in the source, or pass a tensor."}});
   }
   clock.body["kernels"] = std::get<Loaded>(loaded).kernels;
   clock.body["device"] = device;
