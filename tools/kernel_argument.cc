@@ -205,6 +205,9 @@ void read_metadata(const Json& argument, const std::string& pointer, KernelArgum
                             "is no expression on one line, for example \"scale<float>\""});
     }
     out.body["name_expressions"] = expressions;
+  } else if (const auto name = out.body.value("kernel_name", std::string());
+             name.find('<') != name.npos && is_one_line(name)) {
+    out.body["name_expressions"] = {name};  // an instance names itself
   }
   read_options(*metadata, pointer + "/metadata/", out, violations);
   for (const char* key : {"backend", "jitify"}) {

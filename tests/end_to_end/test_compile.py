@@ -186,6 +186,8 @@ class Compile(unittest.TestCase):
         signatures = {k["signature"] for k in report["kernels"]}
         self.assertEqual(signatures, {"scale<float>(float* data, float factor)",
                                       "scale<double>(double* data, double factor)"})
+        named = self.compile(TEMPLATE, {"kernel_name": "scale<double>"})
+        self.assertEqual(len(named["kernels"]), 1, named["summary"])
         (first, *_) = self.errors(TEMPLATE, {"name_expressions": ["scale<nope>"]})
         self.assertIn("scale<nope>", first["message"])
         self.assertNotIn("__nv_name_map", str(first))
