@@ -149,6 +149,40 @@ TEST_CASE("a bulk copy whose barrier nobody asks has not arrived") {
   for (std::size_t i = 0; i < 64; ++i) REQUIRE(out[i] != in[i]);
 }
 
+TEST_CASE("a bulk copy beyond what its phase expects has not arrived when the phase is over") {
+  std::vector<int> in = counted(64), out(64);
+  const Outcome o = run(
+      "  @%p mbarrier.init.shared.b64 [bar], 1;\n  bar.sync 0;\n  @!%p bra OTHERS;\n"
+      "  mbarrier.arrive.expect_tx.shared.b64 %state, [bar], 128;\n  add.u64 %x, %in, 128;\n"
+      "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%in], 128, "
+      "[bar];\n"
+      "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile+128], [%x], 128, "
+      "[bar];\n"
+      "OTHERS: mbarrier.try_wait.parity.shared.b64 %q, [bar], 0;\n  @!%q bra OTHERS;\n"
+      "  mov.u32 %s, tile; mad.lo.u32 %s, %t, 4, %s; ld.shared.b32 %r0, [%s];\n"
+      "  mul.wide.u32 %x, %t, 4; add.u64 %out, %out, %x; st.global.b32 [%out], %r0;\n",
+      in, out, 64);
+  INFO(o.message);
+  REQUIRE(o.ending == Ending::completed);
+  for (std::size_t i = 0; i < 64; ++i) REQUIRE((out[i] == in[i]) == (i < 32));
+}
+
+TEST_CASE("free() of what was never allocated is a fault, in a module without malloc too") {
+  std::vector<int> out(1);
+  const Outcome o = Call("k", {1}, {1}).buffer("out", out).run(parsed(R"(.version 8.0
+.target sm_90
+.address_size 64
+.extern .func free(.param .b64 p);
+.visible .entry k(.param .u64 out) {
+  .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [out];
+  { .param .b64 p0; st.param.b64 [p0], %rd1; call.uni free, (p0); }
+  ret;
+})"));
+  REQUIRE(o.ending == Ending::faulted);
+  REQUIRE(o.message.find("free() of an address") != std::string::npos);
+}
+
 TEST_CASE("one arrival too many is a fault with its numbers") {
   std::vector<int> in(1), out(1);
   const Outcome o =

@@ -114,6 +114,11 @@ class Endings(unittest.TestCase):
         io["launch"]["shared_mem_bytes"] = 227 << 10
         self.ends(source, "launch_failed", io=io)
 
+    def test_static_shared_memory_that_no_assembler_takes_is_a_launch_failure(self):
+        report = self.ends(kernel_of("__shared__ float more[12544]; more[threadIdx.x] = a[0]; __syncthreads();\n"
+                                     "  if (i < n) out[i] = more[255 - threadIdx.x];"), "launch_failed")
+        self.assertIn("exceeds 49152", report["summary"])
+
     def test_a_printf_flood_is_cut_and_said(self):
         report = self.ends("extern \"C\" __device__ int printf(const char*, ...);\n"
                            + kernel_of("for (int k = 0; k < 1000; ++k) printf(\"%d %d\\n\", i, k);"

@@ -88,6 +88,7 @@ BAD = {
     "a name that Triton's interpreter lacks": (script("tl.store(y + at, tl.nope(at))", "x, y, 4096, B=4096"), "crashed",
                                                ("AttributeError", "kernel.py:6", "nope")),
     "an argument too few in a launch": (script("tl.store(y + at, tl.load(x + at))", "x, y, B=4096"), "crashed", ("TypeError", "kernel.py:9", "'n'")),
+    "a guard of the device": (torch("import torch\ndef f(x):\n    with torch.cuda.device(x.device):\n        return x * 2\n"), "unsupported", ("needs a GPU",)),
     "CuPy without a GPU": (source(TRITON_AND_CUPY, "multi_kernel", inputs(names="xy", shape=(1000,)), entry_point="run"), "unsupported",
                            ("needs a GPU", "cupy")),
 }

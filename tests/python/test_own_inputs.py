@@ -91,6 +91,13 @@ class OwnInputs(unittest.TestCase):
                                    source(MODEL.format("Model", "return x[0][0] * 2") + INPUTS.format(f"[[{X}, {X}]]")), until="validated")
         self.assertEqual(report["verdict"], "wrong_output", report["summary"])
 
+    def test_what_a_dict_returns_is_told_apart_by_its_keys(self):
+        inputs = INPUTS.format(f"[{X}]")
+        reference = source(MODEL.format("Model", "return {'a': x[0] * 2, 'b': x[0] + 1}") + inputs)
+        for body, verdict in (("return {'b': x[0] + 1, 'a': x[0] * 2}", "passed"), ("return {'b': x[0] * 2, 'a': x[0] + 1}", "wrong_output")):
+            report = self.server.judge(source(MODEL.format("ModelNew", body)), reference, until="timed")
+            self.assertEqual(report["verdict"], verdict, report["summary"])
+
     def test_what_has_none_is_refused_by_its_place(self):
         for name, (made, says) in BAD.items():
             with self.subTest(name):

@@ -138,6 +138,9 @@ class TorchCuda(unittest.TestCase):
         self.passes(inline(HEADERS, extra_cuda_cflags=["-O3", "-DTHREADS=64", "--expt-relaxed-constexpr", "-lineinfo"]))
         self.passes(inline(HEADERS, extra_cflags=["-O2", "-DTHREADS=32"], extra_cuda_cflags=["-DTHREADS=32", "--use_fast_math"]))
 
+    def test_empty_flags_are_none(self):
+        self.passes(inline(PLAIN, extra_cflags=[""], extra_ldflags=[""], verbose=True))
+
     def test_what_only_cudas_own_compiler_builds_is_named(self):
         for name, (text, what) in FOREIGN.items():
             with self.subTest(name):

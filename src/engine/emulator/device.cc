@@ -61,6 +61,11 @@ std::string check_shape(const Launch& launch, const KernelInfo& kernel) {
     return "The kernel takes " + std::to_string(kernel.parameter_bytes) +
            " bytes of parameters, the launch gives " + std::to_string(launch.parameters.size());
   }
+  if (kernel.static_shared_bytes > max.max_static_shared_bytes) {
+    return "Static shared memory of " + std::to_string(kernel.static_shared_bytes) +
+           " bytes exceeds " + std::to_string(max.max_static_shared_bytes) +
+           ", which no assembler takes; more of it is dynamic";
+  }
   if (launch.dynamic_shared_bytes > max.max_dynamic_shared_bytes ||
       kernel.static_shared_bytes + launch.dynamic_shared_bytes > max.max_dynamic_shared_bytes) {
     return "Shared memory exceeds " + std::to_string(max.max_dynamic_shared_bytes) + " bytes";
@@ -172,7 +177,10 @@ std::uint64_t symbol_address(const Module::Text& text, const std::string& symbol
 Globals make_globals(const Module::Text& text) {
   Globals g;
   g.size = text.program.global_bytes;
-  if (text.program.function_index.contains("malloc")) g.heap = std::make_unique<Heap>();
+  const auto& functions = text.program.function_index;
+  if (functions.contains("malloc") || functions.contains("free")) {
+    g.heap = std::make_unique<Heap>();
+  }
   g.bytes.reset(static_cast<std::byte*>(std::calloc(g.size + 1, 1)));
   if (!g.bytes) return g;
   for (const Variable& v : text.program.variables) {

@@ -92,12 +92,13 @@ bool arrive(Warp& w, const Op& op, unsigned lane, Word& word, bool drops) {
   return true;
 }
 
-// What was on its way to this barrier's waiters is there.
+// What was on its way to this barrier's waiters is there, as far as its phase waits for it.
 void land_copies(Block& block, std::byte* barrier) {
+  const bool phase = load(barrier).odd;
   std::erase_if(block.bulk_copies(), [&](const BulkCopy& copy) {
-    if (copy.barrier != barrier) return false;
-    std::memcpy(copy.to, copy.bytes.data(), copy.bytes.size());
     Word word = load(barrier);
+    if (copy.barrier != barrier || word.odd != phase) return false;
+    std::memcpy(copy.to, copy.bytes.data(), copy.bytes.size());
     word.bytes -= static_cast<std::int32_t>(copy.bytes.size());
     word.settle();
     store(barrier, word);
@@ -176,9 +177,9 @@ void op_mbarrier_test(Warp& w, const Op& op) {
     std::byte* const p =
         barrier_at(w, op, space, k, row<U64>(w, op.a)[k] + static_cast<U64>(op.imm));
     if (p == nullptr) return;
-    land_copies(*w.block, p);
     const bool odd =
         by_parity ? (row<U32>(w, op.b)[k] & 1U) != 0 : Word::of(row<U64>(w, op.b)[k]).odd;
+    if (load(p).odd == odd) land_copies(*w.block, p);
     done |= static_cast<U32>(load(p).odd != odd) << k;
   }
   U32& result = predicate(w, op.d);

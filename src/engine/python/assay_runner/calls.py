@@ -52,6 +52,15 @@ def scalar(item):
     return bits if item.get("unsigned") or bits < 1 << 63 else bits - (1 << 64)
 
 
+# Whether outputs that nobody named are told apart by the keys of the dicts they come in.
+_by_key = [True]
+
+
+def name_outputs(names):
+    """What a contract names it takes in the order of what is returned."""
+    _by_key[0] = all(name.startswith("output") and name[6:].isdigit() for name in names)
+
+
 def tensors_of(result):
     """What a call returned, as a flat list of tensors."""
     if result is None:
@@ -61,7 +70,8 @@ def tensors_of(result):
     if isinstance(result, (bool, int, float)):
         return [torch.tensor(result)]
     if isinstance(result, dict):
-        result = result.values()
+        by_key = _by_key[0] and all(isinstance(key, str) for key in result)
+        result = [result[key] for key in sorted(result)] if by_key else result.values()
     elif not isinstance(result, (list, tuple)):
         raise Refused("returned", f"The call returned a {type(result).__name__}; return a tensor or a tuple of tensors")
     return [tensor for part in result for tensor in tensors_of(part)]

@@ -39,7 +39,7 @@ class Extensions:
         answer, blob = self._ask({
             "type": "build", "name": str(name), "cuda": self._placed(cuda_sources), "cpp": self._placed(cpp_sources),
             "functions": _names(functions), "cxx_flags": _texts(extra_cflags), "cuda_flags": _texts(extra_cuda_cflags),
-            "ld_flags": _texts(extra_ldflags) + [f"-I{path}" for path in _texts(extra_include_paths)]})
+            "ld_flags": [flag for flag in _texts(extra_ldflags) if flag.strip()] + [f"-I{path}" for path in _texts(extra_include_paths)]})
         if answer["ok"]:
             module = self._load(str(name), blob)
             return module

@@ -44,7 +44,7 @@ def needs_gpu(error):
     text = _text(error)
     return any(words in text for words in (
         "Torch not compiled with CUDA enabled", "Found no NVIDIA driver", "No CUDA GPUs are available",
-        "0 active drivers", "Cannot access accelerator device"))
+        "0 active drivers", "Cannot access accelerator device", "Expected a cuda device, but got: cpu"))
 
 
 def needs_compiler(error):

@@ -183,6 +183,7 @@ class Worker:
             raise failure.Refused("arity", f"It does not take {len(arguments)} positional arguments"
                                   + (f", nor {len(passed)} without the outputs" if len(passed) < len(arguments) else ""))
         self._task = calls.Task({**body, "arguments": arguments, "passes_outputs": passes_outputs})
+        calls.name_outputs([item["name"] for item in self._task.outputs])
         return {"type": "bound", "passes_outputs": passes_outputs}
 
     def _shapes(self, body, descriptors):
