@@ -21,5 +21,10 @@ TEST_CASE("constants that are read and have no values are named, others are not"
 )";
   CHECK(unset_constants(ptx) == std::vector<std::string>{"K", "_ZN1a1dE"});
   CHECK(unset_constants("").empty());
+  std::string many;
+  for (int i = 0; i < 50'000; ++i) many += ".const .align 4 .u32 c" + std::to_string(i) + ";\n";
+  CHECK(unset_constants(many).empty());
+  CHECK(unset_constants(many + "\tld.const.u32 %r1, [c49999];\n") ==
+        std::vector<std::string>{"c49999"});
   CHECK(unset_constants(".const .b8 K[").empty());
 }

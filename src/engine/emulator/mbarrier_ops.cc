@@ -92,16 +92,20 @@ bool arrive(Warp& w, const Op& op, unsigned lane, Word& word, bool drops) {
   return true;
 }
 
+void tell_bytes(std::byte* barrier, std::size_t bytes) {
+  Word word = load(barrier);
+  word.bytes -= static_cast<std::int32_t>(bytes);
+  word.settle();
+  store(barrier, word);
+}
+
 // What was on its way to this barrier's waiters is there, as far as its phase waits for it.
 void land_copies(Block& block, std::byte* barrier) {
   const bool phase = load(barrier).odd;
   std::erase_if(block.bulk_copies(), [&](const BulkCopy& copy) {
-    Word word = load(barrier);
-    if (copy.barrier != barrier || word.odd != phase) return false;
+    if (copy.barrier != barrier || load(barrier).odd != phase) return false;
     std::memcpy(copy.to, copy.bytes.data(), copy.bytes.size());
-    word.bytes -= static_cast<std::int32_t>(copy.bytes.size());
-    word.settle();
-    store(barrier, word);
+    tell_bytes(barrier, copy.bytes.size());
     return true;
   });
 }
@@ -224,12 +228,15 @@ void op_bulk_copy(Warp& w, const Op& op) {
     const auto combine = reinterpret_cast<AtomicForm::Combine>(op.imm);
     if (combine != nullptr) {
       for (U32 at = 0; at < bytes; at += op.aux >> 16) combine(to + at, from + at);
-    } else if (barrier == nullptr) {
-      std::memmove(to, from, bytes);
+      if (barrier != nullptr) tell_bytes(barrier, bytes);
+      continue;
     }
-    if (barrier == nullptr) continue;
+    if (barrier == nullptr) {
+      std::memmove(to, from, bytes);
+      continue;
+    }
     BulkCopy copy{.to = to, .barrier = barrier};
-    copy.bytes.assign(combine == nullptr ? from : to, (combine == nullptr ? from : to) + bytes);
+    copy.bytes.assign(from, from + bytes);
     w.block->bulk_copies().push_back(std::move(copy));
     if (w.block->launch().launch.copies_at_once) land_copies(*w.block, barrier);
   }

@@ -1,6 +1,6 @@
 // mbarrier objects in shared memory, and the bulk copies that report to them. What is copied is
 // read at once and arrives when somebody asks its barrier, as late as a device may be: who reads it
-// before finds what was there. A copy without a barrier arrives at once.
+// before finds what was there. What reduces, or reports to no barrier, arrives at once.
 #pragma once
 
 #include "engine/emulator/op.h"

@@ -66,6 +66,7 @@ class KernelJob {
   [[nodiscard]] Step run_reference(std::uint32_t trial, nlohmann::json& said, Ran& ran);
   // Likewise in double, beside what it must give.
   [[nodiscard]] Step run_reference_in_double(std::uint32_t trial);
+  // The first trial's inputs once more; on the emulator in another order of warps.
   [[nodiscard]] Step run_again(nlohmann::json& body);
   // One arena through one kernel; what the referee says of it lands in `said`.
   [[nodiscard]] Step run_once(KernelSession& session, std::uint32_t trial, nlohmann::json& said,

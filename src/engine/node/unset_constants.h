@@ -9,8 +9,8 @@
 
 namespace assay::node {
 
-// By the names of the PTX that NVRTC writes, in its order: declared without values, and named
-// again.
+// By the names of the PTX that NVRTC writes, in its order, at most eight: declared without values,
+// and named again.
 [[nodiscard]] std::vector<std::string> unset_constants(std::string_view ptx);
 
 }  // namespace assay::node
