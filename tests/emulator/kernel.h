@@ -34,6 +34,14 @@ class Call {
         {.address = address, .bytes = std::as_writable_bytes(std::span(data)), .name = name});
     return value(address);
   }
+  Call& buffer_at(const std::string& name, std::uint64_t address, std::span<std::byte> bytes) {
+    buffers_.push_back({.address = address, .bytes = bytes, .name = name});
+    return value(address);
+  }
+  Call& surroundings(const Surroundings& around) {
+    launch_.surroundings = around;
+    return *this;
+  }
   // A buffer that the kernel has to write before it reads it.
   template <class T>
   Call& output(const std::string& name, std::vector<T>& data) {

@@ -91,6 +91,27 @@ class Endings(unittest.TestCase):
         self.assertIn("kernel.cu:3", report["summary"])
         self.assertEqual(report["error"]["fault"]["tensor"], "out")
 
+    def test_a_read_out_of_bounds_that_a_device_lets_pass_is_suspect_with_line_and_tensor(self):
+        report = self.ends(kernel_of("  float next = a[i + 1]; if (i < n) out[i] = a[i] + 0.0f * __int_as_float("
+                                     "__float_as_int(next) & 0xffff);"), "passed")
+        self.assertEqual(report["trust"], "suspect")
+        self.assertIn("It reads outside its tensors at kernel.cu:3", report["summary"])
+        evidence = next(e for e in report["evidence"] if e["check"] == "out_of_bounds_read")
+        self.assertEqual((evidence["tensor"], evidence["where"]["line"]), ("a", 3))
+
+    def test_a_read_out_of_bounds_is_an_error_among_the_checks(self):
+        source = kernel_of("  float next = a[i + 1]; if (i < n) out[i] = a[i] + 0.0f * __int_as_float("
+                           "__float_as_int(next) & 0xffff);")
+        for checks in (["memory"], ["memory", "races"]):
+            report = self.ends(source, "passed", checks=checks)
+            found = [f for f in report["validation"]["checks"]["findings"] if f["kind"] == "out_of_bounds"]
+            self.assertEqual([(f["severity"], f["memory"], f["where"]["line"]) for f in found],
+                             [("error", "a", 3)], checks)
+
+    def test_a_read_far_out_of_bounds_is_a_crash(self):
+        report = self.ends(kernel_of("  if (i < n) out[i] = a[i + (1 << 24)];"), "crashed")
+        self.assertIn("kernel.cu:3", report["summary"])
+
     def test_a_null_pointer_is_a_crash(self):
         self.ends(kernel_of("  *(volatile int*)0 = 1;"), "crashed")
 

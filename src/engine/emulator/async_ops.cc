@@ -31,9 +31,12 @@ void op_async_copy(Warp& w, const Op& op) {
     const U64 source = from[k] + static_cast<U64>(op.imm);
     const U64 target = to[k] + to_offset[k];
     std::byte* const d = host_address(w, Space::shared, k, target, bytes, true);
-    const std::byte* const s =
+    const std::byte* s =
         read == 0 ? nullptr : host_address(w, Space::global, k, source, read, false);
     BadAccess bad{.lane = k, .bytes = bytes};
+    if (s == nullptr && read != 0 && source % bytes == 0) {
+      s = stray_read(w, op, {.lane = k, .address = source, .bytes = read});
+    }
     if (d == nullptr || target % bytes != 0) {
       bad.kind = d == nullptr ? FaultKind::out_of_bounds : FaultKind::misaligned;
       bad.space = Space::shared;

@@ -77,12 +77,22 @@ class Module {
 };
 
 // One tensor in device memory. The kernel sees [address, address + bytes.size()); anything else
-// that is not the module's own variable, shared or local memory faults.
+// that is not the module's own variable, shared or local memory faults, but for loads from what
+// surrounds it (Surroundings).
 struct Buffer {
   std::uint64_t address = 0;
   std::span<std::byte> bytes{};
   std::string name{};       // for diagnosis: the contract's argument name
   bool initialised = true;  // false: whoever reads a byte before writing it makes a mistake
+};
+
+// Memory that a device has mapped around the buffers: a load that leaves its buffer and stays in
+// there is a mistake that no device shows. It reads what is there, and a finding says so. Empty:
+// every access outside a buffer faults.
+struct Surroundings {
+  std::uint64_t address = 0;
+  std::span<const std::byte> bytes{};
+  std::uint64_t mapped_bytes = 0;  // what is mapped beyond `bytes` reads as zeros
 };
 
 struct Dim3 {
@@ -118,6 +128,7 @@ struct Launch {
   std::size_t dynamic_shared_bytes = 0;
   std::vector<std::byte> parameters{};  // KernelInfo::parameter_bytes long
   std::vector<Texture> textures{};      // parameters that are texture objects
+  Surroundings surroundings{};
   // Its blocks wait for one another: a device must be told. The emulator runs every grid so.
   bool cooperative = false;
   // Each warp runs on to its next barrier before another does. Else warps leave a barrier nearly
@@ -187,6 +198,7 @@ struct Counters {
 };
 
 enum class FindingKind {
+  out_of_bounds,         // a load outside every buffer, where a device has memory (Surroundings)
   shared_race,           // threads of different warps, no barrier in between
   global_race,           // of different warps or blocks
   warp_race,             // lanes of one warp, no __syncwarp in between
@@ -258,7 +270,7 @@ struct Outcome {
   std::string printf_output{};
   bool printf_truncated = false;
   std::chrono::nanoseconds wall{0};
-  std::vector<Finding> findings{};
+  std::vector<Finding> findings{};  // without an inspection those of loads out of bounds alone
   std::vector<std::string> inspection_notes{};  // what was not looked at, and why
   std::uint64_t checked_blocks = 0;             // of the grid
   Profile profile{};

@@ -170,7 +170,7 @@ void fault_simple(Warp& w, const Op& op, FaultKind kind, unsigned lane, std::str
   w.block->fault(w, std::move(fault));
 }
 
-void fault_access(Warp& w, const Op& op, const BadAccess& bad) {
+Fault fault_of(Warp& w, const Op& op, const BadAccess& bad) {
   const std::uint32_t pc = op_pc(w, op);
   const Module::Text& text = w.block->launch().text;
   const Place place = place_of(bad);
@@ -188,7 +188,11 @@ void fault_access(Warp& w, const Op& op, const BadAccess& bad) {
                   bytes_text(bad.bytes) + " at address " + hex(place.offset) + " by thread " +
                   triple(fault.thread) + " in block " + triple(fault.block) + ": " +
                   where_it_is(w, bad, place, fault);
-  w.block->fault(w, std::move(fault));
+  return fault;
+}
+
+void fault_access(Warp& w, const Op& op, const BadAccess& bad) {
+  w.block->fault(w, fault_of(w, op, bad));
 }
 
 }  // namespace assay::emulator

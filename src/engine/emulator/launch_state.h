@@ -5,10 +5,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "engine/emulator/emulator.h"
 #include "engine/emulator/heap.h"
@@ -64,6 +66,8 @@ class LaunchState {
     return is_one ? &textures[i] : nullptr;
   }
   void print(std::string_view text);
+  // A load out of bounds; of the same instruction only the first is described.
+  void note_stray(std::uint32_t pc, const std::function<Fault()>& describe);  // stray_reads.cc
   // Moves the results out; call when no thread runs any more.
   [[nodiscard]] Outcome outcome();
 
@@ -77,6 +81,7 @@ class LaunchState {
   std::atomic<std::size_t> memory_bytes_{0};
   std::mutex mutex_;
   Outcome outcome_{};
+  std::unordered_map<std::uint32_t, std::size_t> strays_{};  // findings by pc
 };
 
 }  // namespace assay::emulator

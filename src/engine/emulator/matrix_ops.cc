@@ -24,9 +24,10 @@ T* row(Warp& w, U32 offset) {
 
 // Bytes of one lane, or a fault.
 std::byte* locate(Warp& w, const Op& op, const BadAccess& wanted) {
-  std::byte* const p =
+  std::byte* p =
       host_address(w, wanted.space, wanted.lane, wanted.address, wanted.bytes, wanted.is_write);
   const bool misaligned = wanted.address % wanted.bytes != 0;
+  if (p == nullptr && !misaligned && !wanted.is_write) p = stray_read(w, op, wanted);
   if (p != nullptr && !misaligned) return p;
   BadAccess bad = wanted;
   bad.kind = p != nullptr ? FaultKind::misaligned : FaultKind::out_of_bounds;

@@ -44,8 +44,12 @@ struct Request {
                                               const U64* address, Places& out) {
   for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
     const auto k = static_cast<unsigned>(__builtin_ctz(m));
-    std::byte* const p = host_address(w, r.space, k, address[k], r.bytes, r.write);
-    if (p == nullptr || (address[k] & (r.bytes - 1)) != 0) {
+    std::byte* p = host_address(w, r.space, k, address[k], r.bytes, r.write);
+    const bool is_aligned = (address[k] & (r.bytes - 1)) == 0;
+    if (p == nullptr && is_aligned && !r.write) {
+      p = stray_read(w, op, {.space = r.space, .lane = k, .address = address[k], .bytes = r.bytes});
+    }
+    if (p == nullptr || !is_aligned) {
       refuse(w, op, r, k, address[k]);
       return Pattern::bad;
     }

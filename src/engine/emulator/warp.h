@@ -214,6 +214,13 @@ struct BadAccess {
   unsigned bytes = 0;
 };
 void fault_access(Warp& w, const Op& op, const BadAccess& bad);
+// What fault_access() ends the launch with.
+[[nodiscard]] Fault fault_of(Warp& w, const Op& op, const BadAccess& bad);
 void fault_simple(Warp& w, const Op& op, FaultKind kind, unsigned lane, std::string message);
+
+// --- stray_reads.cc ---
+// Of a load that host_address() has nothing for: what a device has mapped there, noted as a
+// finding, or nullptr.
+[[nodiscard]] std::byte* stray_read(Warp& w, const Op& op, const BadAccess& bad);
 
 }  // namespace assay::emulator

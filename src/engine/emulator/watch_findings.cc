@@ -1,5 +1,6 @@
 // How a watch puts what it found into words, once per place.
 #include <algorithm>
+#include <iterator>
 
 #include "engine/emulator/block.h"
 #include "engine/emulator/profile.h"
@@ -29,6 +30,8 @@ std::string plain_name(std::string_view mangled) {
 
 std::string_view name(FindingKind kind) {
   switch (kind) {
+    case FindingKind::out_of_bounds:
+      return "out_of_bounds";
     case FindingKind::shared_race:
       return "shared_race";
     case FindingKind::global_race:
@@ -169,7 +172,8 @@ void Watch::finish(Outcome& outcome) {
   std::stable_sort(findings_.begin(), findings_.end(), [](const Finding& a, const Finding& b) {
     return !a.is_warning && b.is_warning;
   });
-  outcome.findings = std::move(findings_);
+  outcome.findings.insert(outcome.findings.end(), std::make_move_iterator(findings_.begin()),
+                          std::make_move_iterator(findings_.end()));
   if (truncated_) {
     outcome.inspection_notes.push_back("More than " + std::to_string(kMaxFindings) +
                                        " different findings: the rest is left out.");

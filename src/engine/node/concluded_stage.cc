@@ -52,10 +52,10 @@ std::string KernelJob::summary_of_passed() const {
 
 Conclusion KernelJob::conclude(const Step& ended) {
   Conclusion conclusion{.verdict = ended ? ended->verdict : Verdict::passed};
-  clean_ = ran_ && !ended && evidence_.empty();
+  clean_ = ran_ && !ended && repeats_ && evidence_.empty();
   // Where the kernel failed, that was in another process; whatever else ended the job may have been
   // anywhere.
-  reference_clean_ = ran_ && (!ended || ended->detail.value("which", "") == "kernel") &&
+  reference_clean_ = ran_ && repeats_ && (!ended || ended->detail.value("which", "") == "kernel") &&
                      !speaks_of(evidence_, "ref_kernel");
   json& body = conclusion.body;
   body["summary"] = ended ? ended->summary : summary_of_passed();

@@ -86,7 +86,7 @@ GpuTiming::Step GpuTiming::compare(json& body) {
     }
   }
   // A ratio needs two, however few runs were asked for.
-  while (kernel_.turns_ns.size() < 2) {
+  while (kernel_.turns_ns.size() < 2 && unrepeatable_.empty()) {
     if (auto ended = one_more_pair(by_graph)) return ended;
   }
   const auto measurable = [](const Side& side) {
@@ -105,7 +105,7 @@ GpuTiming::Step GpuTiming::compare(json& body) {
   Ratio ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns);
   const auto until = Clock::now() + kSettling;
   while (ratio.high / ratio.low > 1 + 2 * enough && ratio.pairs < kMostPairs &&
-         Clock::now() < until) {
+         unrepeatable_.empty() && Clock::now() < until) {
     if (auto ended = one_more_pair(by_graph)) return ended;
     if (!measurable(kernel_) || !measurable(*reference_)) break;
     ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns);

@@ -1,6 +1,7 @@
 #include "engine/node/gpu_timing.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "engine/node/median.h"
@@ -32,6 +33,9 @@ constexpr std::uint32_t kExaminedTurns = 3;
 constexpr std::uint32_t kExaminedOfState = 12;
 constexpr std::uint32_t kWarmRuns = 30;
 constexpr std::uint32_t kGraphRepeats = 5;
+// What a view of a kernel with inout tensors may take: it may never end.
+constexpr std::chrono::seconds kRepeatingLimit{2};
+constexpr double kRepeatingRuns = 400;
 // What contents that were not shown before may cost more than those that were.
 constexpr std::uint32_t kShownAnew = 5;
 constexpr std::uint32_t kShownAnewAnyway = 3;
@@ -72,7 +76,7 @@ GpuTiming::Step GpuTiming::measure(json& body) {
   part("turns", [&] { return take_turns(); });
   part("views", [&] { return other_views(body); });
   if (reference_) part("comparing", [&] { return compare(body); });
-  if (slots_ > 1) part("shown_anew", [&] { return show_anew(body); });
+  if (slots_ > 1 && unrepeatable_.empty()) part("shown_anew", [&] { return show_anew(body); });
   tell(body);
   return ended;
 }
@@ -258,17 +262,46 @@ GpuTiming::Step GpuTiming::show_anew(json& body) {
                        {"shown_anew_ns", median(anew)}}}}});
 }
 
+std::variant<Turn, Ended> GpuTiming::ask_view(Side& side, TurnOrder order) {
+  if (!request_.has_inout) return ask(side, std::move(order));
+  const auto runs = std::chrono::nanoseconds(std::llround(kRepeatingRuns * side.typical_ns));
+  const auto left = execution_left_;
+  execution_left_ = std::min<std::chrono::nanoseconds>(left, kRepeatingLimit + runs);
+  const auto given = execution_left_;
+  auto reply = ask(side, std::move(order));
+  execution_left_ = left - (given - execution_left_);
+  return reply;
+}
+
+GpuTiming::Step GpuTiming::views_of(Side& side, json& into) {
+  auto warm = ask_view(side, order("warm", std::min(trials_, kWarmRuns)));
+  if (auto* ended = std::get_if<Ended>(&warm)) return std::move(*ended);
+  into["warm"] = view_of(std::get<Turn>(warm));
+  TurnOrder last = order("graph", kGraphRepeats);
+  last.tell_state = true;  // while what was measured still keeps the device warm
+  auto graph = ask_view(side, std::move(last));
+  if (auto* ended = std::get_if<Ended>(&graph)) return std::move(*ended);
+  into["graph"] = view_of(std::get<Turn>(graph));
+  into["graph"]["launches"] = std::get<Turn>(graph).launches;
+  return std::nullopt;
+}
+
+bool GpuTiming::is_of_repeating(const Ended& ended) const {
+  const bool is_the_kernels =
+      ended.verdict == job::Verdict::timed_out || ended.verdict == job::Verdict::crashed;
+  return request_.has_inout && is_the_kernels;
+}
+
 GpuTiming::Step GpuTiming::other_views(json& body) {
   const auto views = [&](Side& side, json& into) -> Step {
-    auto warm = ask(side, order("warm", std::min(trials_, kWarmRuns)));
-    if (auto* ended = std::get_if<Ended>(&warm)) return std::move(*ended);
-    into["warm"] = view_of(std::get<Turn>(warm));
-    TurnOrder last = order("graph", kGraphRepeats);
-    last.tell_state = true;  // while what was measured still keeps the device warm
-    auto graph = ask(side, std::move(last));
-    if (auto* ended = std::get_if<Ended>(&graph)) return std::move(*ended);
-    into["graph"] = view_of(std::get<Turn>(graph));
-    into["graph"]["launches"] = std::get<Turn>(graph).launches;
+    auto ended = views_of(side, into);
+    if (!ended || !is_of_repeating(*ended)) return ended;
+    const char* view = into.contains("warm") ? "graph" : "warm";
+    unrepeatable_ = std::string("Launched again on the inout tensors that a launch had left, the ") +
+                    (&side == &kernel_ ? "kernel" : "reference") + " did not come to its end (" +
+                    std::string(job::name(ended->verdict)) +
+                    "): it was timed cold alone, which gives it its contents before each run.";
+    into[view] = {{"unavailable", unrepeatable_}};
     return std::nullopt;
   };
   if (reference_) {
@@ -288,6 +321,9 @@ void GpuTiming::tell(json& body) const {
         {{"code", "fewer_runs"},
          {"message", "Timed " + std::to_string(trials_) + " of " + std::to_string(request_.trials) +
                          " runs: more would exceed the time budget."}});
+  }
+  if (!unrepeatable_.empty()) {
+    body["warnings"].push_back({{"code", "not_repeatable"}, {"message", unrepeatable_}});
   }
   clocks_.tell(body);
 }

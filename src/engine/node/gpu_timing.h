@@ -27,6 +27,9 @@ struct TimingRequest {
   std::uint32_t known_trials = 1;
   std::uint64_t arena_bytes = 0;
   bool keeps_state = false;  // the program has variables that outlast a launch
+  // It works on what it is given: launched again without being given it anew, as warm runs and
+  // graphs do, it may wait for ever or leave its tensors.
+  bool has_inout = false;
   // Contents are those of the trials from here on; made by this, if not by the referee alone.
   std::uint32_t first_trial = 0;
   std::function<std::variant<LentArena, Ended>(std::uint32_t trial, std::uint32_t slot)> fill{};
@@ -45,6 +48,8 @@ class GpuTiming {
 
   // What was measured lands in `body`, also when it ends early.
   [[nodiscard]] Step measure(nlohmann::json& body);
+  // A side's process ended in a view that does not count against it: no process is to be used again.
+  [[nodiscard]] bool is_unrepeatable() const { return !unrepeatable_.empty(); }
 
  private:
   static constexpr std::uint32_t kPairs = 12;  // of turns, of a kernel and its reference
@@ -67,11 +72,16 @@ class GpuTiming {
   [[nodiscard]] Step examine(std::uint32_t slot);
   [[nodiscard]] Step show_anew(nlohmann::json& body);
   [[nodiscard]] Step other_views(nlohmann::json& body);
+  [[nodiscard]] Step views_of(Side& side, nlohmann::json& into);
+  // Whether a view ended so because its runs begin with what others left.
+  [[nodiscard]] bool is_of_repeating(const Ended& ended) const;
   [[nodiscard]] Step compare(nlohmann::json& body);
   [[nodiscard]] Step graph_turn(Side& side);
   [[nodiscard]] Step one_more_pair(bool by_graph);
   // One turn of a side; a failure names whose it is.
   [[nodiscard]] std::variant<Turn, Ended> ask(Side& side, TurnOrder order);
+  // Likewise, of a view whose runs may never end by no fault of the kernel's.
+  [[nodiscard]] std::variant<Turn, Ended> ask_view(Side& side, TurnOrder order);
   [[nodiscard]] TurnOrder order(const char* view, std::uint32_t runs);
   [[nodiscard]] std::uint32_t below(std::uint32_t bound);
   void tell(nlohmann::json& body) const;
@@ -88,6 +98,7 @@ class GpuTiming {
   std::uint32_t examined_ = 0;
   std::optional<std::uint32_t> last_examined_{};  // its contents
   double event_overhead_ns_ = 0;
+  std::string unrepeatable_{};  // what became of a view, and whose
   ClockLog clocks_{};
   std::mt19937_64 random_{std::random_device{}()};
 };

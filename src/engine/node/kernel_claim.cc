@@ -56,6 +56,26 @@ json told_kernels(const json& kernels) {
   return told;
 }
 
+// Of a load out of bounds what the report speaks of; the rest as it was said.
+json told_stray(const json& said) {
+  json told = said;
+  for (const char* key : {"kind", "severity", "message"})
+    told[key] = said.at(key).get<std::string>();
+  told["memory"] = said.value("memory", std::string());
+  told["where"] = {{"file", said.at("where").at("file").get<std::string>()},
+                   {"line", said.at("where").at("line").get<int>()},
+                   {"column", said.at("where").at("column").get<int>()}};
+  return told;
+}
+
+json told_strays(const json& body) {
+  json told = json::array();
+  for (const auto& said : body.value("findings", json::array())) {
+    if (told.size() < kToldKernels) told.push_back(told_stray(said));
+  }
+  return told;
+}
+
 Ended unloadable(const json& body, RunnerRole role) {
   const std::string what = role == RunnerRole::gpu_kernel
                                ? "The GPU cannot load this program: "
@@ -188,7 +208,8 @@ std::variant<Ran, Ended> ran_claim(const json& body) {
   return Ran{.elapsed = nanoseconds(body.at("elapsed_ns").get<std::int64_t>()),
              .counters = body.at("counters"),
              .printf_output = body.at("printf").get<std::string>(),
-             .printf_truncated = body.at("printf_truncated").get<bool>()};
+             .printf_truncated = body.at("printf_truncated").get<bool>(),
+             .strays = told_strays(body)};
 }
 
 std::variant<Inspected, Ended> inspected_claim(const json& body) {

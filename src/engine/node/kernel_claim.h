@@ -29,6 +29,8 @@ struct Ran {
   nlohmann::json counters = nlohmann::json::object();
   std::string printf_output{};
   bool printf_truncated = false;
+  nlohmann::json strays =
+      nlohmann::json::array();  // findings: loads out of bounds, on the emulator
 };
 
 // What an inspection said, as the runner told it.

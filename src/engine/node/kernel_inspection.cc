@@ -25,15 +25,20 @@ std::variant<Inspected, Ended> inspect(const InspectionRun& run, std::vector<std
                  run.execution_left);
 }
 
-// What a run on the emulator ends with, as a finding; nothing if it comes to its end. A GPU has no
-// more to say of an access than that it was none.
-std::optional<json> faulting_access(const InspectionRun& run) {
+// What every run on the emulator tells of accesses to memory.
+struct Accesses {
+  json findings = json::array();
+  bool faulted = false;  // the launch ended there
+};
+
+// A GPU has no more to say of an access than that it was none.
+Accesses emulated_accesses(const InspectionRun& run) {
   auto arena = run.referee.fill(0);
   if (auto* ended = std::get_if<Ended>(&arena)) throw std::runtime_error(ended->summary);
   std::chrono::nanoseconds limit = kInspectionLimit;
   auto ran = run.kernel.run(std::move(std::get<LentArena>(arena)), limit);
   const auto* ended = std::get_if<Ended>(&ran);
-  if (ended == nullptr) return std::nullopt;
+  if (ended == nullptr) return {.findings = std::get<Ran>(ran).strays};
   const json fault = ended->detail.value("fault", json::object());
   json item = fault;
   item["kind"] = ended->verdict == job::Verdict::crashed ? "invalid_access"
@@ -41,7 +46,7 @@ std::optional<json> faulting_access(const InspectionRun& run) {
   item["severity"] = "error";
   item["message"] = fault.value("message", ended->summary);
   if (!item.contains("where")) item["where"] = {{"line", 0}};
-  return item;
+  return {.findings = json::array({std::move(item)}), .faulted = true};
 }
 
 // Which side of the ridge a kernel is on whatever its caches do, if that can be said.
@@ -92,11 +97,10 @@ json run_checks(const InspectionRun& run) {
   for (const std::string& check : run.task.checks) {
     if (check != "memory" || run.takes_heap) what.push_back(check);  // else never off
   }
-  if (run.on_gpu) {
-    if (auto fault = faulting_access(run)) out["findings"].push_back(*std::move(fault));
-  }
-  if (what.empty() || !out["findings"].empty()) {
+  Accesses seen = run.on_gpu ? emulated_accesses(run) : Accesses{.findings = run.strays};
+  if (what.empty() || seen.faulted) {
     out["ran"] = true;
+    out["findings"] = std::move(seen.findings);
     out["notes"] = json::array({run.on_gpu ? "The emulator checked every access to memory."
                                            : "Accesses to memory were checked in every run."});
     return out;

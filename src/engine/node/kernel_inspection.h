@@ -17,6 +17,8 @@ struct InspectionRun {
   const KernelTask& task;
   bool on_gpu = false;
   bool takes_heap = false;  // malloc() in the kernel, whose blocks no run tells apart
+  // Findings of the runs before it: loads out of bounds. Of a GPU's twin there are none yet.
+  nlohmann::json strays = nlohmann::json::array();
   std::chrono::nanoseconds& execution_left;
 };
 

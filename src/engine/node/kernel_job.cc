@@ -104,7 +104,7 @@ Conclusion KernelJob::run() {
   if (!ended && task_.until > Until::validated) ended = timed_stage();
   if (!ended && task_.until > Until::timed) profile_stage();
   lease_.reset();
-  hung_ = ended && ended->verdict == Verdict::timed_out;
+  hung_ = !repeats_ || (ended && ended->verdict == Verdict::timed_out);
   if (ended && gpu_ != nullptr && kernel_ && !kernel_->is_untouched()) gpu_->failed();
   if (!ended && ran_ && task_.generalise) generalise_stage();
   return conclude(ended);

@@ -99,10 +99,12 @@ class KernelJob {
   bool ran_ = false;                          // device code has run: trust means something
   bool clean_ = false;                        // it passed, and nothing speaks against it
   bool reference_clean_ = false;              // nothing went wrong in the reference's runner
+  bool repeats_ = true;                       // no runner ended in a view that counts for nothing
   bool hung_ = false;                         // it did not end within its time
   bool runner_reused_ = false;
   bool reference_runner_reused_ = false;
   nlohmann::json evidence_ = nlohmann::json::array();
+  nlohmann::json strays_ = nlohmann::json::array();  // loads out of bounds of a run on the emulator
   nlohmann::json warnings_ = nlohmann::json::array();
   std::string weak_{};             // why a pass proves little; "" if nothing speaks for that
   std::string output_{};           // device printf

@@ -43,6 +43,12 @@ std::string mismatch_summary(const json& output) {
   return text;
 }
 
+std::string place_text(const json& where) {
+  const int line = where.at("line");
+  if (line == 0) return {};
+  return " at " + where.at("file").get<std::string>() + ":" + std::to_string(line);
+}
+
 std::string finding_text(const json& finding) {
   const std::string check = finding.at("check");
   if (check == "generalises") {
@@ -68,6 +74,11 @@ std::string finding_text(const json& finding) {
         ratio.is_number() ? std::to_string(std::lround(ratio.get<double>())) + " times" : "beyond";
     return "Its error in " + tensor + " is " + times +
            " the reference's own, both against the reference in double: it computes in fewer bits.";
+  }
+  if (check == "out_of_bounds_read") {
+    return "It reads outside its tensors" + place_text(finding.at("where")) +
+           ", which a device lets pass while something is mapped there: " +
+           finding.at("message").get<std::string>() + ".";
   }
   if (check == "input_mutated") {
     return "It writes to an input: declare " + tensor + " with role \"inout\" if it is meant.";

@@ -15,6 +15,9 @@ namespace assay::node {
 // Of an output that is not right: the sentence an agent acts on.
 [[nodiscard]] std::string mismatch_summary(const nlohmann::json& output);
 
+// " at kernel.cu:3"; nothing if the line is not known.
+[[nodiscard]] std::string place_text(const nlohmann::json& where);
+
 // What a finding means and what to do about it.
 [[nodiscard]] std::string finding_text(const nlohmann::json& finding);
 

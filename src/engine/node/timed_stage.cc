@@ -33,6 +33,12 @@ TimingFacts timing_facts(const json& body, const char* views) {
   return facts;
 }
 
+bool has_inout(const contract::Contract& contract) {
+  return std::any_of(contract.args.begin(), contract.args.end(), [](const contract::Arg& arg) {
+    return arg.is_tensor() && arg.role == contract::Role::inout;
+  });
+}
+
 }  // namespace
 
 KernelJob::Step KernelJob::gpu_timed_stage() {
@@ -49,10 +55,12 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
        .warmups = task_.num_warmup,
        .known_trials = std::max(task_.validation_trials, 1U),
        .arena_bytes = referee_->arena_bytes(),
-       .keeps_state = program_->keeps_state()},
+       .keeps_state = program_->keeps_state(),
+       .has_inout = has_inout(task_.kernel.contract)},
       [&](std::uint32_t trial, const json& said) { return judge_trial(trial, said, judged); },
       execution_left_);
   Step ended = timing.measure(clock.body);
+  repeats_ = !timing.is_unrepeatable();
   kernel_timing_ = timing_facts(clock.body, "views");
   reference_timing_ = timing_facts(clock.body, "reference_views");
   for (const auto& warning : clock.body["warnings"]) warnings_.push_back(warning);
@@ -153,6 +161,7 @@ InspectionRun KernelJob::inspection() {
           .kernel = *kernel_,
           .task = task_,
           .takes_heap = program_->takes_heap(),
+          .strays = strays_,
           .execution_left = execution_left_};
 }
 

@@ -32,6 +32,25 @@ void warn_once(json& warnings, const char* code, const std::string& tensor,
   if (!known) warnings.push_back({{"code", code}, {"tensor", tensor}, {"message", message}});
 }
 
+json stray_evidence(const json& strays) {
+  json evidence = json::array();
+  for (const auto& stray : strays) {
+    evidence.push_back({{"check", "out_of_bounds_read"},
+                        {"tensor", stray.at("memory")},
+                        {"where", stray.at("where")},
+                        {"message", stray.at("message")}});
+  }
+  return evidence;
+}
+
+void warn_of_strays(json& warnings, const json& strays) {
+  for (const auto& stray : strays) {
+    warn_once(warnings, "reference_reads_outside", stray.at("memory"),
+              "The reference reads outside its tensors" + place_text(stray.at("where")) + ": " +
+                  stray.at("message").get<std::string>());
+  }
+}
+
 std::optional<Ended> judge_reference(const json& findings, json& warnings, std::string& weak) {
   for (const auto& finding : findings) {
     if (finding.at("check") == "input_mutated") {

@@ -19,6 +19,11 @@ void note_findings(nlohmann::json& evidence, const nlohmann::json& findings, con
 void warn_once(nlohmann::json& warnings, const char* code, const std::string& tensor,
                const std::string& message);
 
+// Loads that left their tensors and found memory all the same: findings of the runner, as evidence.
+[[nodiscard]] nlohmann::json stray_evidence(const nlohmann::json& strays);
+// Of a reference they are a warning.
+void warn_of_strays(nlohmann::json& warnings, const nlohmann::json& strays);
+
 // An output that the reference never writes is no answer to compare with; one that it writes in
 // part is compared in that part, with a warning and `weak` saying so.
 [[nodiscard]] std::optional<Ended> judge_reference(const nlohmann::json& findings,

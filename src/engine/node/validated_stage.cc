@@ -28,6 +28,7 @@ KernelJob::Step KernelJob::run_reference(std::uint32_t trial, json& said, Ran& r
     auto outcome = reference_->run(std::move(arena), execution_left_);
     if (auto* ended = std::get_if<Ended>(&outcome)) return about_reference(std::move(*ended));
     ran = std::move(std::get<Ran>(outcome));
+    warn_of_strays(warnings_, ran.strays);
   }
   auto answer = referee_->expect();
   if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
@@ -56,6 +57,8 @@ KernelJob::Step KernelJob::run_once(KernelSession& session, std::uint32_t trial,
       session.run(std::move(std::get<LentArena>(arena)), execution_left_, to_the_barrier);
   if (auto* ended = std::get_if<Ended>(&outcome)) return std::move(*ended);
   ran = std::move(std::get<Ran>(outcome));
+  note_findings(evidence_, stray_evidence(ran.strays), "kernel", trial);
+  if (strays_.empty()) strays_ = ran.strays;
   auto answer = referee_->check();
   if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
   said = std::move(std::get<json>(answer));

@@ -157,6 +157,9 @@ class Device {
 // Host memory at an address of the device's choice.
 [[nodiscard]] std::unique_ptr<Arena> adopt_host_memory(LentMemory lent, std::uint64_t address);
 
+// What a device maps for an arena, which is in pages.
+[[nodiscard]] emulator::Surroundings surroundings_of(const Arena& arena);
+
 [[nodiscard]] std::unique_ptr<Device> make_emulator_device();
 // The one GPU that this process is shown. Throws std::runtime_error if there is none to be had.
 [[nodiscard]] std::unique_ptr<Device> make_gpu_device();

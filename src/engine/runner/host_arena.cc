@@ -26,4 +26,10 @@ std::unique_ptr<Arena> adopt_host_memory(LentMemory lent, std::uint64_t address)
       posix::SharedMemory::adopt(std::move(lent.descriptor), lent.size), address);
 }
 
+emulator::Surroundings surroundings_of(const Arena& arena) {
+  constexpr std::uint64_t kPageBytes = std::uint64_t{2} << 20;
+  const std::uint64_t pages = (arena.size() + kPageBytes - 1) / kPageBytes;
+  return {.address = arena.address(), .bytes = arena.bytes(), .mapped_bytes = pages * kPageBytes};
+}
+
 }  // namespace assay::runner

@@ -12,8 +12,8 @@
 //      inspect?: [what], to_the_barrier?, copies_at_once?, range?} + arena
 //                                        range: what a profiler calls it (nvtx.h)
 //   ← {type: "ran", ending, message, fault, counters, printf, printf_truncated, elapsed_ns,
-//      range_failure?},
-//      and of an inspection {findings, notes, profile?}
+//      range_failure?, findings?}: without an inspection those of loads out of bounds,
+//      and of an inspection {notes, profile?}
 // and on a device with a clock:
 //   → {type: "stage", arena_bytes, places, on_device?} + arenas
 //   ← {type: "staged", places} or {type: "unstaged", message}
@@ -149,12 +149,13 @@ class Session {
     emulator::Launch launch = decode_launch(body, arena->address());
     if (body.contains("inspect")) launch.inspection = decode_inspection(body);
     const auto buffers = tensors(body.at("arguments"), *arena);
+    launch.surroundings = surroundings_of(*arena);
     const nvtx::Range range(body.value("range", std::string()));
     const auto outcome = device_.launch(launch, buffers, *arena, limits);
     json reply = describe_outcome(outcome);
+    reply["findings"] = describe_findings(outcome.findings);
     if (!range.failure().empty()) reply["range_failure"] = range.failure();
     if (!launch.inspection.any()) return reply;
-    reply["findings"] = describe_findings(outcome.findings);
     reply["notes"] = outcome.inspection_notes;
     reply["checked_blocks"] = outcome.checked_blocks;
     reply["blocks"] = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
