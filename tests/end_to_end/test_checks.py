@@ -125,7 +125,7 @@ class Checks(unittest.TestCase):
         self.assertIn("-G", checks["notes"][0])
 
     def test_findings_of_a_kernel_that_crashes_are_kept(self):
-        crashes = BROKEN.replace("tile[127 - threadIdx.x]", "tile[127 - threadIdx.x] + a[i + 4000]")
+        crashes = BROKEN.replace("tile[127 - threadIdx.x]", "tile[127 - threadIdx.x] + a[i + (1 << 24)]")
         report, checks = self.checks(crashes)
         self.assertEqual(report["verdict"], "crashed")
         self.assertTrue(checks["ran"])

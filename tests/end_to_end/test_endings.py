@@ -108,6 +108,11 @@ class Endings(unittest.TestCase):
             self.assertEqual([(f["severity"], f["memory"], f["where"]["line"]) for f in found],
                              [("error", "a", 3)], checks)
 
+    def test_a_wrong_output_by_a_read_out_of_bounds_names_its_line(self):
+        report = self.ends(kernel_of("  float next = a[i + 1]; if (i < n) out[i] = next;"), "wrong_output",
+                           ref=kernel_of("if (i < n) out[i] = i + 1 < n ? a[i + 1] : 0.0f;"))
+        self.assertIn("It reads outside its tensors at kernel.cu:3", report["summary"])
+
     def test_a_read_far_out_of_bounds_is_a_crash(self):
         report = self.ends(kernel_of("  if (i < n) out[i] = a[i + (1 << 24)];"), "crashed")
         self.assertIn("kernel.cu:3", report["summary"])

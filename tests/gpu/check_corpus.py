@@ -88,6 +88,8 @@ class Corpus(unittest.TestCase):
         cases = []
         for kernel_file in all_kernels():
             for name, verdict, evidence, arguments in cases_of(kernel_file):
+                if evidence == "out_of_bounds_read":
+                    evidence = None  # a device does not tell
                 cases.append((name, verdict, evidence, {**arguments, "until": "validated", "device": "gpu:0", "timeout": 10}))
         is_right = {name: verdict == "passed" and evidence != "order_of_warps" for name, verdict, evidence, _ in cases}
         cases.sort(key=lambda case: not is_right[case[0]])
@@ -107,7 +109,7 @@ class Corpus(unittest.TestCase):
                 with self.subTest(name):
                     if is_right[name]:
                         self.assertEqual(why, "")
-                    elif not any(word in name for word in BY_CHANCE):
+                    elif verdict != "suspect" and not any(word in name for word in BY_CHANCE):
                         self.assertFalse(believed, name)
         tell("the emulator's corpus on the device", f"{right} right and {wrong} wrong ones judged, {len(differing)} differ",
              "no right one differs", not refused)

@@ -7,7 +7,7 @@
 // wrong swapped_arguments wrong_output: const float2* a, const float2* b -> const float2* b, const float2* a
 // wrong missing_tail wrong_output+unwritten: i < n -> i < n - 2
 // wrong wrong_type wrong_output+unwritten: float2* c, int n -> float* c, int n
-// wrong wrong_stride crashed: float2 v = b[i] -> float2 v = b[2 * i]
+// wrong wrong_stride wrong_output+out_of_bounds_read: float2 v = b[i] -> float2 v = b[2 * i]
 __device__ float2 conjugate_product(float2 u, float2 v) {
   return make_float2(u.x * v.x + u.y * v.y, u.y * v.x - u.x * v.y);
 }

@@ -3,7 +3,7 @@
 {"args": ["in a int8[rows,64] uniform low=-100 high=100", "in b int8[64] uniform low=-100 high=100", "out y int32[rows]", "int rows = 150"],
  "launch": {"grid": "ceildiv(rows, 64)", "block": 64}}
 */
-// wrong wrong_type crashed: const int* a4 = (const int*)a -> const int* a4 = (const int*)b
+// wrong wrong_type wrong_output+out_of_bounds_read: const int* a4 = (const int*)a -> const int* a4 = (const int*)b
 // wrong partial_rows wrong_output: k < 16; -> k < 15;
 __global__ void dp4a_dot(const signed char* a, const signed char* b, int* y, int rows) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;

@@ -6,7 +6,7 @@
 */
 // wrong wrong_type wrong_output: const long long* index -> const int* index
 // wrong negative_index crashed: if (at < 0) at += entries; ->
-// wrong wrong_stride crashed: table[at * width + t] -> table[at * entries + t]
+// wrong wrong_stride wrong_output+out_of_bounds_read: table[at * width + t] -> table[at * entries + t]
 // wrong copy_of_input wrong_output: table[at * width + t] -> table[blockIdx.x * width + t]
 // wrong missing_tail wrong_output+unwritten: if (t < width) -> if (t < width - 1)
 __global__ void gather(const float* table, const long long* index, float* y, int entries, int width, int n) {

@@ -3,7 +3,7 @@
 {"args": ["in x float32[1000]", "inout m float32[1] full fill_value=-100", "int n = 1000"], "launch": {"grid": 4, "block": 256}}
 */
 // wrong wrong_condition wrong_output: = -1e30f -> =1e30f
-// wrong missing_tail crashed: if (i < n) amax -> amax
+// wrong missing_tail suspect+out_of_bounds_read: if (i < n) amax -> amax
 __device__ float amax(float* a, float v) {
   int* p = (int*)a;
   int old = *p, seen;

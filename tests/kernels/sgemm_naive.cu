@@ -3,7 +3,7 @@
 {"args": ["in a float32[m,k]", "in b float32[k,n]", "out c float32[m,n]", "int m = 19", "int n = 35", "int k = 24"],
  "launch": {"grid": ["ceildiv(n, 16)", "ceildiv(m, 16)"], "block": [16, 16]}}
 */
-// wrong swapped_arguments crashed: const float* a, const float* b -> const float* b, const float* a
+// wrong swapped_arguments wrong_output+out_of_bounds_read: const float* a, const float* b -> const float* b, const float* a
 // wrong wrong_stride wrong_output: a[row * k + i] -> a[row * m + i]
 // wrong wrong_stride/transposed wrong_output: b[i * n + column] -> b[column * k + i]
 // wrong partial_rows wrong_output+unwritten: row < m && -> row < m - 3 &&

@@ -20,7 +20,9 @@ bool tell_evidence(const json& evidence, bool passed, json& body, json& warnings
     if (item.at("which") != "kernel") continue;
     suspect = true;
     const std::string words = finding_text(item);
-    if (passed) body["summary"] = body["summary"].get<std::string>() + " " + words;
+    // The likely cause of another end, too.
+    const bool explains = item.at("check") == "out_of_bounds_read";
+    if (passed || explains) body["summary"] = body["summary"].get<std::string>() + " " + words;
     warnings.push_back({{"code", item.at("check")}, {"message", words}});
   }
   return suspect;
