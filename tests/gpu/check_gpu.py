@@ -189,6 +189,34 @@ class Gpu(unittest.TestCase):
             report = self.evaluate(lazy, MILLION, ref)
             self.assertNotEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
 
+    def test_a_kernel_that_cannot_be_launched_again_on_what_it_left_is_timed_cold_alone(self):
+        source = """__global__ void meet(int* flags, const float* a, float* out, int n) {
+  if (threadIdx.x == 0) { atomicAdd(flags, 1); while (*(volatile int*)flags != gridDim.x); }
+  __syncthreads();
+  int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] = 2 * a[i];
+}"""
+        ref = source.replace("while", "if (0) while")
+        io = {"args": [tensor("flags", 1, role="inout", dtype="int32", kind="zeros"), tensor("a", 2000), tensor("out", 2000, role="output"),
+                       {"name": "n", "type": "int", "value": 2000}], "launch": {"grid": 8, "block": 256}}
+        for given in (ref, None):
+            arguments = {"kernel": {"source_code": source, "kernel_type": "cuda", "io": io}, "timeout": 10}
+            if given:
+                arguments["ref_kernel"] = {"source_code": given, "kernel_type": "cuda"}
+            begin = time.monotonic()
+            report = self.server.call("evaluate", arguments)["structuredContent"]
+            took = time.monotonic() - begin
+            self.assertEqual(report["verdict"], "passed", report["summary"])
+            self.assertIn("not_repeatable", [warning["code"] for warning in report["warnings"]])
+            self.assertGreater(report["timing"]["cold"]["median_ms"], 0)
+            self.assertEqual(self.evaluate(ADD, ref=ADD, until="validated")["verdict"], "passed")
+            tell("a kernel that waits for ever when launched again" + (" beside a reference" if given else ""),
+                 f"{report['trust']}, cold {report['timing']['cold']['median_ms'] * 1e3:.1f} us, job {took:.1f} s", "passed", True)
+        remembers = ("__device__ float kept[2048]; __device__ int full;\n" + source.replace(
+            "out[i] = 2 * a[i]", "{ if (full) out[i] = kept[i]; else kept[i] = out[i] = 2 * a[i]; if (i == n - 1) full = 1; }"))
+        report = self.server.call("evaluate", {"kernel": {"source_code": remembers, "kernel_type": "cuda", "io": io}, "timeout": 10,
+                                               "ref_kernel": {"source_code": ref, "kernel_type": "cuda"}})["structuredContent"]
+        self.assertNotEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+
     def test_a_kernel_that_returns_what_it_remembers_is_caught(self):
         remembers = ("__device__ float kept[1 << 20]; __device__ int full;\n" + body(
             GUARDED + "{ if (full) out[i] = kept[i]; else { kept[i] = out[i] = a[i] + b[i]; } if (i == n - 1) full = 1; }"))
