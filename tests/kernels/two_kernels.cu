@@ -8,7 +8,7 @@
 // wrong constant wrong_output: y[t] = cubed(x[t]) -> y[t] = 1.0f
 // wrong unknown_kernel contract_invalid: __global__ void cube( -> __global__ void cubes(
 // wrong launch_bounds launch_failed: __global__ void cube( -> __global__ void __launch_bounds__(64) cube(
-// wrong shared_memory launch_failed: int t = threadIdx.x;  // cube -> __shared__ volatile float big[70000]; int t = threadIdx.x; big[t] = 1.0f;
+// wrong shared_memory compile_failed: int t = threadIdx.x;  // cube -> __shared__ volatile float big[70000]; int t = threadIdx.x; big[t] = 1.0f;
 __device__ float cubed(float v) { return v * v * v; }
 __global__ void square(const float* x, float* y, int n) {
   int t = threadIdx.x;

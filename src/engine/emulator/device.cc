@@ -61,14 +61,9 @@ std::string check_shape(const Launch& launch, const KernelInfo& kernel) {
     return "The kernel takes " + std::to_string(kernel.parameter_bytes) +
            " bytes of parameters, the launch gives " + std::to_string(launch.parameters.size());
   }
-  if (kernel.static_shared_bytes > max.max_static_shared_bytes) {
-    return "Static shared memory of " + std::to_string(kernel.static_shared_bytes) +
-           " bytes exceeds " + std::to_string(max.max_static_shared_bytes) +
-           ", which no assembler takes; more of it is dynamic";
-  }
-  if (launch.dynamic_shared_bytes > max.max_dynamic_shared_bytes ||
-      kernel.static_shared_bytes + launch.dynamic_shared_bytes > max.max_dynamic_shared_bytes) {
-    return "Shared memory exceeds " + std::to_string(max.max_dynamic_shared_bytes) + " bytes";
+  if (launch.dynamic_shared_bytes > max.max_shared_bytes ||
+      kernel.static_shared_bytes + launch.dynamic_shared_bytes > max.max_shared_bytes) {
+    return "Shared memory exceeds " + std::to_string(max.max_shared_bytes) + " bytes";
   }
   return {};
 }

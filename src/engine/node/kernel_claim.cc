@@ -14,6 +14,9 @@ constexpr std::size_t kToldOutputBytes = 2000;
 constexpr std::size_t kToldKernels = 50;
 constexpr std::size_t kToldNameBytes = 200;
 
+// What ptxas takes for sm_90, of static shared memory as of both kinds together.
+constexpr std::uint64_t kMostSharedBytes = 227U << 10;
+
 std::string type_of(const json& body) { return body.value("type", std::string()); }
 
 Ended out_of_turn() { return our_fault("The kernel runner answered out of turn."); }
@@ -114,6 +117,20 @@ Ended not_executed(const json& gap) {
           .detail = gap};
 }
 
+// Where nothing is assembled nobody else says so.
+std::optional<Ended> beyond_assembling(const json& body) {
+  for (const auto& kernel : body.at("kernels")) {
+    const auto bytes = kernel.at("static_shared_bytes").get<std::uint64_t>();
+    if (kernel.at("name") != body.at("kernel") || bytes <= kMostSharedBytes) continue;
+    return Ended{.verdict = Verdict::compile_failed,
+                 .summary = "The kernel does not compile: '" +
+                            kernel.at("base_name").get<std::string>() + "' has " +
+                            std::to_string(bytes) + " bytes of static shared memory; " +
+                            std::to_string(kMostSharedBytes) + " are the most that is assembled."};
+  }
+  return std::nullopt;
+}
+
 // `misfits`: not empty.
 Ended all_misfits(const json& misfits, const PassedArguments& passed) {
   json violations = json::array();
@@ -186,6 +203,7 @@ std::variant<Loaded, Ended> loaded_claim(const json& body, RunnerRole role,
   if (type_of(body) != "loaded") return out_of_turn();
   if (!body.contains("kernel")) return no_such_kernel(body.at("kernels"), wanted);
   if (body.contains("unsupported")) return not_executed(body.at("unsupported"));
+  if (auto ended = beyond_assembling(body)) return *std::move(ended);
   if (!body.at("misfits").empty()) return all_misfits(body.at("misfits"), passed);
   Loaded loaded{.entry = body.at("kernel").get<std::string>(),
                 .kernels = told_kernels(body.at("kernels"))};
