@@ -1,6 +1,6 @@
 // Inspections: a corpus of planted mistakes, none of which may be missed, and of kernels without
-// any, about which nothing may be said. mistakes.cu and misuse.cu have their sources, with the
-// rules of naming.
+// any, about which nothing may be said. mistakes.cu, misuse.cu and pipelines.cu have their
+// sources, with the rules of naming.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -27,6 +27,11 @@ std::shared_ptr<const Module> mistakes() {
 
 std::shared_ptr<const Module> misuse() {
   static const std::shared_ptr<const Module> module = parsed(ptx_file("misuse"));
+  return module;
+}
+
+std::shared_ptr<const Module> pipelines() {
+  static const std::shared_ptr<const Module> module = parsed(ptx_file("pipelines"));
   return module;
 }
 
@@ -68,7 +73,7 @@ bool keeps_promise(const std::string& kernel, const Outcome& o) {
 TEST_CASE("every planted mistake is found, by the name it has") {
   std::map<std::string, int> of_kind;
   int planted = 0;
-  for (const auto& module : {mistakes(), misuse()}) {
+  for (const auto& module : {mistakes(), misuse(), pipelines()}) {
     for (const KernelInfo& k : module->kernels()) {
       if (promise(k.name) == "clean") continue;
       const Outcome o = inspect(k.name, kAll, module);
@@ -84,7 +89,7 @@ TEST_CASE("every planted mistake is found, by the name it has") {
 
 TEST_CASE("about kernels without mistakes nothing is said") {
   int clean = 0;
-  for (const auto& module : {mistakes(), misuse()}) {
+  for (const auto& module : {mistakes(), misuse(), pipelines()}) {
     for (const KernelInfo& k : module->kernels()) {
       if (promise(k.name) != "clean") continue;
       const Outcome o = inspect(k.name, kAll, module);
@@ -137,6 +142,19 @@ TEST_CASE("a finding names line, threads, tensor and element, and counts its rep
   REQUIRE(u.findings[0].buffer == "b");
   REQUIRE(u.findings[0].count == 256);
   REQUIRE(u.findings[0].message.find("element 0 of 'b'") != std::string::npos);
+}
+
+TEST_CASE("of neighbours in one word each has its own marks") {
+  for (const std::string how : {"by_both_blocks", "read_by_the_next_block",
+                                "written_by_the_next_block"}) {
+    const Outcome o = inspect("global_race__halves_" + how, {.races = true}, misuse());
+    INFO(how << ": " << told(o));
+    REQUIRE(o.findings.size() == 1);
+    REQUIRE(o.findings[0].count == 128);
+    REQUIRE(o.findings[0].access_bytes == 2);
+  }
+  const Outcome bytes = inspect("global_race__bytes_by_both_blocks", {.races = true}, misuse());
+  REQUIRE(bytes.findings.at(0).count == 128);
 }
 
 TEST_CASE("only what was asked for is looked at") {

@@ -176,7 +176,8 @@ void Watch::finish(Outcome& outcome) {
   }
   if (global_.is_full()) {
     outcome.inspection_notes.emplace_back(
-        "Races in global memory were looked for in the first 12 MB that the kernel touched.");
+        "Races in global memory were looked for in the first 12 MB that the kernel touched, in less "
+        "where its elements are smaller than 4 bytes.");
   }
   if (too_many_indices_) {
     outcome.inspection_notes.emplace_back(

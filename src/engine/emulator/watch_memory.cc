@@ -161,7 +161,9 @@ bool Watch::mark_point(const Eights& access, unsigned eight, std::uint64_t offse
     GranulePage* const page = access.shadow->page_at(a);
     if (page == nullptr) continue;
     const std::size_t g = a % GranulePage::kBytes / 4;
-    if (!is_ordered(page->write.at(g)) || !is_ordered(page->atomic.at(g))) return false;
+    for (const GranulePage* p = page; p != nullptr; p = p->beside.get()) {
+      if (!is_ordered(p->write.at(g)) || !is_ordered(p->atomic.at(g))) return false;
+    }
     access.shadow->note_read(*page, g, now, access.block);
   }
   return true;
@@ -317,16 +319,17 @@ void Watch::check_races(Warp& w, const MemoryTouch& t, const MemoryPlace& at) {
       if (is_settled(earlier, now) || is_apart(earlier, now)) return;
       compare(w, t, at, shadow.touch_of(earlier), earlier_wrote);
     };
-    look(page->write.at(g), true);
-    look(page->atomic.at(g), true);
-    if (t.write) {
-      for (const MarkColumn& c : page->reads) look(c.at(g), false);
+    for (const GranulePage* p = page; p != nullptr; p = p->beside.get()) {
+      look(p->write.at(g), true);
+      look(p->atomic.at(g), true);
+      for (const MarkColumn& c : p->reads) {
+        if (t.write) look(c.at(g), false);
+      }
     }
     if (t.atomic) {
-      page->atomic.put(g, {now.time, now.who});
+      shadow.note_atomic(*page, g, now);
     } else if (t.write) {
-      page->forget(g);
-      page->write.put(g, {now.time, now.who});
+      shadow.note_write(*page, g, now);
     } else {
       shadow.note_read(*page, g, now, block.clocks.block());
     }
