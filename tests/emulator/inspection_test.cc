@@ -145,8 +145,8 @@ TEST_CASE("a finding names line, threads, tensor and element, and counts its rep
 }
 
 TEST_CASE("of neighbours in one word each has its own marks") {
-  for (const std::string how : {"by_both_blocks", "read_by_the_next_block",
-                                "written_by_the_next_block"}) {
+  for (const std::string how :
+       {"by_both_blocks", "read_by_the_next_block", "written_by_the_next_block"}) {
     const Outcome o = inspect("global_race__halves_" + how, {.races = true}, misuse());
     INFO(how << ": " << told(o));
     REQUIRE(o.findings.size() == 1);
@@ -155,6 +155,32 @@ TEST_CASE("of neighbours in one word each has its own marks") {
   }
   const Outcome bytes = inspect("global_race__bytes_by_both_blocks", {.races = true}, misuse());
   REQUIRE(bytes.findings.at(0).count == 128);
+}
+
+TEST_CASE("a copy that nobody waited for is told with both lines and what was forgotten") {
+  const Outcome o =
+      inspect("shared_race__copy_not_waited_for_but_a_barrier", {.races = true}, pipelines());
+  INFO(told(o));
+  REQUIRE(o.findings.size() == 1);
+  const Finding& f = o.findings[0];
+  REQUIRE(f.count == 256);
+  REQUIRE(f.buffer == "s");
+  REQUIRE(f.where.line > 0);
+  REQUIRE(f.where.line != f.other_where.line);
+  REQUIRE(f.message.find("cp.async.wait_group") != std::string::npos);
+  const Outcome u =
+      inspect("shared_race__copy_of_own_not_waited_for", {.initialised = true}, pipelines());
+  REQUIRE(u.findings.size() == 1);
+  REQUIRE(u.findings[0].kind == FindingKind::uninitialised_shared);
+}
+
+TEST_CASE("an mbarrier that others use before they know of it is told so") {
+  const Outcome o =
+      inspect("shared_race__barrier_used_before_initialised", {.races = true}, pipelines());
+  INFO(told(o));
+  REQUIRE(o.findings.size() == 1);
+  REQUIRE(o.findings[0].buffer == "bar");
+  REQUIRE(o.findings[0].message.find("mbarrier") != std::string::npos);
 }
 
 TEST_CASE("only what was asked for is looked at") {

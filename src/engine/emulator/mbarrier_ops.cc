@@ -100,12 +100,15 @@ void tell_bytes(std::byte* barrier, std::size_t bytes) {
 }
 
 // What was on its way to this barrier's waiters is there, as far as its phase waits for it.
-void land_copies(Block& block, std::byte* barrier) {
+void land_copies(Warp& w, unsigned lane, std::byte* barrier) {
   const bool phase = load(barrier).odd;
-  std::erase_if(block.bulk_copies(), [&](const BulkCopy& copy) {
+  std::erase_if(w.block->bulk_copies(), [&](const BulkCopy& copy) {
     if (copy.barrier != barrier || load(barrier).odd != phase) return false;
     std::memcpy(copy.to, copy.bytes.data(), copy.bytes.size());
     tell_bytes(barrier, copy.bytes.size());
+    if (w.watch != nullptr) {
+      w.watch->bulk_copy_arrives(w, lane, static_cast<U64>(copy.to - w.shared), copy.bytes.size());
+    }
     return true;
   });
 }
@@ -183,7 +186,7 @@ void op_mbarrier_test(Warp& w, const Op& op) {
     if (p == nullptr) return;
     const bool odd =
         by_parity ? (row<U32>(w, op.b)[k] & 1U) != 0 : Word::of(row<U64>(w, op.b)[k]).odd;
-    if (load(p).odd == odd) land_copies(*w.block, p);
+    if (load(p).odd == odd) land_copies(w, k, p);
     done |= static_cast<U32>(load(p).odd != odd) << k;
   }
   U32& result = predicate(w, op.d);
@@ -238,7 +241,9 @@ void op_bulk_copy(Warp& w, const Op& op) {
     BulkCopy copy{.to = to, .barrier = barrier};
     copy.bytes.assign(from, from + bytes);
     w.block->bulk_copies().push_back(std::move(copy));
-    if (w.block->launch().launch.copies_at_once) land_copies(*w.block, barrier);
+    const bool at_once = w.block->launch().launch.copies_at_once;
+    if (at_once) land_copies(w, k, barrier);
+    if (!at_once && w.recording) w.watch->copy_begins(w, static_cast<U64>(to - w.shared), bytes);
   }
 }
 

@@ -198,9 +198,9 @@ KERNEL(clean__barrier_after_long_work) {
   wait_for(&full, 0); b[I] = v;
 }
 KERNEL(clean__polls_until_another_flag) {
-  __shared__ Barrier full; __shared__ volatile int flag; if (T == 0) { init(&full, 200); flag = 0; } __syncthreads();
-  if (T == 64) { float x = a[0]; for (int k = 0; k < 3000; ++k) x = x * 0.5f + 1; b[I] = x; flag = 1; }
-  if (T < 32) while (!passed(&full, 0) && flag == 0) {}
+  __shared__ Barrier full; __shared__ int flag; if (T == 0) { init(&full, 200); flag = 0; } __syncthreads();
+  if (T == 64) { float x = a[0]; for (int k = 0; k < 3000; ++k) x = x * 0.5f + 1; b[I] = x; atomicExch(&flag, 1); }
+  if (T < 32) while (!passed(&full, 0) && atomicAdd(&flag, 0) == 0) {}
   if (T != 64) b[I] = 1;
 }
 KERNEL(clean__gives_up_waiting) {
