@@ -2,6 +2,7 @@
 // any, about which nothing may be said. mistakes.cu, misuse.cu and pipelines.cu have their
 // sources, with the rules of naming.
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <numeric>
 
@@ -103,22 +104,24 @@ TEST_CASE("about kernels without mistakes nothing is said") {
 }
 
 TEST_CASE("an inspection changes no result and runs the same way every time") {
-  for (const KernelInfo& k : mistakes()->kernels()) {
-    if (promise(k.name) != "clean") continue;
-    std::vector<std::vector<float>> results;
-    for (const bool inspected : {false, true}) {
-      std::vector<float> a(256), b(256);
-      std::vector<int> c(64);
-      for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 7 + 1);
-      Call call(k.name, {2}, {128});
-      call.buffer("a", a).output("b", b).buffer("c", c).value(256);
-      if (inspected) call.inspect(kAll);
+  for (const auto& module : {mistakes(), misuse(), pipelines()}) {
+    for (const KernelInfo& k : module->kernels()) {
+      if (promise(k.name) != "clean") continue;
+      std::vector<std::vector<float>> results;
+      for (const bool inspected : {false, true}) {
+        std::vector<float> a(256), b(256);
+        std::vector<int> c(64);
+        for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 7 + 1);
+        Call call(k.name, {2}, {128});
+        call.buffer("a", a).output("b", b).buffer("c", c).value(256);
+        if (inspected) call.inspect(kAll);
+        INFO(k.name);
+        REQUIRE(call.run(module).ending == Ending::completed);
+        results.push_back(b);
+      }
       INFO(k.name);
-      REQUIRE(call.run(mistakes()).ending == Ending::completed);
-      results.push_back(b);
+      REQUIRE(results[0] == results[1]);
     }
-    INFO(k.name);
-    REQUIRE(results[0] == results[1]);
   }
   REQUIRE(told(inspect("global_race__sum_without_atomic")) ==
           told(inspect("global_race__sum_without_atomic")));
@@ -181,6 +184,40 @@ TEST_CASE("an mbarrier that others use before they know of it is told so") {
   REQUIRE(o.findings.size() == 1);
   REQUIRE(o.findings[0].buffer == "bar");
   REQUIRE(o.findings[0].message.find("mbarrier") != std::string::npos);
+}
+
+// As a job runs it: without a limit on instructions, on several threads, in every order.
+Outcome run_alone(const std::string& kernel, bool to_the_barrier, bool copies_at_once) {
+  std::vector<float> a(256, 1), b(256);
+  std::vector<int> c(64);
+  Call call(kernel, {2}, {128});
+  call.buffer("a", a).output("b", b).buffer("c", c).value(256);
+  if (to_the_barrier) call.to_the_barrier();
+  if (copies_at_once) call.copies_at_once();
+  return call.budget({.wall = std::chrono::seconds(60), .threads = 2}).run(pipelines());
+}
+
+TEST_CASE("threads that wait for a phase that nobody can end are told at once, others wait on") {
+  for (const KernelInfo& k : pipelines()->kernels()) {
+    for (const unsigned order : {0U, 1U, 2U, 3U}) {
+      const std::string kind = promise(k.name);
+      if (kind != "deadlock" && kind != "clean") continue;
+      const Outcome o = run_alone(k.name, (order & 1U) != 0, (order & 2U) != 0);
+      INFO(k.name << " " << order << ": " << told(o));
+      REQUIRE(o.ending == (kind == "clean" ? Ending::completed : Ending::faulted));
+      if (kind == "clean") continue;
+      REQUIRE(o.fault.kind == FaultKind::deadlock);
+      REQUIRE(o.fault.where.line > 0);
+      REQUIRE(o.counters.thread_instructions < 1'000'000);
+    }
+  }
+  const Outcome bytes = run_alone("deadlock__barrier_of_more_bytes_than_are_copied", false, false);
+  REQUIRE(bytes.message.find("mbarrier 'full' has 1 of 1 arrivals and 256 of 512 expected bytes") !=
+          std::string::npos);
+  const Outcome both =
+      run_alone("deadlock__producer_and_consumer_wait_for_each_other", false, false);
+  REQUIRE(both.message.find("'empty' has 0 of 96 arrivals") != std::string::npos);
+  REQUIRE(both.message.find("'full' has 0 of 1 arrivals") != std::string::npos);
 }
 
 TEST_CASE("only what was asked for is looked at") {

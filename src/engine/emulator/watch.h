@@ -71,6 +71,8 @@ struct BarrierMeeting {
 
 [[nodiscard]] std::string plain_name(std::string_view mangled);  // of a variable
 [[nodiscard]] std::string text_of(Dim3 d);
+// Names the variable that an offset in shared memory lies in.
+void name_shared(Finding& f, const LaunchState& launch, std::uint64_t offset);
 [[nodiscard]] std::string element_text(const Finding& f);  // element 3 of 'x'
 
 class Watch {

@@ -2,6 +2,7 @@
 // and the mbarriers by which threads and copies meet.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
+#include <cuda/barrier>
 #include <cuda_pipeline.h>
 namespace cg = cooperative_groups;
 #define KERNEL(name) extern "C" __global__ void name(const float* a, float* b, int* c, int n)
@@ -107,22 +108,36 @@ KERNEL(shared_race__barrier_tested_before_initialised) {
   wait_for(&bar, 0); b[I] = s[127 - T];
 }
 
-// --- budget_instructions: a phase that is never over ---
-KERNEL(budget_instructions__barrier_of_more_threads_than_there_are) {
+// --- deadlock: a phase that is never over ---
+KERNEL(deadlock__barrier_of_more_threads_than_there_are) {
   __shared__ Barrier full; if (T == 0) init(&full, 129); __syncthreads(); arrive(&full); wait_for(&full, 0); b[I] = a[I];
 }
-KERNEL(budget_instructions__barrier_of_more_bytes_than_are_copied) {
+KERNEL(deadlock__barrier_of_more_bytes_than_are_copied) {
   ALIGNED float s[128]; __shared__ Barrier full; if (T == 0) init(&full, 1); __syncthreads();
   if (T == 0) { expect(&full, 512); bulk(s, a, 256, &full); } wait_for(&full, 0); b[I] = s[T];
 }
-KERNEL(budget_instructions__barrier_of_another_phase) {
+KERNEL(deadlock__barrier_of_another_phase) {
   __shared__ Barrier full[2]; if (T < 2) init(&full[T], 128); __syncthreads();
   arrive(&full[1]); wait_for(&full[1], 0); wait_for(&full[1], 1); b[I] = a[I];
 }
-KERNEL(budget_instructions__consumers_wait_producers_at_a_barrier) {
+KERNEL(deadlock__consumers_wait_producers_at_a_barrier) {
   __shared__ Barrier full; if (T == 0) init(&full, 32); __syncthreads();
   if (T < 32) { __syncthreads(); arrive(&full); } else { wait_for(&full, 0); __syncthreads(); }
   b[I] = a[I];
+}
+KERNEL(deadlock__producer_and_consumer_wait_for_each_other) {
+  __shared__ Barrier full[2], empty[2];
+  if (T == 0) for (int k = 0; k < 2; ++k) { init(&full[k], 1); init(&empty[k], 96); }
+  __syncthreads();
+  for (int k = 0; k < 4; ++k) {
+    if (T == 0) { wait_for(&empty[k % 2], k / 2 % 2); arrive(&full[k % 2]); }
+    if (T >= 32) { wait_for(&full[k % 2], k / 2 % 2); arrive(&empty[k % 2]); }
+  }
+  b[I] = a[I];
+}
+KERNEL(deadlock__barrier_of_the_library) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> met; if (T == 0) init(&met, blockDim.x + 1); __syncthreads();
+  met.arrive_and_wait(); b[I] = a[I];
 }
 
 // --- clean ---
@@ -191,6 +206,15 @@ KERNEL(clean__bulk_copies_of_a_producer) {
     if (T >= 32) { wait_for(&full[at], phase); sum += s[at][127 - T]; arrive(&empty[at]); }
   }
   b[I] = sum;
+}
+KERNEL(clean__barrier_of_the_library) {
+  ALIGNED float s[128]; __shared__ cuda::barrier<cuda::thread_scope_block> met; if (T == 0) init(&met, blockDim.x); __syncthreads();
+  float sum = 0;
+  for (int k = 0; k < 3; ++k) {
+    cuda::memcpy_async(&s[T], &a[I], 4, met); met.arrive_and_wait(); sum += s[127 - T]; met.arrive_and_wait();
+  }
+  if (T == 100) for (int k = 0; k < 3000; ++k) sum = sum * 0.5f + 1;
+  met.arrive_and_wait(); b[I] = sum;
 }
 KERNEL(clean__barrier_after_long_work) {
   __shared__ Barrier full; __shared__ float v; if (T == 0) init(&full, 1); __syncthreads();
