@@ -195,7 +195,9 @@ void Block::tell_vain_waits(const std::vector<std::pair<Warp*, VainWait>>& waits
   }
   const auto& [warp, wait] = waits.front();
   const std::vector<SourceLine> callers = launch_.text.inlined_at(wait.pc);
-  if (!callers.empty()) message += "; asked from line " + std::to_string(callers.back().line);
+  if (!callers.empty() && callers.back().line != launch_.text.where_pc(wait.pc).line) {
+    message += "; asked from line " + std::to_string(callers.back().line);
+  }
   message += "; no thread of the block can do anything but wait";
   fault_simple(*warp, warp->code[wait.pc], FaultKind::deadlock, wait.lane, std::move(message));
 }

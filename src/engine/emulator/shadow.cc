@@ -15,6 +15,7 @@ void GranulePage::forget(std::size_t i) {
 void GranulePage::forget_bytes(std::size_t i, std::uint32_t bytes) {
   for (GranulePage* page = this; page != nullptr; page = page->beside.get()) {
     for (MarkColumn* const c : {&page->write, &page->atomic, &page->reads[0], &page->reads[1]}) {
+      if (c->time[i] == 0) continue;
       c->who[i] &= ~bytes;
       if ((c->who[i] & kWhoBytes) == 0) c->time[i] = 0;
     }
@@ -96,7 +97,7 @@ void RaceShadow::note_read(GranulePage& page, std::size_t i, const Marking& now,
   at->reads[1].put(i, {now.time, now.who});
 }
 
-GranulePage& RaceShadow::free_page(GranulePage& page, MarkColumn GranulePage::* column,
+GranulePage& RaceShadow::free_page(GranulePage& page, MarkColumn GranulePage::*column,
                                    std::size_t i) {
   GranulePage* at = &page;
   while ((at->*column).time[i] != 0) {

@@ -106,7 +106,7 @@ class RaceShadow {
   // nullptr: beyond what may be remembered.
   GranulePage* page_beside(GranulePage& page);
   // The page of a column where the granule has no mark, or the last one there may be.
-  GranulePage& free_page(GranulePage& page, MarkColumn GranulePage::* column, std::size_t i);
+  GranulePage& free_page(GranulePage& page, MarkColumn GranulePage::*column, std::size_t i);
   // Leaves out of the log what no mark refers to any more.
   void drop_forgotten();
 

@@ -134,7 +134,8 @@ class WaitLoop {
   bool follow(std::uint32_t begin) {
     OnACopy registers(w_, group_);
     Rows unknown = unsteady_;
-    for (std::uint32_t pc = begin; pc < begin + kMostOps; ++pc) {
+    const auto end = static_cast<std::uint32_t>(text_.code.size());
+    for (std::uint32_t pc = begin; pc < std::min(end, begin + kMostOps); ++pc) {
       const Op& op = text_.code[pc];
       const std::uint32_t guard = op.guard == kNowhere ? kNowhere : op.guard & ~1U;
       bool known = !unknown.contains(guard);
@@ -173,7 +174,8 @@ class WaitLoop {
     for (std::uint32_t m = known ? group_.mask : 0; m != 0; m &= m - 1) {
       const auto k = static_cast<unsigned>(__builtin_ctz(m));
       const std::byte* const barrier = tested_barrier(w_, op, k);
-      if (barrier == nullptr) return false;
+      // One in global memory may be another block's as well.
+      if (barrier < w_.shared || barrier >= w_.shared + w_.shared_bytes) return false;
       const auto& copies = w_.block->bulk_copies();
       const bool expects_copies = std::any_of(
           copies.begin(), copies.end(), [&](const auto& copy) { return copy.barrier == barrier; });
