@@ -1,7 +1,8 @@
 // Inspections: a corpus of planted mistakes, none of which may be missed, and of kernels without
-// any, about which nothing may be said. mistakes.cu and misuse.cu have their sources, with the
-// rules of naming.
+// any, about which nothing may be said. mistakes.cu, misuse.cu and pipelines.cu have their
+// sources, with the rules of naming.
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <numeric>
 
@@ -27,6 +28,11 @@ std::shared_ptr<const Module> mistakes() {
 
 std::shared_ptr<const Module> misuse() {
   static const std::shared_ptr<const Module> module = parsed(ptx_file("misuse"));
+  return module;
+}
+
+std::shared_ptr<const Module> pipelines() {
+  static const std::shared_ptr<const Module> module = parsed(ptx_file("pipelines"));
   return module;
 }
 
@@ -68,7 +74,7 @@ bool keeps_promise(const std::string& kernel, const Outcome& o) {
 TEST_CASE("every planted mistake is found, by the name it has") {
   std::map<std::string, int> of_kind;
   int planted = 0;
-  for (const auto& module : {mistakes(), misuse()}) {
+  for (const auto& module : {mistakes(), misuse(), pipelines()}) {
     for (const KernelInfo& k : module->kernels()) {
       if (promise(k.name) == "clean") continue;
       const Outcome o = inspect(k.name, kAll, module);
@@ -84,7 +90,7 @@ TEST_CASE("every planted mistake is found, by the name it has") {
 
 TEST_CASE("about kernels without mistakes nothing is said") {
   int clean = 0;
-  for (const auto& module : {mistakes(), misuse()}) {
+  for (const auto& module : {mistakes(), misuse(), pipelines()}) {
     for (const KernelInfo& k : module->kernels()) {
       if (promise(k.name) != "clean") continue;
       const Outcome o = inspect(k.name, kAll, module);
@@ -98,22 +104,24 @@ TEST_CASE("about kernels without mistakes nothing is said") {
 }
 
 TEST_CASE("an inspection changes no result and runs the same way every time") {
-  for (const KernelInfo& k : mistakes()->kernels()) {
-    if (promise(k.name) != "clean") continue;
-    std::vector<std::vector<float>> results;
-    for (const bool inspected : {false, true}) {
-      std::vector<float> a(256), b(256);
-      std::vector<int> c(64);
-      for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 7 + 1);
-      Call call(k.name, {2}, {128});
-      call.buffer("a", a).output("b", b).buffer("c", c).value(256);
-      if (inspected) call.inspect(kAll);
+  for (const auto& module : {mistakes(), misuse(), pipelines()}) {
+    for (const KernelInfo& k : module->kernels()) {
+      if (promise(k.name) != "clean") continue;
+      std::vector<std::vector<float>> results;
+      for (const bool inspected : {false, true}) {
+        std::vector<float> a(256), b(256);
+        std::vector<int> c(64);
+        for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i % 7 + 1);
+        Call call(k.name, {2}, {128});
+        call.buffer("a", a).output("b", b).buffer("c", c).value(256);
+        if (inspected) call.inspect(kAll);
+        INFO(k.name);
+        REQUIRE(call.run(module).ending == Ending::completed);
+        results.push_back(b);
+      }
       INFO(k.name);
-      REQUIRE(call.run(mistakes()).ending == Ending::completed);
-      results.push_back(b);
+      REQUIRE(results[0] == results[1]);
     }
-    INFO(k.name);
-    REQUIRE(results[0] == results[1]);
   }
   REQUIRE(told(inspect("global_race__sum_without_atomic")) ==
           told(inspect("global_race__sum_without_atomic")));
@@ -137,6 +145,79 @@ TEST_CASE("a finding names line, threads, tensor and element, and counts its rep
   REQUIRE(u.findings[0].buffer == "b");
   REQUIRE(u.findings[0].count == 256);
   REQUIRE(u.findings[0].message.find("element 0 of 'b'") != std::string::npos);
+}
+
+TEST_CASE("of neighbours in one word each has its own marks") {
+  for (const std::string how :
+       {"by_both_blocks", "read_by_the_next_block", "written_by_the_next_block"}) {
+    const Outcome o = inspect("global_race__halves_" + how, {.races = true}, misuse());
+    INFO(how << ": " << told(o));
+    REQUIRE(o.findings.size() == 1);
+    REQUIRE(o.findings[0].count == 128);
+    REQUIRE(o.findings[0].access_bytes == 2);
+  }
+  const Outcome bytes = inspect("global_race__bytes_by_both_blocks", {.races = true}, misuse());
+  REQUIRE(bytes.findings.at(0).count == 128);
+}
+
+TEST_CASE("a copy that nobody waited for is told with both lines and what was forgotten") {
+  const Outcome o =
+      inspect("shared_race__copy_not_waited_for_but_a_barrier", {.races = true}, pipelines());
+  INFO(told(o));
+  REQUIRE(o.findings.size() == 1);
+  const Finding& f = o.findings[0];
+  REQUIRE(f.count == 256);
+  REQUIRE(f.buffer == "s");
+  REQUIRE(f.where.line > 0);
+  REQUIRE(f.where.line != f.other_where.line);
+  REQUIRE(f.message.find("cp.async.wait_group") != std::string::npos);
+  const Outcome u =
+      inspect("shared_race__copy_of_own_not_waited_for", {.initialised = true}, pipelines());
+  REQUIRE(u.findings.size() == 1);
+  REQUIRE(u.findings[0].kind == FindingKind::uninitialised_shared);
+}
+
+TEST_CASE("an mbarrier that others use before they know of it is told so") {
+  const Outcome o =
+      inspect("shared_race__barrier_used_before_initialised", {.races = true}, pipelines());
+  INFO(told(o));
+  REQUIRE(o.findings.size() == 1);
+  REQUIRE(o.findings[0].buffer == "bar");
+  REQUIRE(o.findings[0].message.find("mbarrier") != std::string::npos);
+}
+
+// As a job runs it: without a limit on instructions, on several threads, in every order.
+Outcome run_alone(const std::string& kernel, bool to_the_barrier, bool copies_at_once) {
+  std::vector<float> a(256, 1), b(256);
+  std::vector<int> c(64);
+  Call call(kernel, {2}, {128});
+  call.buffer("a", a).output("b", b).buffer("c", c).value(256);
+  if (to_the_barrier) call.to_the_barrier();
+  if (copies_at_once) call.copies_at_once();
+  return call.budget({.wall = std::chrono::seconds(60), .threads = 2}).run(pipelines());
+}
+
+TEST_CASE("threads that wait for a phase that nobody can end are told at once, others wait on") {
+  for (const KernelInfo& k : pipelines()->kernels()) {
+    for (const unsigned order : {0U, 1U, 2U, 3U}) {
+      const std::string kind = promise(k.name);
+      if (kind != "deadlock" && kind != "clean") continue;
+      const Outcome o = run_alone(k.name, (order & 1U) != 0, (order & 2U) != 0);
+      INFO(k.name << " " << order << ": " << told(o));
+      REQUIRE(o.ending == (kind == "clean" ? Ending::completed : Ending::faulted));
+      if (kind == "clean") continue;
+      REQUIRE(o.fault.kind == FaultKind::deadlock);
+      REQUIRE(o.fault.where.line > 0);
+      REQUIRE(o.counters.thread_instructions < 1'000'000);
+    }
+  }
+  const Outcome bytes = run_alone("deadlock__barrier_of_more_bytes_than_are_copied", false, false);
+  REQUIRE(bytes.message.find("mbarrier 'full' has 1 of 1 arrivals and 256 of 512 expected bytes") !=
+          std::string::npos);
+  const Outcome both =
+      run_alone("deadlock__producer_and_consumer_wait_for_each_other", false, false);
+  REQUIRE(both.message.find("'empty' has 0 of 96 arrivals") != std::string::npos);
+  REQUIRE(both.message.find("'full' has 0 of 1 arrivals") != std::string::npos);
 }
 
 TEST_CASE("only what was asked for is looked at") {

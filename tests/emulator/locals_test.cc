@@ -84,6 +84,34 @@ TEST_CASE("an uninitialised local without an effect is no mistake") {
   REQUIRE(clean >= 10);
 }
 
+TEST_CASE("a matrix in registers that nobody filled is told by its name, one that is, is not") {
+  const auto module = parsed(ptx_file("fragments"));
+  std::size_t looked_at = 0;
+  for (const KernelInfo& k : module->kernels()) {
+    std::vector<std::uint16_t> a(256, 0x3C00);  // ones
+    std::vector<float> b(256);
+    std::vector<std::uint16_t> c(256);
+    const Outcome o = Call(k.name, {1}, {32})
+                          .buffer("a", a)
+                          .buffer("b", b)
+                          .buffer("c", c)
+                          .inspect(kLocals)
+                          .run(module);
+    INFO(k.name << ": " << told(o));
+    REQUIRE(o.ending == Ending::completed);
+    CHECK(o.inspection_notes.empty());
+    if (k.name.starts_with("missing__")) {
+      CHECK(keeps_promise(k.name, o));
+      REQUIRE(o.findings.size() == 1);
+      CHECK(o.findings[0].where.file == "fragments.cu");
+    } else {
+      CHECK(o.findings.empty());
+    }
+    ++looked_at;
+  }
+  REQUIRE(looked_at == 8);
+}
+
 TEST_CASE("a finding about a local names line, thread, and the element it ends up in") {
   const Outcome o = look("missing__lane_value");
   REQUIRE(o.findings.size() == 1);

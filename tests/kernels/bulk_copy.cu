@@ -3,6 +3,7 @@
 {"args": ["in x float32[1024]", "out y float32[1024]"], "launch": {"grid": 4, "block": 64}}
 */
 // wrong wrong_condition wrong_output: = s[255 - i] -> =s[254-i%254]
+// wrong bytes_too_many timed_out: barrier_arrive_tx(bar, 1, 1024) -> barrier_arrive_tx(bar, 1, 2048)
 // wrong partial_rows wrong_output: y[blockIdx.x * 256 + i] = s -> if(i<200)y[blockIdx.x*256+i]=s
 #include <cuda/barrier>
 __global__ void k(const float* x, float* y) {

@@ -5,6 +5,7 @@
 */
 // wrong no_wait wrong_output: meet.arrive_and_wait(); -> 
 // wrong wrong_partner wrong_output: 127 - i -> 126 - (i & 126)
+// wrong count_too_large timed_out: init(&meet, 128) -> init(&meet, 129)
 #include <cuda/barrier>
 __global__ void mbarrier_exchange(const float* x, float* y) {
   __shared__ cuda::barrier<cuda::thread_scope_block> meet;

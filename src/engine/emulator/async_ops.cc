@@ -5,6 +5,7 @@
 
 #include "engine/emulator/block.h"
 #include "engine/emulator/warp.h"
+#include "engine/emulator/watch.h"
 
 namespace assay::emulator {
 namespace {
@@ -56,6 +57,7 @@ void op_async_copy(Warp& w, const Op& op) {
       std::memset(d + read, 0, bytes - read);
       continue;
     }
+    if (w.recording) w.watch->copy_begins(w, static_cast<U64>(d - w.shared), bytes);
     AsyncCopy& pending = w.copies.emplace_back();
     pending.to = d;
     pending.lane = static_cast<std::uint8_t>(k);
@@ -78,6 +80,7 @@ void op_async_wait(Warp& w, const Op& op) {
   for (auto copy = w.copies.begin(); copy != waiting; ++copy) {
     std::memcpy(copy->to, copy->data.data(), copy->bytes);
   }
+  if (w.watch != nullptr) w.watch->copies_arrive(w, {w.copies.begin(), waiting});
   w.copies.erase(w.copies.begin(), waiting);
 }
 

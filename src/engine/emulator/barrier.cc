@@ -5,6 +5,7 @@
 
 #include "engine/emulator/block.h"
 #include "engine/emulator/control_ops.h"
+#include "engine/emulator/mbarrier_ops.h"
 #include "engine/emulator/watch.h"
 
 namespace assay::emulator {
@@ -142,6 +143,63 @@ void Block::stuck() {
   fault_simple(*blamed_warp, blamed_warp->code[pc],
                at_barrier ? FaultKind::barrier_divergence : FaultKind::deadlock,
                static_cast<unsigned>(__builtin_ctz(blamed->mask)), stuck_message(*blamed));
+}
+
+bool Block::all_wait_in_vain() {
+  std::vector<std::pair<Warp*, VainWait>> found;
+  const auto waits = [&](Warp& w, const Group& group) {
+    if (group.state != GroupState::ready) return true;  // for one that is looked at as well
+    const std::optional<VainWait> wait = vain_wait(w, group);
+    if (wait) found.emplace_back(&w, *wait);
+    return wait.has_value();
+  };
+  bool all = true;
+  for (const auto& w : warps_) {
+    if (!all || w->live == 0) continue;
+    for (unsigned i = 0; i < w->group_count && all; ++i) all = waits(*w, w->groups[i]);
+    if (w->active != 0 && all) all = waits(*w, {.pc = w->pc, .mask = w->active, .frame = w->frame});
+  }
+  if (all && !found.empty()) {
+    tell_vain_waits(found);
+    return true;
+  }
+  waits_.be_more_patient();
+  return false;
+}
+
+std::string Block::state_of_mbarrier(const std::byte* barrier) const {
+  Finding place{.access_bytes = 8};
+  name_shared(place, launch_, static_cast<std::uint64_t>(barrier - shared_.get()));
+  const MbarrierWord word = MbarrierWord::at(barrier);
+  const bool is_first = place.buffer_offset_bytes == 0 && !place.buffer.empty();
+  std::string text = "mbarrier " + (is_first ? "'" + place.buffer + "'" : element_text(place)) +
+                     " has " + std::to_string(word.expected - word.pending) + " of " +
+                     std::to_string(word.expected) + " arrivals";
+  const auto seen = static_cast<std::int64_t>(waits_.bytes_arrived(barrier));
+  if (seen != 0 || word.bytes != 0) {
+    text += " and " + std::to_string(seen) + " of " + std::to_string(seen + word.bytes) +
+            " expected bytes";
+  }
+  return text + " in its phase of parity " + (word.odd ? "1" : "0");
+}
+
+void Block::tell_vain_waits(const std::vector<std::pair<Warp*, VainWait>>& waits) {
+  constexpr std::size_t kMostTold = 4;
+  std::vector<const std::byte*> told;
+  std::string message;
+  for (const auto& [w, wait] : waits) {
+    if (std::find(told.begin(), told.end(), wait.barrier) != told.end()) continue;
+    told.push_back(wait.barrier);
+    if (told.size() > kMostTold) continue;
+    message += (message.empty() ? "Deadlock: " : "; ") + state_of_mbarrier(wait.barrier);
+  }
+  const auto& [warp, wait] = waits.front();
+  const std::vector<SourceLine> callers = launch_.text.inlined_at(wait.pc);
+  if (!callers.empty() && callers.back().line != launch_.text.where_pc(wait.pc).line) {
+    message += "; asked from line " + std::to_string(callers.back().line);
+  }
+  message += "; no thread of the block can do anything but wait";
+  fault_simple(*warp, warp->code[wait.pc], FaultKind::deadlock, wait.lane, std::move(message));
 }
 
 }  // namespace assay::emulator

@@ -76,6 +76,7 @@ void Block::start(Dim3 index, std::uint32_t smid) {
     }
   }
   bulk_copies_.clear();
+  waits_.restart();
   leaving_ = launch_.launch.to_the_barrier ? 0 : ~0U;
   fill_with_garbage(shared_.get(), launch_.shared_bytes, garbage());
   for (std::size_t i = 0; i < warps_.size(); ++i) {
@@ -87,6 +88,7 @@ void Block::start(Dim3 index, std::uint32_t smid) {
 
 bool Block::run(std::int64_t warp_instructions) {
   while (!launch_.ended()) {
+    if (waits_.are_long() && all_wait_in_vain()) return true;
     bool progress = false;
     for (std::size_t n = 0; n < warps_.size(); ++n) {
       Warp& w = *warps_[n];

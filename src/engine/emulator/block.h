@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/emulator/launch_state.h"
 #include "engine/emulator/ordering.h"
+#include "engine/emulator/vain_waits.h"
 #include "engine/emulator/warp.h"
 
 namespace assay::emulator {
@@ -61,6 +63,7 @@ class Block {
   };
   void arrive(Warp& w, const Op& op, const Arrival& arrival);
   [[nodiscard]] std::vector<BulkCopy>& bulk_copies() { return bulk_copies_; }
+  [[nodiscard]] MbarrierWaits& waits() { return waits_; }
   void lanes_exited(Warp& w, std::uint32_t mask);
 
  private:
@@ -76,6 +79,11 @@ class Block {
   void release(std::uint32_t id);
   void deliver(const Barrier& b, const Group& g);
   void stuck();
+  // Every thread waits for an mbarrier whose phase nobody can end, or at a barrier for those that
+  // do: the launch has ended.
+  [[nodiscard]] bool all_wait_in_vain();
+  void tell_vain_waits(const std::vector<std::pair<Warp*, VainWait>>& waits);
+  [[nodiscard]] std::string state_of_mbarrier(const std::byte* barrier) const;
   [[nodiscard]] std::string stuck_message(const Group& waiting) const;
 
   LaunchState& launch_;
@@ -90,6 +98,7 @@ class Block {
   std::unique_ptr<BlockWatch> watch_state_;
   std::array<Barrier, kAllBarriers> barriers_{};
   std::vector<BulkCopy> bulk_copies_{};
+  MbarrierWaits waits_{};
   // What a warp does of its slice when all have just left a barrier.
   static constexpr std::int64_t kFirstSlice = 24;
   std::uint32_t leaving_ = 0;  // warps that have left a barrier, or begun, and not run since

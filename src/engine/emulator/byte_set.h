@@ -35,6 +35,14 @@ class ByteSet {
     }
     return begin + count;
   }
+  [[nodiscard]] bool holds_any(std::size_t begin, std::size_t count) const {
+    for (std::size_t i = begin; i < begin + count;) {
+      const std::size_t n = std::min(64 - i % 64, begin + count - i);
+      if ((bits_[i / 64] >> i % 64 & ones(n)) != 0) return true;
+      i += n;
+    }
+    return false;
+  }
   [[nodiscard]] std::size_t count() const {
     std::size_t n = 0;
     for (const std::uint64_t b : bits_) n += static_cast<std::size_t>(__builtin_popcountll(b));

@@ -196,6 +196,25 @@ ASSAY_INLINE void note_reads(GranulePage& page, unsigned first, const Marking& n
   put_marks(page.reads[1], first, (to_a & b.time) | (~to_a & time), (to_a & b.who) | (~to_a & who));
 }
 
+ASSAY_INLINE Chunk<U32> all_settled(const GranulePage& page, unsigned first, const Marking& now,
+                                    Chunk<U32> who) {
+  Chunk<U32> good = settled(marks_at(page.write, first), now, who) &
+                    settled(marks_at(page.atomic, first), now, who);
+  if (now.write) {
+    good &= settled(marks_at(page.reads[0], first), now, who) &
+            settled(marks_at(page.reads[1], first), now, who);
+  }
+  return good;
+}
+
+// All but the last write.
+ASSAY_INLINE void forget(GranulePage& page, unsigned first) {
+  const Chunk<U32> zero{};
+  store(page.atomic.time.data() + first, zero);
+  store(page.reads[0].time.data() + first, zero);
+  store(page.reads[1].time.data() + first, zero);
+}
+
 bool mark_eight(GranulePage& page, unsigned first, const Marking& now, std::uint32_t lane,
                 unsigned granules_of_lane) {
   constexpr Chunk<U32> kOne{0, 1, 2, 3, 4, 5, 6, 7};
@@ -203,22 +222,21 @@ bool mark_eight(GranulePage& page, unsigned first, const Marking& now, std::uint
   constexpr Chunk<U32> kFour{0, 0, 0, 0, 1, 1, 1, 1};
   const Chunk<U32> ramp = granules_of_lane == 1 ? kOne : granules_of_lane == 2 ? kTwo : kFour;
   const Chunk<U32> who = ramp + splat<U32>((now.who & ~kWhoLane) + lane);
-  Chunk<U32> good = settled(marks_at(page.write, first), now, who) &
-                    settled(marks_at(page.atomic, first), now, who);
-  if (now.write) {
-    good &= settled(marks_at(page.reads[0], first), now, who) &
-            settled(marks_at(page.reads[1], first), now, who);
+  Chunk<U32> good = all_settled(page, first, now, who);
+  for (const GranulePage* p = page.beside.get(); p != nullptr; p = p->beside.get()) {
+    good &= all_settled(*p, first, now, who);
   }
   if (!all_set(good)) return false;
   if (!now.write) {
     note_reads(page, first, now, who);
     return true;
   }
-  const Chunk<U32> zero{};
+  forget(page, first);
+  for (GranulePage* p = page.beside.get(); p != nullptr; p = p->beside.get()) {
+    forget(*p, first);
+    store(p->write.time.data() + first, Chunk<U32>{});
+  }
   put_marks(page.write, first, splat<U32>(now.time), who);
-  store(page.atomic.time.data() + first, zero);
-  store(page.reads[0].time.data() + first, zero);
-  store(page.reads[1].time.data() + first, zero);
   return true;
 }
 

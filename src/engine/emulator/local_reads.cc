@@ -162,10 +162,11 @@ class Search {
     f.instruction = text.instruction_at(base.pc);
     f.where = text.where_pc(base.pc);
     f.inlined_at = text.inlined_at(base.pc);
-    // The compiler's own functions have no lines: then it is their caller's.
+    // The compiler's own functions have no lines, or none that say anything: then it is their
+    // caller's.
     for (const std::uint32_t pc : base.callers) {
       const SourceLine at = text.where_pc(pc);
-      if (f.where.line == 0) {
+      if (f.where.line == 0 || f.where.file.ends_with("crt/mma.hpp") || f.where.file == "mma.hpp") {
         f.where = at;
       } else {
         f.inlined_at.push_back(at);
@@ -226,7 +227,10 @@ class Search {
       }
       for (unsigned i = 0; i < a.values; ++i) {
         if (a.value[i][k] == b.value[i][k]) continue;
-        effect = "is part of what is stored" + place_text(a.addresses[k] + i * a.value_bytes, a);
+        const std::uint64_t before = a.is_tile ? 0 : std::uint64_t{i} * a.value_bytes;
+        effect =
+            (a.is_tile ? "is part of the matrix that is stored" : "is part of what is stored") +
+            place_text(a.addresses[k] + before, a);
         return k;
       }
     }

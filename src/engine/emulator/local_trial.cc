@@ -6,6 +6,7 @@
 
 #include "engine/emulator/block.h"
 #include "engine/emulator/control_ops.h"
+#include "engine/emulator/matrix_ops.h"
 
 namespace assay::emulator {
 namespace {
@@ -85,8 +86,8 @@ SteppedCode::SteppedCode(const Module::Text& text)
   }
   for (std::size_t pc = 0; pc < code_.size(); ++pc) {
     Op& op = code_[pc];
-    const bool jumps = op.full == &op_branch_table;
-    if (op.guard == kNowhere && site_of_[pc] < 0 && !jumps) continue;
+    const bool is_other = op.full == &op_branch_table || op.full == &op_fragment_store;
+    if (op.guard == kNowhere && site_of_[pc] < 0 && !is_other) continue;
     originals_[pc] = op.masked;
     op.full = &op_stepped;
     op.masked = &op_stepped;
@@ -155,6 +156,29 @@ void LocalTrial::read_access(Warp& w, const Op& op, const WatchedSite& site) {
   }
 }
 
+// An accumulator that nobody filled is in all of it.
+void LocalTrial::read_tile(Warp& w, const Op& op) {
+  const Fragment& f = w.block->launch().text.transfers[op.aux].fragment;
+  const auto space = static_cast<Space>(op.c);
+  at_.has_addresses = true;
+  at_.is_tile = true;
+  bool leaves = true;
+  for (std::uint32_t m = at_.pass; m != 0; m &= m - 1) {
+    const auto k = static_cast<unsigned>(__builtin_ctz(m));
+    at_.addresses[k] = held_in(w, op.a, k, 8) + static_cast<std::uint64_t>(op.imm);
+    leaves = leaves && leaves_thread(space, at_.addresses[k]);
+  }
+  if (!leaves) return;
+  at_.value_bytes = bits_of(f.element) / 8;
+  at_.values = static_cast<unsigned>(std::min(f.rows.size(), at_.value.size()));
+  for (unsigned i = 0; i < at_.values; ++i) {
+    for (std::uint32_t m = at_.pass; m != 0; m &= m - 1) {
+      const auto k = static_cast<unsigned>(__builtin_ctz(m));
+      at_.value[i][k] = held_in(w, f.rows[i], k, f.register_bytes());
+    }
+  }
+}
+
 void LocalTrial::read_step(Warp& w, const Op& op) {
   at_.pc = op_pc(w, op);
   at_.block = w.block->index();
@@ -163,8 +187,11 @@ void LocalTrial::read_step(Warp& w, const Op& op) {
   at_.pass = op.guard == kNowhere ? w.active : w.active & guard_of(w, op);
   at_.has_addresses = false;
   at_.values = 0;
+  at_.is_tile = false;
   if (const WatchedSite* const site = code_.site(at_.pc)) {
     read_access(w, op, *site);
+  } else if (code_.original(at_.pc) == &op_fragment_store) {
+    read_tile(w, op);
   } else if (code_.original(at_.pc) == &op_branch_table) {
     at_.has_addresses = true;
     for (std::uint32_t m = at_.pass; m != 0; m &= m - 1) {

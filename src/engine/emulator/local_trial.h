@@ -33,8 +33,9 @@ struct LocalStep {
   bool has_addresses = false;  // or the index of a table of jumps
   unsigned values = 0;         // of a store to global memory
   unsigned value_bytes = 0;
+  bool is_tile = false;  // of a matrix: at one address for all lanes
   std::array<std::uint64_t, 32> addresses{};
-  std::array<std::array<std::uint64_t, 32>, 4> value{};
+  std::array<std::array<std::uint64_t, 32>, 8> value{};
 };
 
 // The code of a module with a look at each step before it, and what is known of the steps.
@@ -89,6 +90,7 @@ class LocalTrial {
  private:
   void read_step(Warp& w, const Op& op);
   void read_access(Warp& w, const Op& op, const WatchedSite& site);
+  void read_tile(Warp& w, const Op& op);
   [[nodiscard]] std::uint64_t digest() const;
 
   const SteppedCode& code_;

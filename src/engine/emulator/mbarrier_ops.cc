@@ -19,31 +19,7 @@ T* row(Warp& w, U32 offset) {
   return reinterpret_cast<T*>(w.rows + offset);
 }
 
-// A barrier object taken apart. 20 bits count arrivals, as on a device.
-struct Word {
-  std::uint32_t pending = 0;
-  std::uint32_t expected = 0;
-  std::int32_t bytes = 0;
-  bool odd = false;
-
-  static constexpr U64 kCount = (1U << 20) - 1;
-  static Word of(U64 bits) {
-    return {.pending = static_cast<std::uint32_t>(bits & kCount),
-            .expected = static_cast<std::uint32_t>(bits >> 20 & kCount),
-            .bytes = static_cast<std::int32_t>(static_cast<std::int64_t>(bits << 1) >> 41),
-            .odd = bits >> 63 != 0};
-  }
-  [[nodiscard]] U64 bits() const {
-    return (pending & kCount) | (expected & kCount) << 20 |
-           (static_cast<U64>(bytes) & ((U64{1} << 23) - 1)) << 40 | U64{odd} << 63;
-  }
-  // The phase ends when everybody arrived and every byte is there.
-  void settle() {
-    if (pending != 0 || bytes != 0) return;
-    odd = !odd;
-    pending = expected;
-  }
-};
+using Word = MbarrierWord;
 
 std::byte* locate(Warp& w, const Op& op, const BadAccess& wanted) {
   std::byte* const p =
@@ -67,11 +43,6 @@ std::byte* barrier_at(Warp& w, const Op& op, Space space, unsigned lane, U64 add
                  .bytes = 8});
 }
 
-Word load(const std::byte* p) {
-  U64 bits = 0;
-  std::memcpy(&bits, p, sizeof bits);
-  return Word::of(bits);
-}
 void store(std::byte* p, const Word& word) {
   const U64 bits = word.bits();
   std::memcpy(p, &bits, sizeof bits);
@@ -92,20 +63,26 @@ bool arrive(Warp& w, const Op& op, unsigned lane, Word& word, bool drops) {
   return true;
 }
 
-void tell_bytes(std::byte* barrier, std::size_t bytes) {
-  Word word = load(barrier);
+void tell_bytes(Block& block, std::byte* barrier, std::size_t bytes) {
+  Word word = Word::at(barrier);
+  const bool odd = word.odd;
   word.bytes -= static_cast<std::int32_t>(bytes);
   word.settle();
   store(barrier, word);
+  block.waits().arrived(barrier, bytes);
+  block.waits().changed(barrier, word.odd != odd);
 }
 
 // What was on its way to this barrier's waiters is there, as far as its phase waits for it.
-void land_copies(Block& block, std::byte* barrier) {
-  const bool phase = load(barrier).odd;
-  std::erase_if(block.bulk_copies(), [&](const BulkCopy& copy) {
-    if (copy.barrier != barrier || load(barrier).odd != phase) return false;
+void land_copies(Warp& w, unsigned lane, std::byte* barrier) {
+  const bool phase = Word::at(barrier).odd;
+  std::erase_if(w.block->bulk_copies(), [&](const BulkCopy& copy) {
+    if (copy.barrier != barrier || Word::at(barrier).odd != phase) return false;
     std::memcpy(copy.to, copy.bytes.data(), copy.bytes.size());
-    tell_bytes(barrier, copy.bytes.size());
+    tell_bytes(*w.block, barrier, copy.bytes.size());
+    if (w.watch != nullptr) {
+      w.watch->bulk_copy_arrives(w, lane, static_cast<U64>(copy.to - w.shared), copy.bytes.size());
+    }
     return true;
   });
 }
@@ -130,6 +107,24 @@ std::byte* reported_to(Warp& w, const Op& op, unsigned lane) {
 
 }  // namespace
 
+MbarrierWord MbarrierWord::at(const std::byte* p) {
+  U64 bits = 0;
+  std::memcpy(&bits, p, sizeof bits);
+  return of(bits);
+}
+
+std::byte* tested_barrier(Warp& w, const Op& op, unsigned lane) {
+  return host_address(w, static_cast<Space>(op.aux & 0xFFU), lane,
+                      row<U64>(w, op.a)[lane] + static_cast<U64>(op.imm), 8, true);
+}
+
+bool phase_is_over(Warp& w, const Op& op, unsigned lane, const std::byte* barrier) {
+  const bool by_parity = (op.aux >> 16 & 1U) != 0;
+  const bool odd =
+      by_parity ? (row<U32>(w, op.b)[lane] & 1U) != 0 : Word::of(row<U64>(w, op.b)[lane]).odd;
+  return Word::at(barrier).odd != odd;
+}
+
 void op_mbarrier(Warp& w, const Op& op) {
   const auto space = static_cast<Space>(op.aux & 0xFFU);
   const auto what = static_cast<BarrierWord>(op.aux >> 8 & 0xFFU);
@@ -138,7 +133,7 @@ void op_mbarrier(Warp& w, const Op& op) {
     std::byte* const p =
         barrier_at(w, op, space, k, row<U64>(w, op.a)[k] + static_cast<U64>(op.imm));
     if (p == nullptr) return;
-    Word word = load(p);
+    Word word = Word::at(p);
     const U64 before = word.bits();
     switch (what) {
       case BarrierWord::init: {
@@ -164,31 +159,32 @@ void op_mbarrier(Warp& w, const Op& op) {
         break;
       case BarrierWord::complete_bytes:
         word.bytes -= static_cast<std::int32_t>(row<U32>(w, op.b)[k]);
+        w.block->waits().arrived(p, row<U32>(w, op.b)[k]);
         word.settle();
         break;
     }
     store(p, word);
+    const bool is_new = what == BarrierWord::init || what == BarrierWord::invalidate;
+    w.block->waits().changed(p, is_new || word.odd != Word::of(before).odd);
     if (op.d != kNowhere) row<U64>(w, op.d)[k] = before;
   }
 }
 
 void op_mbarrier_test(Warp& w, const Op& op) {
   const auto space = static_cast<Space>(op.aux & 0xFFU);
-  const bool by_parity = (op.aux >> 16 & 1U) != 0;
   U32 done = 0;
   for (U32 m = w.active; m != 0; m &= m - 1) {
     const auto k = static_cast<unsigned>(__builtin_ctz(m));
     std::byte* const p =
         barrier_at(w, op, space, k, row<U64>(w, op.a)[k] + static_cast<U64>(op.imm));
     if (p == nullptr) return;
-    const bool odd =
-        by_parity ? (row<U32>(w, op.b)[k] & 1U) != 0 : Word::of(row<U64>(w, op.b)[k]).odd;
-    if (load(p).odd == odd) land_copies(*w.block, p);
-    done |= static_cast<U32>(load(p).odd != odd) << k;
+    if (!phase_is_over(w, op, k, p)) land_copies(w, k, p);
+    done |= static_cast<U32>(phase_is_over(w, op, k, p)) << k;
   }
   U32& result = predicate(w, op.d);
   result = (result & ~w.active) | done;
   if (done == w.active) return;
+  w.block->waits().failed();
   // Whoever is waited for should run now.
   w.turns += 8192;
   w.slice = -1;
@@ -228,7 +224,7 @@ void op_bulk_copy(Warp& w, const Op& op) {
     const auto combine = reinterpret_cast<AtomicForm::Combine>(op.imm);
     if (combine != nullptr) {
       for (U32 at = 0; at < bytes; at += op.aux >> 16) combine(to + at, from + at);
-      if (barrier != nullptr) tell_bytes(barrier, bytes);
+      if (barrier != nullptr) tell_bytes(*w.block, barrier, bytes);
       continue;
     }
     if (barrier == nullptr) {
@@ -238,7 +234,9 @@ void op_bulk_copy(Warp& w, const Op& op) {
     BulkCopy copy{.to = to, .barrier = barrier};
     copy.bytes.assign(from, from + bytes);
     w.block->bulk_copies().push_back(std::move(copy));
-    if (w.block->launch().launch.copies_at_once) land_copies(*w.block, barrier);
+    const bool at_once = w.block->launch().launch.copies_at_once;
+    if (at_once) land_copies(w, k, barrier);
+    if (!at_once && w.recording) w.watch->copy_begins(w, static_cast<U64>(to - w.shared), bytes);
   }
 }
 

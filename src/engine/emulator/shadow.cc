@@ -5,7 +5,21 @@
 namespace assay::emulator {
 
 void GranulePage::forget(std::size_t i) {
-  for (MarkColumn* const c : {&write, &atomic, &reads[0], &reads[1]}) c->put(i, {});
+  for (GranulePage* page = this; page != nullptr; page = page->beside.get()) {
+    for (MarkColumn* const c : {&page->write, &page->atomic, &page->reads[0], &page->reads[1]}) {
+      c->put(i, {});
+    }
+  }
+}
+
+void GranulePage::forget_bytes(std::size_t i, std::uint32_t bytes) {
+  for (GranulePage* page = this; page != nullptr; page = page->beside.get()) {
+    for (MarkColumn* const c : {&page->write, &page->atomic, &page->reads[0], &page->reads[1]}) {
+      if (c->time[i] == 0) continue;
+      c->who[i] &= ~bytes;
+      if ((c->who[i] & kWhoBytes) == 0) c->time[i] = 0;
+    }
+  }
 }
 
 GranulePage* RaceShadow::find_page(std::uint64_t number) {
@@ -13,13 +27,24 @@ GranulePage* RaceShadow::find_page(std::uint64_t number) {
   const auto found = pages_.find(number);
   if (found != pages_.end()) {
     recent = {found->second.get(), number};
-  } else if (pages_.size() >= kMaxPages) {
+  } else if (pages_.size() + pages_beside_ >= kMaxPages) {
     full_ = true;
     return nullptr;
   } else {
     recent = {pages_.emplace(number, std::make_unique<GranulePage>()).first->second.get(), number};
   }
   return recent.page;
+}
+
+GranulePage* RaceShadow::page_beside(GranulePage& page) {
+  if (page.beside) return page.beside.get();
+  if (pages_.size() + pages_beside_ >= kMaxPages) {
+    full_ = true;
+    return nullptr;
+  }
+  ++pages_beside_;
+  page.beside = std::make_unique<GranulePage>();
+  return page.beside.get();
 }
 
 void RaceShadow::forget(std::uint64_t begin, std::uint64_t bytes) {
@@ -50,9 +75,17 @@ Touch RaceShadow::touch_of(const Mark& mark) const {
           .is_volatile = (mark.who & kWhoVolatile) != 0};
 }
 
+// Reads of the same bytes are together: else neighbours would push one another out.
 void RaceShadow::note_read(GranulePage& page, std::size_t i, const Marking& now,
-                           std::uint32_t block) const {
-  for (MarkColumn& c : page.reads) {
+                           std::uint32_t block) {
+  GranulePage* at = &page;
+  while ((now.who & kWhoBytes) != kWhoBytes && at->reads[0].time[i] != 0 &&
+         ((at->reads[0].who[i] ^ now.who) & kWhoBytes) != 0) {
+    GranulePage* const beside = page_beside(*at);
+    if (beside == nullptr) break;
+    at = beside;
+  }
+  for (MarkColumn& c : at->reads) {
     const Mark m = c.at(i);
     const bool same = m.time != 0 && ((m.who ^ now.who) & kWhoReader) == 0 &&
                       (m.time >= now.since || touch_of(m).block == block);
@@ -60,16 +93,47 @@ void RaceShadow::note_read(GranulePage& page, std::size_t i, const Marking& now,
     c.put(i, {now.time, now.who});
     return;
   }
-  page.reads[0].put(i, page.reads[1].at(i));
-  page.reads[1].put(i, {now.time, now.who});
+  at->reads[0].put(i, at->reads[1].at(i));
+  at->reads[1].put(i, {now.time, now.who});
+}
+
+GranulePage& RaceShadow::free_page(GranulePage& page, MarkColumn GranulePage::*column,
+                                   std::size_t i) {
+  GranulePage* at = &page;
+  while ((at->*column).time[i] != 0) {
+    GranulePage* const beside = page_beside(*at);
+    if (beside == nullptr) break;
+    at = beside;
+  }
+  return *at;
+}
+
+void RaceShadow::note_write(GranulePage& page, std::size_t i, const Marking& now) {
+  const std::uint32_t bytes = now.who & kWhoBytes;
+  if (bytes == kWhoBytes) {
+    page.forget(i);
+    page.write.put(i, {now.time, now.who});
+    return;
+  }
+  page.forget_bytes(i, bytes);
+  free_page(page, &GranulePage::write, i).write.put(i, {now.time, now.who});
+}
+
+void RaceShadow::note_atomic(GranulePage& page, std::size_t i, const Marking& now) {
+  for (GranulePage* at = &page; at != nullptr; at = at->beside.get()) {
+    at->atomic.who[i] &= ~(now.who & kWhoBytes);
+    if ((at->atomic.who[i] & kWhoBytes) == 0) at->atomic.time[i] = 0;
+  }
+  free_page(page, &GranulePage::atomic, i).atomic.put(i, {now.time, now.who});
 }
 
 void RaceShadow::drop_forgotten() {
   std::vector<const GranulePage*> pages;
-  for (const auto& [number, page] : pages_) pages.push_back(page.get());
-  for (const auto& page : dense_) {
-    if (page) pages.push_back(page.get());
-  }
+  const auto take = [&](const GranulePage* page) {
+    for (; page != nullptr; page = page->beside.get()) pages.push_back(page);
+  };
+  for (const auto& [number, page] : pages_) take(page.get());
+  for (const auto& page : dense_) take(page.get());
   std::vector<std::uint8_t> used(accesses_.size(), 0);
   std::size_t marks = 0;
   for (const GranulePage* const page : pages) {

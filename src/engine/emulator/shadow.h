@@ -1,6 +1,7 @@
 // What is remembered of each four bytes of memory: who wrote last, who changed it by an atomic
-// since, two who read since. A mark says when and which thread; what else there is to say of an
-// access stands once, in a log by time. Used by one thread.
+// since, two who read since. Bytes of them that are accessed by themselves have their own. A mark
+// says when and which thread; what else there is to say of an access stands once, in a log by time.
+// Used by one thread.
 #pragma once
 
 #include <array>
@@ -55,7 +56,12 @@ struct GranulePage {
   MarkColumn write{};
   MarkColumn atomic{};
   std::array<MarkColumn, 2> reads{};
-  void forget(std::size_t i);
+  // Where an access to some bytes of a granule would displace the mark of others, it goes here: of
+  // the writes of a granule, and of its atomics, no two have a byte in common.
+  std::unique_ptr<GranulePage> beside{};
+  void forget(std::size_t i);  // beside it, too
+  // The same for some of its bytes, bits of kWhoBytes.
+  void forget_bytes(std::size_t i, std::uint32_t bytes);
 };
 
 // Granules of a sparse range of addresses, in pages made when first touched, and the accesses that
@@ -87,13 +93,20 @@ class RaceShadow {
   }
   [[nodiscard]] Touch touch_of(const Mark& mark) const;
   // Remembers a read: of several by one warp the last, of several warps the last two.
-  void note_read(GranulePage& page, std::size_t i, const Marking& now, std::uint32_t block) const;
+  void note_read(GranulePage& page, std::size_t i, const Marking& now, std::uint32_t block);
+  // A write, after which nothing earlier is of interest.
+  void note_write(GranulePage& page, std::size_t i, const Marking& now);
+  void note_atomic(GranulePage& page, std::size_t i, const Marking& now);
   [[nodiscard]] std::size_t logged() const { return accesses_.size(); }
 
  private:
   static constexpr std::size_t kMaxPages = 12'000;  // about 100 MB
   static constexpr std::size_t kLogLeast = 1U << 20;
   GranulePage* find_page(std::uint64_t number);
+  // nullptr: beyond what may be remembered.
+  GranulePage* page_beside(GranulePage& page);
+  // The page of a column where the granule has no mark, or the last one there may be.
+  GranulePage& free_page(GranulePage& page, MarkColumn GranulePage::*column, std::size_t i);
   // Leaves out of the log what no mark refers to any more.
   void drop_forgotten();
 
@@ -107,6 +120,7 @@ class RaceShadow {
   std::array<Recent, 64> recent_{};
   std::vector<LoggedAccess> accesses_{};  // by time
   std::size_t log_limit_ = kLogLeast;
+  std::size_t pages_beside_ = 0;
   bool full_ = false;
 };
 

@@ -186,16 +186,22 @@ void Watch::count(Warp& w, const Op& op) {
   traffic_->note(w, op, launch_.text.watched[static_cast<std::size_t>(site_of_[op_pc(w, op)])]);
 }
 
+// Times do not begin anew: what is left of the launch runs without a look at races.
+bool Watch::next_time() {
+  if (time_ < kLastTime) {
+    ++time_;
+    return true;
+  }
+  time_is_over_ = time_is_over_ || wanted_.races;
+  wanted_.races = false;
+  return false;
+}
+
 void Watch::before(Warp& w, const Op& op) {
   const std::uint32_t pc = op_pc(w, op);
   const WatchedSite& site = launch_.text.watched[static_cast<std::size_t>(site_of_[pc])];
   current_pc_ = pc;
-  if (is_access(site.kind) && ++time_ > kLastTime) {
-    // Times do not begin anew: what is left of the launch runs without a look at races.
-    time_is_over_ = time_is_over_ || wanted_.races;
-    wanted_.races = false;
-    --time_;
-  }
+  if (is_access(site.kind)) next_time();
   switch (site.kind) {
     case SiteKind::load:
     case SiteKind::store:

@@ -38,6 +38,8 @@ struct BlockWatch {
   BlockClocks clocks;
   RaceShadow shared;
   ByteSet written;
+  ByteSet copied{};         // targets of copies that are under way; made for the first one
+  bool copies = false;      // there was one
   std::uint32_t began = 0;  // when it first touched memory
   std::vector<PartialArrival> partial{};
   ExactValues exact{};
@@ -69,6 +71,8 @@ struct BarrierMeeting {
 
 [[nodiscard]] std::string plain_name(std::string_view mangled);  // of a variable
 [[nodiscard]] std::string text_of(Dim3 d);
+// Names the variable that an offset in shared memory lies in.
+void name_shared(Finding& f, const LaunchState& launch, std::uint64_t offset);
 [[nodiscard]] std::string element_text(const Finding& f);  // element 3 of 'x'
 
 class Watch {
@@ -91,6 +95,14 @@ class Watch {
   void touch(Warp& w, const MemoryTouch& touch);
   void warp_synchronised(Warp& w, std::uint32_t lanes);
   void fence(Warp& w);
+  // An asynchronous copy to these bytes of shared memory is under way, which the instruction at
+  // hand asked for.
+  void copy_begins(Warp& w, std::uint64_t offset, std::uint64_t bytes);
+  // Copies that the threads of this warp have waited for are there: written now, and not when they
+  // were asked for.
+  void copies_arrive(Warp& w, std::span<const AsyncCopy> copies);
+  // What reports to an mbarrier is there, and whoever asks that after this lane of `w` sees it.
+  void bulk_copy_arrives(Warp& w, unsigned lane, std::uint64_t offset, std::uint64_t bytes);
   void allocated(std::uint64_t address, std::uint64_t bytes);
   void diverged(std::uint32_t pc) { ++divergent_[pc]; }
   void barrier_arrival(Warp& w, const Op& op, const BarrierMeeting& meeting);
@@ -154,7 +166,13 @@ class Watch {
   // Bytes of what is at `at` that were written, and where in them it is; nullptr: not tracked.
   [[nodiscard]] ByteSet* written_at(Warp& w, const MemoryPlace& at, std::uint64_t& begin);
   void check_written(Warp& w, const MemoryTouch& t, const MemoryPlace& at);
+  // --- watch_copies.cc ---
+  [[nodiscard]] bool is_at_mbarrier() const;  // the instruction at hand, with an atomic access
+  [[nodiscard]] static bool is_under_way(Warp& w, const MemoryPlace& at, std::uint64_t bytes);
+  void tell_under_way(Warp& w, const MemoryTouch& t, const MemoryPlace& at);
+  // --- watch_memory.cc ---
   [[nodiscard]] Marking marking(Warp& w, Space space, bool write);
+  bool next_time();  // false: there is none, and races are looked for no more
   void check_races(Warp& w, const MemoryTouch& t, const MemoryPlace& at);
   void compare(Warp& w, const MemoryTouch& t, const MemoryPlace& at, const Touch& earlier,
                bool earlier_wrote);

@@ -81,6 +81,17 @@ std::string element_text(const Finding& f) {
   return "byte " + std::to_string(f.buffer_offset_bytes) + " of '" + f.buffer + "'";
 }
 
+void name_shared(Finding& f, const LaunchState& launch, std::uint64_t offset) {
+  f.buffer_offset_bytes = static_cast<std::int64_t>(offset);
+  std::uint64_t begin = 0;
+  for (const auto& [index, at] : launch.shared.offsets) {
+    if (at > offset || (!f.buffer.empty() && at < begin)) continue;
+    begin = at;
+    f.buffer = plain_name(launch.text.shared[index].name);
+    f.buffer_offset_bytes = static_cast<std::int64_t>(offset - at);
+  }
+}
+
 Dim3 Watch::block_of(std::uint32_t number) const {
   const Dim3& g = launch_.launch.grid;
   return {number % g.x, number / g.x % g.y, number / g.x / g.y};
@@ -143,14 +154,7 @@ void Watch::name_memory(Finding& f, const MemoryTouch& t, const MemoryPlace& at)
     f.buffer_offset_bytes = static_cast<std::int64_t>(at.offset - o.begin);
     return;
   }
-  f.buffer_offset_bytes = static_cast<std::int64_t>(at.offset);
-  std::uint64_t begin = 0;
-  for (const auto& [index, offset] : launch_.shared.offsets) {
-    if (offset > at.offset || (!f.buffer.empty() && offset < begin)) continue;
-    begin = offset;
-    f.buffer = plain_name(launch_.text.shared[index].name);
-    f.buffer_offset_bytes = static_cast<std::int64_t>(at.offset - offset);
-  }
+  name_shared(f, launch_, at.offset);
 }
 
 void Watch::note_sample(Outcome& outcome) const {
@@ -180,7 +184,9 @@ void Watch::finish(Outcome& outcome) {
   }
   if (global_.is_full()) {
     outcome.inspection_notes.emplace_back(
-        "Races in global memory were looked for in the first 12 MB that the kernel touched.");
+        "Races in global memory were looked for in the first 12 MB that the kernel touched, in "
+        "less "
+        "where its elements are smaller than 4 bytes.");
   }
   if (too_many_indices_) {
     outcome.inspection_notes.emplace_back(

@@ -103,7 +103,7 @@ bool Watch::touch_eight(Warp& w, Eights& access, unsigned eight) {
   const std::uint64_t bytes = std::uint64_t{access.bytes} * (is_line ? 8 : 1);
   MemoryPlace at;
   if (!place_eight(w, access, addresses_.of[8 * std::size_t{eight}], bytes, at)) return false;
-  if (at.offset % 4 != 0 || is_the_runtimes(at)) return false;
+  if (at.offset % 4 != 0 || is_the_runtimes(at) || is_under_way(w, at, bytes)) return false;
   std::uint64_t begin = 0;
   ByteSet* const written = wanted_.initialised ? written_at(w, at, begin) : nullptr;
   if (written != nullptr && !access.write &&
@@ -161,7 +161,9 @@ bool Watch::mark_point(const Eights& access, unsigned eight, std::uint64_t offse
     GranulePage* const page = access.shadow->page_at(a);
     if (page == nullptr) continue;
     const std::size_t g = a % GranulePage::kBytes / 4;
-    if (!is_ordered(page->write.at(g)) || !is_ordered(page->atomic.at(g))) return false;
+    for (const GranulePage* p = page; p != nullptr; p = p->beside.get()) {
+      if (!is_ordered(p->write.at(g)) || !is_ordered(p->atomic.at(g))) return false;
+    }
     access.shadow->note_read(*page, g, now, access.block);
   }
   return true;
@@ -224,16 +226,23 @@ void Watch::touch(Warp& w, const MemoryTouch& given) {
   const bool is_the_users = !is_the_runtimes(at);
   if (at.object >= 0 && at.object == heap_object_) check_heap(w, t, at);
   if (wanted_.initialised && is_the_users) check_written(w, t, at);
+  if (is_under_way(w, at, t.bytes)) {
+    tell_under_way(w, t, at);
+    return;
+  }
   if (!wanted_.races) return;
   BlockClocks& clocks = w.block->watch_state()->clocks;
   const bool meets = t.atomic || t.is_volatile;
   const WatchedSite& site = launch_.text.watched[static_cast<std::size_t>(site_of_[current_pc_])];
   if (site.orders) fence(w);
   const std::uint64_t word = at.space == Space::shared ? kSharedWindow + at.offset : at.offset;
-  if (meets && (t.atomic || !t.write)) clocks.acquire(word, w.index);
+  // What an mbarrier says was said after it was initialised, but does not tell when that was done.
+  const bool learns_first = !t.atomic || !is_at_mbarrier();
+  if (meets && learns_first && (t.atomic || !t.write)) clocks.acquire(word, w.index);
   if (meets) clocks.meet(word, w.index, t.lane, site.orders);
   if (meets && at.space == Space::global) meet_others(at.offset, clocks.block());
   if (is_the_users) check_races(w, t, at);
+  if (!learns_first) clocks.acquire(word, w.index);
   if (meets && t.write) clocks.release(word, w.index);
 }
 
@@ -317,16 +326,17 @@ void Watch::check_races(Warp& w, const MemoryTouch& t, const MemoryPlace& at) {
       if (is_settled(earlier, now) || is_apart(earlier, now)) return;
       compare(w, t, at, shadow.touch_of(earlier), earlier_wrote);
     };
-    look(page->write.at(g), true);
-    look(page->atomic.at(g), true);
-    if (t.write) {
-      for (const MarkColumn& c : page->reads) look(c.at(g), false);
+    for (const GranulePage* p = page; p != nullptr; p = p->beside.get()) {
+      look(p->write.at(g), true);
+      look(p->atomic.at(g), true);
+      for (const MarkColumn& c : p->reads) {
+        if (t.write) look(c.at(g), false);
+      }
     }
     if (t.atomic) {
-      page->atomic.put(g, {now.time, now.who});
+      shadow.note_atomic(*page, g, now);
     } else if (t.write) {
-      page->forget(g);
-      page->write.put(g, {now.time, now.who});
+      shadow.note_write(*page, g, now);
     } else {
       shadow.note_read(*page, g, now, block.clocks.block());
     }
@@ -372,6 +382,9 @@ void Watch::compare(Warp& w, const MemoryTouch& t, const MemoryPlace& at, const 
               element_text(f) + ": thread " + text_of(f.other_thread) + " in block " +
               text_of(f.other_block) + " at line " + std::to_string(f.other_where.line) +
               ", then thread " + text_of(f.thread) + " in block " + text_of(f.block);
+  if (t.atomic && !earlier.atomic && is_at_mbarrier()) {
+    f.message += ": an mbarrier is for others only when a barrier follows its initialisation";
+  }
 }
 
 }  // namespace assay::emulator
