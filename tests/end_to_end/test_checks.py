@@ -124,6 +124,22 @@ class Checks(unittest.TestCase):
         self.assertFalse(checks["locals"]["ran"])
         self.assertIn("-G", checks["notes"][0])
 
+    def test_a_kernel_that_waits_in_vain_is_not_built_again_to_wait_once_more(self):
+        source = """#include <cuda/barrier>
+__global__ void waits(const float* a, float* b) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> bar;
+  if (threadIdx.x == 0) init(&bar, blockDim.x + 1);
+  __syncthreads();
+  bar.arrive_and_wait();
+  b[blockIdx.x * 128 + threadIdx.x] = a[0];
+}"""
+        report, checks = self.checks(source)
+        self.assertEqual(report["verdict"], "timed_out", report["summary"])
+        self.assertIn("'bar'", report["summary"])
+        self.assertIn("128 of 129", report["summary"])
+        self.assertFalse(checks["locals"]["ran"])
+        self.assertIn("waits for what never comes", str(checks["notes"]))
+
     def test_findings_of_a_kernel_that_crashes_are_kept(self):
         crashes = BROKEN.replace("tile[127 - threadIdx.x]", "tile[127 - threadIdx.x] + a[i + (1 << 24)]")
         report, checks = self.checks(crashes)

@@ -58,7 +58,8 @@ class KernelJob {
   void generalise_stage();
   void note_broken(const nlohmann::json& line);
   [[nodiscard]] InspectionRun inspection();
-  [[nodiscard]] nlohmann::json checks_made();
+  // `ended`: how the runs before ended, if they did.
+  [[nodiscard]] nlohmann::json checks_made(const Step& ended);
   [[nodiscard]] std::string summary_of_passed() const;
   [[nodiscard]] Conclusion conclude(const Step& ended);
 

@@ -156,7 +156,7 @@ KernelJob::Step KernelJob::validate_stage() {
   if (!ended) ended = run_again(clock.body);
   clock.body["findings"] = evidence_;
   if (!task_.checks.empty()) {
-    clock.body["checks"] = checks_made();
+    clock.body["checks"] = checks_made(ended);
     checks_sentence_ = findings_sentence(clock.body["checks"]);
   }
   if (!output_.empty()) clock.artifacts.push_back({"output", "text/plain", output_});
