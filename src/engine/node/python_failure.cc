@@ -106,6 +106,7 @@ Ended python_failure(const json& failed, const std::string& file, const std::str
   if (failed.contains("traceback")) ended.detail["log"] = failed.at("traceback");
   if (failed.contains("available")) ended.detail["available"] = failed.at("available");
   if (failed.contains("module")) ended.detail["module"] = failed.at("module");
+  if (failed.contains("missing")) ended.detail["missing"] = failed.at("missing");
   if (json told = diagnostics(failed, file); !told.empty()) {
     ended.detail["diagnostics"] = std::move(told);
   }
