@@ -6,8 +6,8 @@ import tempfile
 import unittest
 
 from assay_client import ASSAY, tensor
-from torch_cuda_sources import (ASSEMBLED, CHECKED, DECLARED, FOREIGN, HEAD, HEADERS, IN_CPP, NO_TORCH_ON_DEVICE, PLAIN, ROWS, RUNTIME,
-                                TAIL, TORCH_ON_DEVICE, VARIABLES, inline)
+from torch_cuda_sources import (ASSEMBLED, CHECKED, DECLARED, FOREIGN, HEAD, HEADERS, IN_CPP, NO_TORCH_ON_DEVICE, OPERATORS, PLAIN,
+                                REGISTERED, ROWS, RUNTIME, TAIL, TORCH_ON_DEVICE, VARIABLES, inline)
 from torch_server import SCALE, TorchServer, inputs, source
 
 CENTRED = "import torch\n\ndef f(x):\n    return x - x.mean(dim=1, keepdim=True)\n"
@@ -65,6 +65,14 @@ class TorchCuda(unittest.TestCase):
         self.passes(f"{HEAD}module = load_inline('mine', [{DECLARED!r}], [{PLAIN!r}], ['forward'])\n{TAIL}")
         bound = "#include <torch/extension.h>\n" + DECLARED + "\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"forward\", &forward); }"
         self.passes(inline(PLAIN, bound, functions="None"))
+
+    def test_operators_that_it_registers_are_called_as_torchs(self):
+        report = self.passes(inline(REGISTERED, cpp="", functions="None", tail=OPERATORS, is_python_module=False))
+        self.assertEqual(report["kernel_exec_result"]["metadata"]["built"][0]["kernels"], ["twice"])
+        self.passes(inline(REGISTERED, tail=OPERATORS))
+        self.ends("wrong_output", "", inline(REGISTERED.replace("a / by", "a / (by + 1)"), cpp="", functions="None", tail=OPERATORS,
+                                             is_python_module=False))
+        self.ends("crashed", "'mine_ops'", inline(PLAIN, cpp="", functions="None", tail=OPERATORS, is_python_module=False))
 
     def test_two_extensions_in_one_source(self):
         second = PLAIN.replace("twice", "thrice").replace("2.0f", "3.0f")

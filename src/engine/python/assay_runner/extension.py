@@ -44,9 +44,9 @@ class Extensions:
             "functions": _names(functions), "cxx_flags": _texts(extra_cflags), "cuda_flags": _texts(extra_cuda_cflags),
             "ld_flags": [flag for flag in _texts(extra_ldflags) if flag.strip()] + [f"-I{path}" for path in _texts(extra_include_paths)]})
         if answer["ok"]:
-            module, answer = self._load(str(name), blob)
-            if module is not None:
-                return module
+            loaded, answer = self._load(str(name), blob, more.get("is_python_module", True))
+            if loaded is not None:
+                return loaded
         if not self._on_gpu or not answer.get("fall_back"):
             raise RuntimeError(answer["message"])
         if not _has_nvcc(cpp_extension.CUDA_HOME):
@@ -69,8 +69,9 @@ class Extensions:
         raise Refused("device_unsupported", "torch.utils.cpp_extension.load builds from files, and there are none here: use "
                       "load_inline")
 
-    def _load(self, name, blob):
-        """(the module, or None, the engine's last answer)."""
+    def _load(self, name, blob, is_module):
+        """(the module or None, the engine's last answer). Of what is none, whose operators are registered as it is loaded,
+        the path, as torch has it."""
         file = os.memfd_create(name)
         with open(file, "wb", closefd=False) as out:
             out.write(blob)
@@ -94,11 +95,13 @@ class Extensions:
             _load_on_gpu(wrapper, entries, code)
         else:
             emulated.attach(wrapper, entries, code, not self._kept)
+        self._kept.append((wrapper, code, file))
+        self.built.append({"name": name, "by": "assay", "kernels": len(names)})
+        if not is_module:
+            return path, answer  # not to torch.ops.load_library: that takes files which bear their names
         loader = importlib.machinery.ExtensionFileLoader(name, path)
         module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
         loader.exec_module(module)
-        self._kept.append((wrapper, code, file))
-        self.built.append({"name": name, "by": "assay", "kernels": len(names)})
         return module, answer
 
     def _unloadable(self, text):
