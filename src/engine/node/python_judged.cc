@@ -167,6 +167,7 @@ PythonJob::Step PythonJob::validate_stage() {
     ended = run_once(*kernel_, 0, said);
     if (!ended) ended = judge_trial(0, said, clock.body);
   }
+  if (!ended) ended = try_other_contents();
   if (!ended) note_launches();
   note_chosen(clock.body);
   ended = blame_state(std::move(ended));
@@ -205,7 +206,8 @@ PythonJob::Step PythonJob::timed_stage() {
        .typical = typical_,
        .on_device = gpu_ != nullptr,
        .lent_on_device = referee_->is_on_device(),
-       .repeatable = repeatable},
+       .repeatable = repeatable,
+       .same_contents = same_contents_},
       [&](std::uint32_t trial, const json& said) { return judge_trial(trial, said, judged); },
       execution_left_);
   Step ended = timing.measure(clock.body);

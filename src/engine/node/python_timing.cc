@@ -244,8 +244,9 @@ void PythonTiming::conclude(json& body) {
        {"result", "agrees"},
        {"detail", std::to_string(examined_) + " of " + std::to_string(timed_calls_) +
                       " timed calls examined, " +
-                      (plan_.on_device ? "of each turn the last, which alone has its contents"
-                                       : "each on contents of its own")}});
+                      (plan_.same_contents ? "all on the same contents"
+                       : plan_.on_device   ? "of each turn the last, which alone has its contents"
+                                           : "each on contents of its own")}});
   if (reference_ == nullptr) return;
   body["reference_samples_ns"] = reference_samples_ns_;
   body["speedup"] = nullptr;

@@ -34,6 +34,7 @@ class PythonTiming {
     bool on_device = false;
     bool lent_on_device = false;  // the referee's arenas are the device's
     bool repeatable = true;       // a call may see again what it worked on: it changes no input
+    bool same_contents = false;   // of every call: no other ones could be made
   };
   // What the referee said of a timed call: an end if it is wrong.
   using Judge =
