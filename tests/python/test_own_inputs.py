@@ -184,6 +184,37 @@ class OwnInputs(unittest.TestCase):
         self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
         self.assertIn("judged and timed on other contents", str(report["evidence"]))
 
+    def test_a_reference_whose_shape_depends_on_its_data_judges_nothing(self):
+        made = INPUTS.format("[torch.randn(64)]")
+        for body in ("return x[0][x[0] > 0]", "return torch.nonzero(x[0] > 0.3)", "return (x[0] * 4).round().unique()",
+                     "return [part for part in (x[0], x[0] * 2, x[0] * 3)][:1 + int(x[0].abs().sum() * 10) % 3]"):
+            with self.subTest(body):
+                for until in ("validated", "timed"):
+                    report = self.server.judge(source(MODEL.format("ModelNew", body)), source(MODEL.format("Model", body) + made), until=until)
+                    self.assertEqual((report["verdict"], report["trust"]), ("contract_invalid", None), report["summary"])
+                    self.assertIn("The reference: ", report["summary"])
+                    self.assertIn("depends on what its inputs hold", report["summary"])
+        alone = self.server.judge(source(MODEL.format("Model", "return x[0][x[0] > 0]") + made), until="validated")
+        self.assertEqual(alone["verdict"], "contract_invalid", alone["summary"])
+        self.assertNotIn("The reference", alone["summary"])
+
+    def test_a_shape_that_depends_on_data_is_wrong_where_the_references_does_not(self):
+        made = INPUTS.format("[torch.randn(64)]")
+        report = self.server.judge(source(MODEL.format("ModelNew", "return x[0][x[0] > 0]")),
+                                   source(MODEL.format("Model", "return x[0].relu()") + made), until="validated")
+        self.assertEqual(report["verdict"], "wrong_output", report["summary"])
+
+    def test_a_reference_that_does_not_fit_the_contract_judges_nothing(self):
+        io = inputs(shape=(8,))
+        io["args"].append({"name": "y", "type": "tensor", "role": "output", "tensor_spec": {"shape": [8], "dtype": "float32"}})
+        text = "import torch\ndef f(x):\n    return x[:4] * 2\n"
+        right = source(text.replace("[:4]", ""), io=io, function_name="f")
+        report = self.server.judge(right, source(text, io=io, function_name="f"), until="validated")
+        self.assertEqual(report["verdict"], "contract_invalid", report["summary"])
+        self.assertIn("The reference: Output 0 is", report["summary"])
+        report = self.server.judge(source(text, io=io, function_name="f"), right, until="validated")
+        self.assertEqual(report["verdict"], "wrong_output", report["summary"])
+
     def test_groups_that_change_are_refused(self):
         made = f"n = 0\ndef get_inputs():\n    global n\n    n += 1\n    return [{X}, [None] * n]\n"
         report = self.server.judge(source(MODEL.format("Model", "return x[0] * 2") + made), until="validated")

@@ -22,7 +22,8 @@ Verdict verdict_of(const std::string& code, const std::string& stage) {
   if (code == "device_memory") return Verdict::out_of_memory;
   if (code == "device_launch") return Verdict::launch_failed;
   if (code == "shape") return Verdict::wrong_output;
-  if (code == "target" || code == "arity" || code == "inputs" || code == "returned") {
+  if (code == "own_shape" || code == "target" || code == "arity" || code == "inputs" ||
+      code == "returned") {
     return Verdict::contract_invalid;
   }
   return stage == "load" || stage == "compile" ? Verdict::compile_failed : Verdict::crashed;
