@@ -89,6 +89,17 @@ BAD = {
                                                ("AttributeError", "kernel.py:6", "nope")),
     "an argument too few in a launch": (script("tl.store(y + at, tl.load(x + at))", "x, y, B=4096"), "crashed", ("TypeError", "kernel.py:9", "'n'")),
     "a guard of the device": (torch("import torch\ndef f(x):\n    with torch.cuda.device(x.device):\n        return x * 2\n"), "unsupported", ("needs a GPU",)),
+    **{f"a GPU is asked for by `{text}`": (torch(f"import torch\ndef need(ok, text):\n    if not ok:\n        raise ValueError(text)\ndef f(x):\n"
+                                                  f"    {text}\n    return x * 2\n"), "unsupported", ("It needs a GPU at kernel.py:", "on the CPU here"))
+       for text in ("assert x.is_cuda", "assert x.is_contiguous() and x.is_cuda, 'no'", "assert x.device.type == 'cuda'",
+                    "assert x.device == torch.device('cuda:0')", "assert all(t.is_cuda for t in (x, x)), (\n        'all of them')",
+                    "if not x.is_cuda: raise ValueError('Input must be a CUDA tensor')", "assert torch.cuda.is_available()",
+                    "if x.dim() == 2:\n        if x.device.type != 'cuda':\n            raise RuntimeError(str(x.device))",
+                    "torch._assert(x.is_cuda, 'no')", "need(x.is_cuda, 'no')")},
+    **{f"no GPU is asked for by `{text}`": (torch(f"import torch\ndef f(x):\n    y = x.is_cuda\n    {text}\n    return x * 2\n"),
+                                            "crashed", ("at kernel.py:",))
+       for text in ("assert x.dim() == 3", "if not x.is_cuda:\n        x = x + 1\n        assert x.dim() == 3", "raise ValueError('CUDA')",
+                    "if not x.is_cuda:\n        for n in (1, 2):\n            raise ValueError(n)", "x.nope if x.is_cuda else x.nope")},
     "CuPy without a GPU": (source(TRITON_AND_CUPY, "multi_kernel", inputs(names="xy", shape=(1000,)), entry_point="run"), "unsupported",
                            ("needs a GPU", "cupy")),
 }

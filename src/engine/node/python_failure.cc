@@ -77,8 +77,8 @@ std::string summary_of(const json& failed, const std::string& code, const std::s
   }
   if (code == "needs_gpu") {
     return "It needs a GPU" + at_line(failed, file) +
-           ", and tensors are on the CPU here: " + exception + ": " + message +
-           ". Take the device from an input (x.device).";
+           ", and tensors are on the CPU here: " + exception + (message.empty() ? "" : ": ") +
+           message + ". Take the device from an input (x.device).";
   }
   if (code == "needs_compiler") {
     return "torch.compile needs a C++ compiler" + at_line(failed, file) +

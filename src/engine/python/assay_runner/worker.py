@@ -73,7 +73,8 @@ class Worker:
                 emulated.check()
             except failure.Refused as found:
                 error = found
-            reply = failure.describe(verb, error, body.get("file") or (self._source.file if self._source else ""))
+            file = body.get("file") or (self._source.file if self._source else "")
+            reply = failure.describe(verb, error, file, self._mirror is not None)
         return {**reply, "seq": body["seq"]}
 
     def _begin(self, _body, _descriptors):
