@@ -59,8 +59,9 @@ BAD = {
     "parentheses without end": (torch("def f(x):\n    return " + "(" * 10 ** 5 + "x" + ")" * 10 ** 5), "compile_failed",
                                 ("SyntaxError", "kernel.py:2", "too many nested parentheses")),
     "signs without end in Triton": (triton(ADD + "y = " + "-" * 10 ** 6 + "1\n"), "compile_failed", ("SyntaxError", "kernel.py:9", "too deeply nested")),
-    "torch.compile": (torch("import torch\n@torch.compile\ndef g(x):\n    return torch.relu(x) * 2\ndef f(x):\n    return g(x)\n"), "unsupported",
-                      ("torch.compile needs a C++ compiler at kernel.py:6 (`return g(x)`)", "aot_eager")),
+    "torch.compile by another way": (torch("import torch, torch._dynamo\n@torch._dynamo.optimize('inductor')\ndef g(x):\n    return torch.relu(x) * 2\n"
+                                           "def f(x):\n    return g(x)\n"), "unsupported",
+                                     ("torch.compile needs a C++ compiler at kernel.py:6 (`return g(x)`)", "aot_eager")),
     "in __init__": (model("    def __init__(self):\n        super().__init__()\n        self.w = torch.zeros(3) @ torch.zeros(4)\n",
                           "def get_inputs():\n    return [torch.zeros(2)]\n"), "compile_failed", ("RuntimeError", "kernel.py:5")),
     "in get_inputs": (model("", "def get_inputs():\n    return [torch.zeros(2, 3) @ torch.zeros(2)]\n"), "crashed",
