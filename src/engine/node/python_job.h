@@ -77,6 +77,8 @@ class PythonJob {
   // Of torch_cuda: who built it, and whether its kernels were launched.
   void note_build(const nlohmann::json& built);
   void note_launches();
+  // Of what they wrote more than is kept.
+  void note_output();
   void note_chosen(nlohmann::json& body);
   // Whether launches are executed by the emulator, so that no time of theirs means anything.
   [[nodiscard]] bool is_emulated() const;
