@@ -12,6 +12,7 @@
 #include "engine/source/launch.h"
 #include "engine/source/python_text.h"
 #include "engine/source/signature.h"
+#include "engine/source/torch_name.h"
 
 namespace {
 
@@ -62,6 +63,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(count_lines(host.text) == count_lines(bytes));
   for (const Obstacle& one : host.obstacles)
     require(one.line >= 1 && one.line <= count_lines(bytes));
+  if (const auto name = torch_name(bytes)) {
+    require(name->line >= 1 && name->line <= count_lines(bytes));
+  }
   const CudaText cuda = cuda_text(bytes);
   require(cuda.lines.size() == count_lines(cuda.text));
   static_cast<void>(looks_like_python(bytes));

@@ -16,7 +16,7 @@ os.environ.setdefault("ASSAY_PYTHON", sys.executable)
 from figures import tell  # noqa: E402
 from modules import MODULES  # noqa: E402
 from pipeline import SAME_IN_TORCH, TRITON_AND_CUPY  # noqa: E402
-from torch_cuda_sources import ASSEMBLED, FOREIGN, HEADERS, PLAIN, RUNTIME, VARIABLES, inline  # noqa: E402
+from torch_cuda_sources import ASSEMBLED, FOREIGN, HEADERS, PLAIN, RUNTIME, TORCH_ON_DEVICE, VARIABLES, inline  # noqa: E402
 from torch_server import SCALE, TorchServer, inputs, source  # noqa: E402
 from triton_kernels import ADD, ADD_IO, KERNELS  # noqa: E402
 
@@ -247,6 +247,15 @@ class OnDevice(unittest.TestCase):
                 print(f"  {name}: {how}, {took:.1f} s", file=sys.stderr)
                 self.assertIn("torch's own load_inline built it", how)
                 self.assertTrue(what in how or "-lcublas" in how, how)
+
+    def test_device_code_that_takes_torchs_headers_is_built_by_torch_and_it_is_said(self):
+        for name in ("an accessor", "a type to accumulate in"):
+            with self.subTest(name):
+                text, what = TORCH_ON_DEVICE[name]
+                how, took = self.built(inline(text))
+                print(f"  {name}: {how}, {took:.1f} s", file=sys.stderr)
+                self.assertIn("torch's own load_inline built it", how)
+                self.assertIn(what, how)
 
     def test_a_mistake_that_no_compiler_takes_is_told_once(self):
         began = time.monotonic()

@@ -300,6 +300,25 @@ def frames():
         frame = frame.f_back
 """
 
+# Slows whoever is timed beside it, and is quiet again before anybody listens.
+ASIDE = """import threading, time, torch
+calls, busy_until = 0, 0.0
+def spin():
+    while calls < 24:
+        while time.monotonic() < busy_until:
+            pass
+        time.sleep(0.001)
+threading.Thread(target=spin, daemon=True).start()
+def f(x):
+    global calls, busy_until
+    calls += 1
+    busy_until = 0.0
+    time.sleep(0.004)
+    y = torch.tanh(x @ x) + 1.0
+    busy_until = time.monotonic() + 0.2
+    return y
+"""
+
 
 class Cheats(unittest.TestCase):
     @classmethod
@@ -327,11 +346,22 @@ class Cheats(unittest.TestCase):
 
     def test_the_same_without_a_trick_is_audited(self):
         for text in (REFERENCE, HONEST, HONEST.replace("def f", "import math, time, threading, gc\n\ndef f"),
+                     HONEST.replace("def f", "torch.set_num_threads(2)\n\ndef f"),
+                     HONEST.replace("def f", "torch.set_num_threads(4)\n\ndef f"),
+                     HONEST.replace("def f", "import concurrent.futures\npool = concurrent.futures.ThreadPoolExecutor(2)\npool.submit(int).result()\n\ndef f"),
                      HONEST.replace("def f", "import torch._dynamo\n\n@torch.compiler.disable\ndef f"),
                      HONEST.replace("def f", "torch.set_default_device('cpu')\ntorch.set_default_dtype(torch.float32)\n\ndef f")):
             report = self.judge(text)
             self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"),
                              (report["summary"], report["evidence"]))
+
+    def test_work_in_the_references_turn_is_suspect_though_all_is_quiet_at_the_end(self):
+        slow = "import time, torch\ndef f(x):\n    time.sleep(0.004)\n    return torch.tanh(x @ x) + 1.0\n"
+        for text, trust, said in ((ASIDE, "suspect", "disagrees"), (slow, "audited", "agrees")):
+            report = self.server.judge(source(text, io=inputs(), function_name="f"), source(slow, io=inputs(), function_name="f"), num_trials=20)
+            self.assertEqual((report["verdict"], report["trust"]), ("passed", trust), report["summary"])
+            checks = {item["check"]: item["result"] for item in report["evidence"]}
+            self.assertEqual(checks["quiet_in_others_turn"], said)
 
     def test_turns_made_longer_gain_nothing(self):
         slow = "import time, torch\ndef f(x):\n    time.sleep(0.004)\n    return torch.tanh(x @ x) + 1.0\n"

@@ -42,6 +42,19 @@ class Endings(unittest.TestCase):
         self.assertIn("more output", report["summary"])
         self.assertEqual(self.good(), "passed")
 
+    def test_much_output_is_cut_and_what_it_does_counts(self):
+        for body, verdict in (("print('x' * 50_000_000)", "passed"), ("import os; os.write(1, b'x' * 50_000_000)", "passed"),
+                              ("for i in range(200_000): print('y' * 100)", "passed"), ("import sys; sys.stderr.write('z' * 50_000_000)", "passed"),
+                              ("print('x' * 50_000_000); raise ValueError('the end')", "crashed"),
+                              ("print('x' * 50_000_000)\n    while True:\n        pass", "timed_out")):
+            with self.subTest(body):
+                report = self.server.judge(call_of(body), source(SCALE, io=inputs(), function_name="scale"),
+                                           until="validated", timeout=10)
+                self.assertEqual(report["verdict"], verdict, report["summary"])
+                self.assertIn("MiB to stdout and stderr: only the end of it is kept", str(report["warnings"]))
+                if verdict == "crashed":
+                    self.assertIn("the end", report["summary"])
+
     def test_two_at_once_do_not_meet(self):
         calls = []
         for factor in ("2.0", "3.0"):

@@ -59,8 +59,9 @@ BAD = {
     "parentheses without end": (torch("def f(x):\n    return " + "(" * 10 ** 5 + "x" + ")" * 10 ** 5), "compile_failed",
                                 ("SyntaxError", "kernel.py:2", "too many nested parentheses")),
     "signs without end in Triton": (triton(ADD + "y = " + "-" * 10 ** 6 + "1\n"), "compile_failed", ("SyntaxError", "kernel.py:9", "too deeply nested")),
-    "torch.compile": (torch("import torch\n@torch.compile\ndef g(x):\n    return torch.relu(x) * 2\ndef f(x):\n    return g(x)\n"), "unsupported",
-                      ("torch.compile needs a C++ compiler at kernel.py:6 (`return g(x)`)", "aot_eager")),
+    "torch.compile by another way": (torch("import torch, torch._dynamo\n@torch._dynamo.optimize('inductor')\ndef g(x):\n    return torch.relu(x) * 2\n"
+                                           "def f(x):\n    return g(x)\n"), "unsupported",
+                                     ("torch.compile needs a C++ compiler at kernel.py:6 (`return g(x)`)", "aot_eager")),
     "in __init__": (model("    def __init__(self):\n        super().__init__()\n        self.w = torch.zeros(3) @ torch.zeros(4)\n",
                           "def get_inputs():\n    return [torch.zeros(2)]\n"), "compile_failed", ("RuntimeError", "kernel.py:5")),
     "in get_inputs": (model("", "def get_inputs():\n    return [torch.zeros(2, 3) @ torch.zeros(2)]\n"), "crashed",
@@ -89,6 +90,17 @@ BAD = {
                                                ("AttributeError", "kernel.py:6", "nope")),
     "an argument too few in a launch": (script("tl.store(y + at, tl.load(x + at))", "x, y, B=4096"), "crashed", ("TypeError", "kernel.py:9", "'n'")),
     "a guard of the device": (torch("import torch\ndef f(x):\n    with torch.cuda.device(x.device):\n        return x * 2\n"), "unsupported", ("needs a GPU",)),
+    **{f"a GPU is asked for by `{text}`": (torch(f"import torch\ndef need(ok, text):\n    if not ok:\n        raise ValueError(text)\ndef f(x):\n"
+                                                  f"    {text}\n    return x * 2\n"), "unsupported", ("It needs a GPU at kernel.py:", "on the CPU here"))
+       for text in ("assert x.is_cuda", "assert x.is_contiguous() and x.is_cuda, 'no'", "assert x.device.type == 'cuda'",
+                    "assert x.device == torch.device('cuda:0')", "assert all(t.is_cuda for t in (x, x)), (\n        'all of them')",
+                    "if not x.is_cuda: raise ValueError('Input must be a CUDA tensor')", "assert torch.cuda.is_available()",
+                    "if x.dim() == 2:\n        if x.device.type != 'cuda':\n            raise RuntimeError(str(x.device))",
+                    "torch._assert(x.is_cuda, 'no')", "need(x.is_cuda, 'no')")},
+    **{f"no GPU is asked for by `{text}`": (torch(f"import torch\ndef f(x):\n    y = x.is_cuda\n    {text}\n    return x * 2\n"),
+                                            "crashed", ("at kernel.py:",))
+       for text in ("assert x.dim() == 3", "if not x.is_cuda:\n        x = x + 1\n        assert x.dim() == 3", "raise ValueError('CUDA')",
+                    "if not x.is_cuda:\n        for n in (1, 2):\n            raise ValueError(n)", "x.nope if x.is_cuda else x.nope")},
     "CuPy without a GPU": (source(TRITON_AND_CUPY, "multi_kernel", inputs(names="xy", shape=(1000,)), entry_point="run"), "unsupported",
                            ("needs a GPU", "cupy")),
 }

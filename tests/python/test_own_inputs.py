@@ -2,7 +2,7 @@
 
 import unittest
 
-from torch_server import TorchServer, source
+from torch_server import TorchServer, inputs, source
 
 MODEL = """import torch
 class {}(torch.nn.Module):
@@ -61,6 +61,28 @@ CONSTRUCTORS = {
     "a list of sizes and a dict": ("[[2], {'k': 8}]", "m, n", "self.n['k']"),
 }
 
+SAME = """import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, dim=-1) @ x
+def get_inputs():
+    {}
+"""
+HONEST = SAME.replace("Model", "ModelNew").partition("def get_inputs")[0].replace("torch.softmax(x, dim=-1)", "x.softmax(-1)")
+# Inputs that are the same each time: what get_inputs() does.
+SAME_INPUTS = {
+    "a seed of its own": "torch.manual_seed(0); return [torch.randn(32, 32)]",
+    "a sequence": "return [torch.arange(1024, dtype=torch.float32).view(32, 32) / 1024]",
+    "halves": "return [torch.linspace(-2, 2, 1024).view(32, 32).half()]",
+    "one number": "return [torch.full((32, 32), 0.5)]",
+}
+BEFOREHAND = SAME.replace("Model", "Known") + """
+answer = Known()(*get_inputs())
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return {}
+"""
+
 
 class OwnInputs(unittest.TestCase):
     @classmethod
@@ -74,8 +96,8 @@ class OwnInputs(unittest.TestCase):
     def test_what_has_a_meaning_arrives_as_it_is_on_both_sides(self):
         for name, (made, body) in GOOD.items():
             with self.subTest(name):
-                inputs = INPUTS.format(made)
-                report = self.server.judge(source(MODEL.format("ModelNew", body)), source(MODEL.format("Model", body) + inputs),
+                made_by = INPUTS.format(made)
+                report = self.server.judge(source(MODEL.format("ModelNew", body)), source(MODEL.format("Model", body) + made_by),
                                            until="validated")
                 self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
 
@@ -92,8 +114,7 @@ class OwnInputs(unittest.TestCase):
         self.assertEqual(report["verdict"], "wrong_output", report["summary"])
 
     def test_what_a_dict_returns_is_told_apart_by_its_keys(self):
-        inputs = INPUTS.format(f"[{X}]")
-        reference = source(MODEL.format("Model", "return {'a': x[0] * 2, 'b': x[0] + 1}") + inputs)
+        reference = source(MODEL.format("Model", "return {'a': x[0] * 2, 'b': x[0] + 1}") + INPUTS.format(f"[{X}]"))
         for body, verdict in (("return {'b': x[0] + 1, 'a': x[0] * 2}", "passed"), ("return {'b': x[0] * 2, 'a': x[0] + 1}", "wrong_output")):
             report = self.server.judge(source(MODEL.format("ModelNew", body)), reference, until="timed")
             self.assertEqual(report["verdict"], verdict, report["summary"])
@@ -106,9 +127,97 @@ class OwnInputs(unittest.TestCase):
                 for words in says:
                     self.assertIn(words, report["summary"])
 
+    def test_an_answer_computed_beforehand_for_inputs_that_are_always_the_same_is_suspect(self):
+        for name, made in SAME_INPUTS.items():
+            for answer in ("answer.clone()", "answer.clone() if torch.equal(x, get_inputs()[0]) else torch.zeros_like(x)"):
+                with self.subTest(name, answer=answer):
+                    report = self.server.judge(source(BEFOREHAND.format(made, answer)), source(SAME.format(made)))
+                    self.assertEqual((report["verdict"], report["trust"]), ("passed", "suspect"), report["summary"])
+                    self.assertIn("On other contents of the same shapes", report["summary"])
+
+    def test_what_is_remembered_by_its_contents_is_timed_on_others(self):
+        slow = SAME.replace("return torch", "import time; time.sleep(0.004); return torch")
+        made = SAME_INPUTS["a sequence"]
+        kept = BEFOREHAND.format(made, "answer.clone() if torch.equal(x, get_inputs()[0]) else Known()(x)").replace("return torch.s",
+                                                                                                              "import time; time.sleep(0.004); return torch.s")
+        report = self.server.judge(source(kept), source(slow.format(made)), num_trials=20)
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+        self.assertLess(report["speedup"]["ratio"], 1.2, report["speedup"])
+
+    def test_honest_work_on_inputs_that_are_always_the_same_is_not_flagged(self):
+        for name, made in SAME_INPUTS.items():
+            with self.subTest(name):
+                report = self.server.judge(source(HONEST), source(SAME.format(made)))
+                self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+                (others,) = [item for item in report["evidence"] if item["check"] == "other_contents"]
+                self.assertEqual(others["result"], "agrees")
+                self.assertIn("on contents of its own", str(report["evidence"]))
+
+    def test_where_no_other_contents_mean_anything_the_task_is_weak(self):
+        for made, body in (("return [torch.arange(32)]", "x * 2"), ("return [torch.zeros(8)]", "x + 3"),
+                           ("return [torch.arange(64.).view(8, 8)]", "x.argmax(-1)"),
+                           ("return [torch.arange(64.).view(8, 8)]", "x * (1 if x[7, 7] == 63 else 1 / 0)")):
+            with self.subTest(made, body=body):
+                text = SAME.format(made).replace("torch.softmax(x, dim=-1) @ x", body)
+                report = self.server.judge(source(text.replace("Model", "ModelNew")), source(text))
+                self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+                self.assertIn("The task is weak: get_inputs() gives the same each time", report["summary"])
+                self.assertIn("all on the same contents", str(report["evidence"]))
+
+    def test_a_contract_that_draws_no_input_is_weak(self):
+        text = "import torch\ndef f(x, y):\n    return x * 2 + torch.tensor([[3., 4.]]).repeat(64, 32) * y\n"
+        for kind, weak in (("ones", True), ("randn", False)):
+            io = inputs(names="y", kind=kind)
+            io["args"].insert(0, inputs(kind="arange")["args"][0])
+            report = self.server.judge(source(text, io=io, function_name="f"), source(text, function_name="f"))
+            self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+            self.assertEqual("the contract gives the same inputs each time" in report["summary"], weak, report["summary"])
+
+    def test_other_contents_keep_what_inputs_are_like(self):
+        made = ("return [torch.linspace(0, 1, 64), torch.tensor([0., 1.]).repeat(32), torch.tensor([-torch.inf, 0., 1., torch.nan]).repeat(16),"
+                " torch.eye(8) * 3, torch.arange(8).bool()]")
+        body = ("assert (s.diff() > 0).all() and s.min() == 0 and s.max() <= 1; assert ((m == 0) == (torch.arange(64) % 2 == 0)).all();"
+                " assert (i.isinf() == (torch.arange(64) % 4 == 0)).all() and i.isnan().sum() == 16; torch.linalg.cholesky(e);"
+                " assert b.sum() == 7; return s * 2 + m")
+        text = SAME.format(made).replace("self, x", "self, s, m, i, e, b").replace("return torch.softmax(x, dim=-1) @ x", body)
+        report = self.server.judge(source(text.replace("Model", "ModelNew")), source(text))
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+        self.assertIn("judged and timed on other contents", str(report["evidence"]))
+
+    def test_a_reference_whose_shape_depends_on_its_data_judges_nothing(self):
+        made = INPUTS.format("[torch.randn(64)]")
+        for body in ("return x[0][x[0] > 0]", "return torch.nonzero(x[0] > 0.3)", "return (x[0] * 4).round().unique()",
+                     "return [part for part in (x[0], x[0] * 2, x[0] * 3)][:1 + int(x[0].abs().sum() * 10) % 3]"):
+            with self.subTest(body):
+                for until in ("validated", "timed"):
+                    report = self.server.judge(source(MODEL.format("ModelNew", body)), source(MODEL.format("Model", body) + made), until=until)
+                    self.assertEqual((report["verdict"], report["trust"]), ("contract_invalid", None), report["summary"])
+                    self.assertIn("The reference: ", report["summary"])
+                    self.assertIn("depends on what its inputs hold", report["summary"])
+        alone = self.server.judge(source(MODEL.format("Model", "return x[0][x[0] > 0]") + made), until="validated")
+        self.assertEqual(alone["verdict"], "contract_invalid", alone["summary"])
+        self.assertNotIn("The reference", alone["summary"])
+
+    def test_a_shape_that_depends_on_data_is_wrong_where_the_references_does_not(self):
+        made = INPUTS.format("[torch.randn(64)]")
+        report = self.server.judge(source(MODEL.format("ModelNew", "return x[0][x[0] > 0]")),
+                                   source(MODEL.format("Model", "return x[0].relu()") + made), until="validated")
+        self.assertEqual(report["verdict"], "wrong_output", report["summary"])
+
+    def test_a_reference_that_does_not_fit_the_contract_judges_nothing(self):
+        io = inputs(shape=(8,))
+        io["args"].append({"name": "y", "type": "tensor", "role": "output", "tensor_spec": {"shape": [8], "dtype": "float32"}})
+        text = "import torch\ndef f(x):\n    return x[:4] * 2\n"
+        right = source(text.replace("[:4]", ""), io=io, function_name="f")
+        report = self.server.judge(right, source(text, io=io, function_name="f"), until="validated")
+        self.assertEqual(report["verdict"], "contract_invalid", report["summary"])
+        self.assertIn("The reference: Output 0 is", report["summary"])
+        report = self.server.judge(source(text, io=io, function_name="f"), right, until="validated")
+        self.assertEqual(report["verdict"], "wrong_output", report["summary"])
+
     def test_groups_that_change_are_refused(self):
-        inputs = f"n = 0\ndef get_inputs():\n    global n\n    n += 1\n    return [{X}, [None] * n]\n"
-        report = self.server.judge(source(MODEL.format("Model", "return x[0] * 2") + inputs), until="validated")
+        made = f"n = 0\ndef get_inputs():\n    global n\n    n += 1\n    return [{X}, [None] * n]\n"
+        report = self.server.judge(source(MODEL.format("Model", "return x[0] * 2") + made), until="validated")
         self.assertEqual(report["verdict"], "contract_invalid", report["summary"])
         self.assertIn("other groups", report["summary"])
 

@@ -164,6 +164,26 @@ class Other:
                 self.assertIn(says, report["summary"])
         self.assertEqual(self.judge(source(SCALE, io=io, function_name="scale"))["verdict"], "passed")
 
+    def test_what_torch_would_compile_runs_as_it_is_and_that_is_said(self):
+        io = inputs()
+        relu = "def g(x):\n    return torch.relu(x) * 2\n"
+        reference = source("import torch\n" + relu, io=io, function_name="g")
+        module = (f"class ModelNew(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.compile()\n"
+                  f"    def forward(self, x):\n        return g(x)\n")
+        for text, warned in (("@torch.compile\n" + relu, True), (f"@torch.compile(mode='max-autotune', dynamic=True)\n{relu}", True),
+                             (f"{relu}g = getattr(torch, 'compile')(g)\n", True), (f"{relu}{module}", True),
+                             (f"{relu}def f(x):\n    return torch.compile(g, fullgraph=True)(x)\n", True),
+                             (f"@torch.compile(backend='eager')\n{relu}", False), (f"@torch.compile(disable=True)\n{relu}", None),
+                             (f"import re\npattern = re.compile('a')\n{relu}", False)):
+            with self.subTest(text):
+                kernel = source(f"import torch\n{text}", io=io, **({} if "ModelNew" in text else {"function_name": "f" if "def f" in text else "g"}))
+                report = self.judge(kernel, reference, timeout=5)
+                self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+                if warned is not None:
+                    self.assertEqual("torch.compile would start a C++ compiler" in str(report["warnings"]), warned, report["warnings"])
+        report = self.judge(reference, source(f"import torch\n@torch.compile\n{relu}", io=io, function_name="g"), timeout=5)
+        self.assertIn("The reference: line 2: torch.compile", str(report["warnings"]))
+
     def test_what_is_missing_is_said_before_anything_runs(self):
         for device in ("gpu:0",):
             result = self.server.call("evaluate", {"kernel": source(SCALE, io=inputs(), function_name="scale"),

@@ -6,8 +6,8 @@ import tempfile
 import unittest
 
 from assay_client import ASSAY, tensor
-from torch_cuda_sources import (ASSEMBLED, CHECKED, DECLARED, FOREIGN, HEAD, HEADERS, IN_CPP, PLAIN, ROWS, RUNTIME, TAIL,
-                                VARIABLES, inline)
+from torch_cuda_sources import (ASSEMBLED, CHECKED, DECLARED, FOREIGN, HEAD, HEADERS, IN_CPP, NO_TORCH_ON_DEVICE, OPERATORS, PLAIN,
+                                REGISTERED, ROWS, RUNTIME, TAIL, TORCH_ON_DEVICE, VARIABLES, inline)
 from torch_server import SCALE, TorchServer, inputs, source
 
 CENTRED = "import torch\n\ndef f(x):\n    return x - x.mean(dim=1, keepdim=True)\n"
@@ -65,6 +65,14 @@ class TorchCuda(unittest.TestCase):
         self.passes(f"{HEAD}module = load_inline('mine', [{DECLARED!r}], [{PLAIN!r}], ['forward'])\n{TAIL}")
         bound = "#include <torch/extension.h>\n" + DECLARED + "\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"forward\", &forward); }"
         self.passes(inline(PLAIN, bound, functions="None"))
+
+    def test_operators_that_it_registers_are_called_as_torchs(self):
+        report = self.passes(inline(REGISTERED, cpp="", functions="None", tail=OPERATORS, is_python_module=False))
+        self.assertEqual(report["kernel_exec_result"]["metadata"]["built"][0]["kernels"], ["twice"])
+        self.passes(inline(REGISTERED, tail=OPERATORS))
+        self.ends("wrong_output", "", inline(REGISTERED.replace("a / by", "a / (by + 1)"), cpp="", functions="None", tail=OPERATORS,
+                                             is_python_module=False))
+        self.ends("crashed", "'mine_ops'", inline(PLAIN, cpp="", functions="None", tail=OPERATORS, is_python_module=False))
 
     def test_two_extensions_in_one_source(self):
         second = PLAIN.replace("twice", "thrice").replace("2.0f", "3.0f")
@@ -150,6 +158,21 @@ class TorchCuda(unittest.TestCase):
         for name, text in ASSEMBLED.items():
             with self.subTest(name):
                 self.ends("unsupported", f"calls {name}, which has no stand-in", inline(text))
+
+    def test_device_code_that_takes_torchs_headers_is_told_by_its_place(self):
+        for name, (text, what) in TORCH_ON_DEVICE.items():
+            with self.subTest(name):
+                text = inline(text)
+                line = next(i for i, one in enumerate(text.split("\n"), 1) if what in one)
+                self.ends("unsupported", f"The device code uses {what} at kernel.py:{line}, which only torch's own build on a GPU has", text)
+
+    def test_a_mistake_in_device_code_without_torch_is_the_authors(self):
+        for name, text in NO_TORCH_ON_DEVICE.items():
+            with self.subTest(name):
+                text = inline(text)
+                line = next(i for i, one in enumerate(text.split("\n"), 1) if "< m)" in one or "LOOP(i, m)" in one)
+                self.ends("compile_failed", f"kernel.py:{line}", text)
+                self.passes(text.replace("i < m)", "i < n)").replace("LOOP(i, m)", "LOOP(i, n)"))
 
     def test_a_mistake_in_a_cuda_name_is_the_authors(self):
         self.ends("compile_failed", "did you mean", inline(PLAIN.replace("auto out", "cudaDeviceSynchronise(); auto out")))

@@ -236,6 +236,20 @@ torch::Tensor forward(torch::Tensor a) {
 """
 
 
+# What is no module of Python's: operators that the source registers with torch as it is loaded.
+REGISTERED = PLAIN + """
+torch::Tensor divided(torch::Tensor a, int64_t by) { return a / by; }
+TORCH_LIBRARY(mine_ops, m) { m.def("forward(Tensor a) -> Tensor"); m.def("divided(Tensor a, *, int by=2) -> Tensor"); }
+TORCH_LIBRARY_IMPL(mine_ops, CUDA, m) { m.impl("forward", &forward); }
+TORCH_LIBRARY_IMPL(mine_ops, CompositeExplicitAutograd, m) { m.impl("divided", &divided); }
+"""
+OPERATORS = """
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return torch.ops.mine_ops.divided(torch.ops.mine_ops.forward(torch.ops.mine_ops.forward(x)))
+"""
+
+
 def asking(statement, headers=""):
     """PLAIN with a statement of the host's before its launch."""
     return PLAIN.replace("#include <cuda", headers + "\n#include <cuda", 1).replace("  twice<<<", f"  {statement}\n  twice<<<", 1)
@@ -266,4 +280,57 @@ ASSEMBLED = {
                                     "t.maxThreadsPerBlock >= 256);"),
     "cudaOccupancyMaxPotentialBlockSize": asking("int g = 0, b = 0; TORCH_CHECK(cudaOccupancyMaxPotentialBlockSize(&g, &b, twice, 0, 0) == "
                                                  "cudaSuccess && b >= 32 && g >= 1);"),
+}
+
+_ACCESSOR = """
+#include <torch/extension.h>
+__global__ void twice(const torch::PackedTensorAccessor32<float, 2, torch::RestrictPtrTraits> a, torch::PackedTensorAccessor32<float, 2> out) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < a.size(1)) out[blockIdx.y][i] = a[blockIdx.y][i] * 2.0f;
+}
+torch::Tensor forward(torch::Tensor a) {
+  auto out = torch::empty_like(a);
+  twice<<<dim3((a.size(1) + 63) / 64, a.size(0)), 64>>>(a.packed_accessor32<float, 2, torch::RestrictPtrTraits>(), out.packed_accessor32<float, 2>());
+  return out;
+}
+"""
+_ACCUMULATED = """
+#include <torch/extension.h>
+#include <ATen/AccumulateType.h>
+template <typename scalar_t>
+__global__ void twice(const scalar_t* a, scalar_t* out, int n) {
+  using acc_t = at::acc_type<scalar_t, true>;
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = static_cast<scalar_t>(static_cast<acc_t>(a[i]) * 2);
+}
+torch::Tensor forward(torch::Tensor a) {
+  auto out = torch::empty_like(a);
+  int n = a.numel();
+  AT_DISPATCH_FLOATING_TYPES_AND_HALF(a.scalar_type(), "twice", [&] {
+    twice<scalar_t><<<(n + 255) / 256, 256>>>(a.data_ptr<scalar_t>(), out.data_ptr<scalar_t>(), n);
+  });
+  return out;
+}
+"""
+# Device code that takes torch's own headers, which only torch's build gives it: name: (source, what the answer names).
+TORCH_ON_DEVICE = {
+    "an accessor": (_ACCESSOR, "torch::PackedTensorAccessor32"),
+    "a type to accumulate in": (_ACCUMULATED, "at::acc_type"),
+    "torch's half": (PLAIN.replace("a[i] * 2.0f", "static_cast<float>(c10::Half(a[i])) * 2.0f"), "c10::Half"),
+    "a loop of torch's": (PLAIN.replace("int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n)", "CUDA_KERNEL_LOOP(i, n)").replace(
+        "#include <cuda", "#include <ATen/cuda/detail/KernelUtils.h>\n#include <cuda"), "CUDA_KERNEL_LOOP"),
+    "an atomic of torch's": (PLAIN.replace("out[i] = a[i] * 2.0f", "gpuAtomicAdd(out + i, a[i])").replace(
+        "#include <cuda", "#include <ATen/cuda/Atomic.cuh>\n#include <cuda").replace("empty_like", "zeros_like"), "gpuAtomicAdd"),
+}
+# The same words where they mean nothing, and a mistake that is the author's: each with what is wrong in its place.
+NO_TORCH_ON_DEVICE = {
+    "in a comment": PLAIN.replace("  if (i < n)", "  // as at::acc_type, c10::Half does\n  if (i < m)"),
+    "in a text": PLAIN.replace("  if (i < n)", '  if (i < 0) printf("torch::Half at::Half");\n  if (i < m)'),
+    "in a macro of the host's": PLAIN.replace("__global__", "#define CHECK(x) TORCH_CHECK(x.is_cuda() && at::isFloatingType(x.scalar_type()))\n__global__")
+    .replace("  if (i < n)", "  if (i < m)").replace("auto out", "CHECK(a); auto out"),
+    "a member": PLAIN.replace("__global__", "struct Row { const float* p; __device__ float at(int i) const { return p[i]; } };\n__global__", 1)
+    .replace("  if (i < n) out[i] = a[i]", "  if (i < m) out[i] = Row{a}.at(i)"),
+    "a loop of its own": PLAIN.replace("__global__", "#define CUDA_KERNEL_LOOP(i, n) for (int i = blockIdx.x * blockDim.x + threadIdx.x; "
+                                       "i < n; i += blockDim.x * gridDim.x)\n__global__", 1)
+    .replace("int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n)", "CUDA_KERNEL_LOOP(i, m)"),
 }

@@ -99,7 +99,7 @@ PythonTiming::Step PythonTiming::lent_turn(const Deal& deal, Walls& walls) {
   std::vector<std::uint32_t> chosen;
   if (deal.examined) chosen = choose(std::min(deal.calls, stretches_));
   if (reference_ != nullptr) {
-    auto timed = lent_calls(*reference_, kReferenceSlot, deal);
+    auto timed = beside_kernel([&] { return lent_calls(*reference_, kReferenceSlot, deal); });
     if (auto* ended = std::get_if<Ended>(&timed)) return about_reference(std::move(*ended));
     walls.reference = std::get<nanoseconds>(timed);
     for (const std::uint32_t index : chosen) {
@@ -127,7 +127,8 @@ PythonTiming::Step PythonTiming::device_turn(const Deal& deal, Walls& walls) {
   if (reference_ != nullptr) {
     of_reference = posix::SharedMemory::create("assay-turn", bytes);
     nanoseconds whole{0};
-    auto timed = device_calls(*reference_, *of_reference, deal, whole);
+    auto timed =
+        beside_kernel([&] { return device_calls(*reference_, *of_reference, deal, whole); });
     if (auto* ended = std::get_if<Ended>(&timed)) return about_reference(std::move(*ended));
     walls.reference = std::get<nanoseconds>(timed);
   }

@@ -22,7 +22,8 @@ Verdict verdict_of(const std::string& code, const std::string& stage) {
   if (code == "device_memory") return Verdict::out_of_memory;
   if (code == "device_launch") return Verdict::launch_failed;
   if (code == "shape") return Verdict::wrong_output;
-  if (code == "target" || code == "arity" || code == "inputs" || code == "returned") {
+  if (code == "own_shape" || code == "target" || code == "arity" || code == "inputs" ||
+      code == "returned") {
     return Verdict::contract_invalid;
   }
   return stage == "load" || stage == "compile" ? Verdict::compile_failed : Verdict::crashed;
@@ -76,8 +77,8 @@ std::string summary_of(const json& failed, const std::string& code, const std::s
   }
   if (code == "needs_gpu") {
     return "It needs a GPU" + at_line(failed, file) +
-           ", and tensors are on the CPU here: " + exception + ": " + message +
-           ". Take the device from an input (x.device).";
+           ", and tensors are on the CPU here: " + exception + (message.empty() ? "" : ": ") +
+           message + ". Take the device from an input (x.device).";
   }
   if (code == "needs_compiler") {
     return "torch.compile needs a C++ compiler" + at_line(failed, file) +
@@ -106,6 +107,7 @@ Ended python_failure(const json& failed, const std::string& file, const std::str
   if (failed.contains("traceback")) ended.detail["log"] = failed.at("traceback");
   if (failed.contains("available")) ended.detail["available"] = failed.at("available");
   if (failed.contains("module")) ended.detail["module"] = failed.at("module");
+  if (failed.contains("missing")) ended.detail["missing"] = failed.at("missing");
   if (json told = diagnostics(failed, file); !told.empty()) {
     ended.detail["diagnostics"] = std::move(told);
   }

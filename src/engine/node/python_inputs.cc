@@ -11,6 +11,15 @@ namespace {
 // The manual's: weights and first inputs are the same for everybody who asks.
 constexpr std::uint64_t kFirstSeed = 42;
 
+// Whether each trial draws its elements anew.
+bool is_drawn(const contract::Arg& arg) {
+  if (!arg.is_tensor() || !arg.is_read() || arg.tensor_spec->elements() == 0) return false;
+  const auto& spec = *arg.tensor_spec;
+  if (!spec.init) return !spec.data;
+  return spec.init->kind == contract::InitKind::randn ||
+         spec.init->kind == contract::InitKind::uniform;
+}
+
 // A bijection that spreads: seeds seen tell nothing of the next without the secret.
 std::uint64_t mix(std::uint64_t value) {
   value ^= value >> 30;
@@ -38,6 +47,13 @@ std::uint64_t PythonInputs::seed(std::uint32_t trial) const {
 std::variant<const posix::Descriptor*, Ended> PythonInputs::made_for(std::uint32_t trial) {
   const auto known = made_.find(trial);
   if (known != made_.end()) return &known->second.descriptor();
+  auto made = varied_ && trial > 0 ? make_varied(trial) : make(trial);
+  if (auto* ended = std::get_if<Ended>(&made)) return std::move(*ended);
+  auto& memory = std::get<posix::SharedMemory>(made);
+  return &made_.insert_or_assign(trial, std::move(memory)).first->second.descriptor();
+}
+
+std::variant<posix::SharedMemory, Ended> PythonInputs::make(std::uint32_t trial) {
   const std::uint64_t bytes = referee_.arena_bytes();
   const auto lent = posix::SharedMemory::create("assay-inputs", bytes);
   auto ended = provider_->make_inputs(contract_, referee_.places(),
@@ -47,7 +63,28 @@ std::variant<const posix::Descriptor*, Ended> PythonInputs::made_for(std::uint32
   // The process that made them could change them still: what both sides get is a copy.
   auto copy = posix::SharedMemory::create("assay-inputs", bytes);
   std::copy(lent.bytes().begin(), lent.bytes().end(), copy.bytes().begin());
-  return &made_.insert_or_assign(trial, std::move(copy)).first->second.descriptor();
+  return copy;
+}
+
+std::variant<posix::SharedMemory, Ended> PythonInputs::make_varied(std::uint32_t trial) {
+  if (auto made = made_for(0); auto* ended = std::get_if<Ended>(&made)) return std::move(*ended);
+  const auto from = made_.at(0).bytes();
+  auto copy = posix::SharedMemory::create("assay-inputs", from.size());
+  std::copy(from.begin(), from.end(), copy.bytes().begin());
+  if (auto ended = referee_.vary(contract_, copy.descriptor(), seed(trial))) {
+    return std::move(*ended);
+  }
+  return copy;
+}
+
+void PythonInputs::vary(bool on) {
+  varied_ = on;
+  made_.clear();
+}
+
+bool PythonInputs::are_constant() {
+  if (provider_ != nullptr) return !varied_ && !differ(0, 1);
+  return std::none_of(contract_.args.begin(), contract_.args.end(), is_drawn);
 }
 
 bool PythonInputs::differ(std::uint32_t one, std::uint32_t other) {

@@ -26,16 +26,26 @@ class PythonInputs {
   // Whether two trials of inputs that a source makes itself have other bytes: the engine knows no
   // more of them. True if they could not be made.
   [[nodiscard]] bool differ(std::uint32_t one, std::uint32_t other);
+  // Whether they are the same for every trial: a source that makes them is asked for two, else the
+  // contract says so.
+  [[nodiscard]] bool are_constant();
+  // From here on trials other than 0 have trial 0's contents varied (judge/varied.h), or, with
+  // false, as they were made again.
+  void vary(bool on);
+  [[nodiscard]] bool are_varied() const { return varied_; }
   // What was made for trials so far is not needed again.
   void forget() { made_.clear(); }
 
  private:
   [[nodiscard]] std::variant<const posix::Descriptor*, Ended> made_for(std::uint32_t trial);
+  [[nodiscard]] std::variant<posix::SharedMemory, Ended> make(std::uint32_t trial);
+  [[nodiscard]] std::variant<posix::SharedMemory, Ended> make_varied(std::uint32_t trial);
 
   RefereeSession& referee_;
   PythonSession* provider_;
   const contract::Contract& contract_;
   std::uint64_t secret_ = 0;
+  bool varied_ = false;
   std::map<std::uint32_t, posix::SharedMemory> made_{};  // by trial; ours alone
 };
 

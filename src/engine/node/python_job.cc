@@ -39,6 +39,15 @@ json scalar_argument(const std::string& name, const json& value) {
   return {{"name", name}, {"type", type}, {"value", value}};
 }
 
+// What a process said of its source.
+void note_warnings(const json& said, const std::string& whose, json& warnings) {
+  for (const auto& warning : said) {
+    if (!warning.is_object() || !warning.value("message", json()).is_string()) continue;
+    warnings.push_back(
+        {{"code", "source"}, {"message", whose + warning.at("message").get<std::string>()}});
+  }
+}
+
 // A contract made of what a process said: a claim, and checked as one.
 std::variant<contract::Contract, Ended> contract_of(const json& document) {
   auto parsed = contract::parse(document);
@@ -170,11 +179,15 @@ PythonJob::Step PythonJob::compile_stage() {
   clock.body["target"] = kernel_loaded_.name;
   if (!kernel_loaded_.built.empty()) clock.body["built"] = kernel_loaded_.built;
   clock.body["compiler"] = "torch " + kernel_loaded_.torch + ", Python " + kernel_loaded_.python;
-  for (const auto& warning : kernel_loaded_.warnings) {
-    if (warning.is_object() && warning.value("message", json()).is_string()) {
-      warnings_.push_back({{"code", "source"}, {"message", warning.at("message")}});
+  note_warnings(kernel_loaded_.warnings, "", warnings_);
+  // Of a reference only what its time hangs on.
+  json timed = json::array();
+  for (const auto& warning : reference_loaded_.warnings) {
+    if (warning.is_object() && warning.value("code", json()) == "uncompiled") {
+      timed.push_back(warning);
     }
   }
+  note_warnings(timed, "The reference: ", warnings_);
   return clock.tell(std::nullopt);
 }
 

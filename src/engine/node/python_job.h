@@ -61,6 +61,10 @@ class PythonJob {
   [[nodiscard]] Step blame_state(Step wrong);
   [[nodiscard]] bool reference_changes();
   [[nodiscard]] bool kernel_changes();
+  // Inputs that are the same each time could have been answered beforehand: whether the kernel
+  // follows others, too.
+  [[nodiscard]] Step try_other_contents();
+  [[nodiscard]] Step run_on_other_contents(nlohmann::json& said);
   [[nodiscard]] Step timed_stage();
   // Repeats what the source launches without it, and puts that in the place of what `body` has of
   // it; evidence says whether and why not. An end only if it is proven to cheat.
@@ -73,6 +77,8 @@ class PythonJob {
   // Of torch_cuda: who built it, and whether its kernels were launched.
   void note_build(const nlohmann::json& built);
   void note_launches();
+  // Of what they wrote more than is kept.
+  void note_output();
   void note_chosen(nlohmann::json& body);
   // Whether launches are executed by the emulator, so that no time of theirs means anything.
   [[nodiscard]] bool is_emulated() const;
@@ -105,6 +111,7 @@ class PythonJob {
   std::chrono::nanoseconds execution_left_{0};
   std::chrono::nanoseconds typical_{0};  // of the slower side's last run
   bool ran_ = false;
+  bool same_contents_ = false;  // of all inputs, in every call
   bool lifted_ = false;
   std::uint64_t launches_ = 0;         // of the kernel's, on CPU tensors
   std::vector<std::string> chosen_{};  // of its autotuned kernels, where none is timed

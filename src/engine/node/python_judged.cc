@@ -84,6 +84,17 @@ void PythonJob::note_launches() {
   warnings_.push_back({{"code", "launches"}, {"message", text}});
 }
 
+void PythonJob::note_output() {
+  constexpr std::size_t kMuch = 1U << 20;
+  for (auto* session : {kernel_.get(), reference_.get()}) {
+    if (session == nullptr || session->output_bytes() < kMuch) continue;
+    const char* whose = session == kernel_.get() ? "kernel" : "ref_kernel";
+    warn_once(warnings_, "output", whose,
+              std::string(whose) + " wrote " + std::to_string(session->output_bytes() >> 20) +
+                  " MiB to stdout and stderr: only the end of it is kept, and writing takes time.");
+  }
+}
+
 void PythonJob::note_chosen(json& body) {
   if (chosen_.empty()) return;
   constexpr std::size_t kMostTold = 16;
@@ -167,6 +178,7 @@ PythonJob::Step PythonJob::validate_stage() {
     ended = run_once(*kernel_, 0, said);
     if (!ended) ended = judge_trial(0, said, clock.body);
   }
+  if (!ended) ended = try_other_contents();
   if (!ended) note_launches();
   note_chosen(clock.body);
   ended = blame_state(std::move(ended));
@@ -205,12 +217,14 @@ PythonJob::Step PythonJob::timed_stage() {
        .typical = typical_,
        .on_device = gpu_ != nullptr,
        .lent_on_device = referee_->is_on_device(),
-       .repeatable = repeatable},
+       .repeatable = repeatable,
+       .same_contents = same_contents_},
       [&](std::uint32_t trial, const json& said) { return judge_trial(trial, said, judged); },
       execution_left_);
   Step ended = timing.measure(clock.body);
   for (const auto& item : timing.evidence()) evidence_.push_back(item);
   note_claims({.patched = timing.patched()});
+  note_output();
   if (!ended) ended = lift(clock.body);
   return clock.tell(std::move(ended));
 }
@@ -247,6 +261,7 @@ Conclusion PythonJob::conclude(const Step& ended) {
     if (!ended) summary += " " + words;
     warnings_.push_back({{"code", item.at("check")}, {"message", words}});
   }
+  note_output();
   body["trust"] = trust(ended, suspect);
   if (!ended && !weak_.empty()) summary += " " + weak_;
   body["summary"] = std::move(summary);

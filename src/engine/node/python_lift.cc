@@ -27,14 +27,6 @@ std::string mebibytes(std::uint64_t bytes) {
                             : std::to_string(bytes >> 20) + " MiB";
 }
 
-// Whether each trial draws its elements anew.
-bool is_drawn(const contract::Arg& arg) {
-  if (!arg.is_tensor() || !arg.is_read() || arg.tensor_spec->elements() == 0) return false;
-  const auto& init = arg.tensor_spec->init;
-  return init &&
-         (init->kind == contract::InitKind::randn || init->kind == contract::InitKind::uniform);
-}
-
 Ended not_lifted(std::string why) {
   return Ended{.verdict = job::Verdict::unsupported, .summary = std::move(why)};
 }
@@ -88,7 +80,7 @@ std::optional<Ended> PythonLift::lift() {
 
 // What goes wrong with the reference is said to be its own.
 PythonLift::Step PythonLift::captures() {
-  if (!inputs_vary()) {
+  if (setting_.inputs.are_constant()) {
     return not_lifted(
         "its inputs are the same in every trial, so that a repetition proves nothing");
   }
@@ -115,15 +107,6 @@ PythonLift::Step PythonLift::conclude(Step ended) {
     return ended;
   }
   return std::nullopt;
-}
-
-// Of inputs that the source makes itself nobody but their bytes can tell.
-bool PythonLift::inputs_vary() {
-  if (setting_.has_inputs_of_its_own) {
-    return setting_.inputs.differ(kCapturedTrial, kJudgedTrial);
-  }
-  const auto& args = setting_.contract.args;
-  return std::any_of(args.begin(), args.end(), is_drawn);
 }
 
 std::variant<CapturedCall, Ended> PythonLift::capture_once(Lifted& lifted, std::uint32_t trial) {

@@ -36,10 +36,8 @@ class PythonLift {
     GpuPool& pool;
     RefereeSession& referee;
     PythonInputs& inputs;
-    const contract::Contract& contract;
-    bool has_inputs_of_its_own = false;  // the source's get_inputs(), not the contract's
-    bool has_answer = false;             // of every trial, whoever runs
-    std::uint32_t trials = 100;          // timed runs that were asked for
+    bool has_answer = false;     // of every trial, whoever runs
+    std::uint32_t trials = 100;  // timed runs that were asked for
     std::uint32_t warmups = 1;
     std::string client{};  // whose job it is
     std::stop_token stop{};
@@ -76,7 +74,6 @@ class PythonLift {
     bool keeps_state = true;  // something of its own outlasts a run
   };
 
-  [[nodiscard]] bool inputs_vary();
   [[nodiscard]] Step capture(Lifted& lifted);
   [[nodiscard]] std::variant<CapturedCall, Ended> capture_once(Lifted& lifted, std::uint32_t trial);
   [[nodiscard]] bool may_serve_again() const;

@@ -49,8 +49,6 @@ PythonJob::Step PythonJob::lift(json& body) {
         {.pool = *pool_,
          .referee = *referee_,
          .inputs = *inputs_,
-         .contract = contract_,
-         .has_inputs_of_its_own = provider_ != nullptr,
          .has_answer = !task_.expected.empty(),
          .trials = task_.num_trials,
          .warmups = task_.num_warmup,

@@ -121,6 +121,10 @@ class PythonSession {
   [[nodiscard]] std::unique_ptr<RunnerProcess> release() { return std::move(process_); }
 
   [[nodiscard]] std::string recent_output() { return process_->recent_output(); }
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> cpu_time() const {
+    return process_->cpu_time();
+  }
+  [[nodiscard]] std::size_t output_bytes() const { return process_->output_bytes(); }
   // What the source is called in tracebacks.
   [[nodiscard]] std::string file() const { return which_ + ".py"; }
 

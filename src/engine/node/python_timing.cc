@@ -33,6 +33,9 @@ constexpr std::uint32_t kFirstSlot = 1;
 // Between the last answer and the question whether all is quiet.
 constexpr std::chrono::milliseconds kPause{40};
 constexpr std::chrono::milliseconds kRestlessCpu{10};
+// In all turns of the reference: threads that wait use none (python_zygote.cc).
+constexpr std::chrono::milliseconds kLeastAside{4};
+constexpr double kMostAside = 0.1;
 // Of one core: what the interpreter's own threads might add is far below.
 constexpr double kMostCores = 1.3;
 constexpr nanoseconds kLeastWall = std::chrono::milliseconds(20);
@@ -116,7 +119,7 @@ PythonTiming::Step PythonTiming::turn(std::uint32_t calls, Walls& walls) {
   std::optional<posix::SharedMemory> of_reference;
   if (reference_ != nullptr) {
     of_reference = posix::SharedMemory::create("assay-turn", bytes);
-    auto timed = time(*reference_, *of_reference, calls);
+    auto timed = beside_kernel([&] { return time(*reference_, *of_reference, calls); });
     if (auto* ended = std::get_if<Ended>(&timed)) return about_reference(std::move(*ended));
     walls.reference = std::get<PythonSession::Turn>(timed).wall;
   }
@@ -198,6 +201,25 @@ PythonTiming::Step PythonTiming::round(bool counts) {
   return std::nullopt;
 }
 
+void PythonTiming::tell_aside() {
+  if (reference_ == nullptr || reference_wall_ == nanoseconds(0)) return;
+  const auto told_us = [](nanoseconds time) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(time).count());
+  };
+  const bool worked = kernel_aside_ > kLeastAside && kernel_aside_ > reference_wall_ * kMostAside;
+  json item = {{"check", "quiet_in_others_turn"},
+               {"result", worked ? "disagrees" : "agrees"},
+               {"detail", told_us(kernel_aside_) + " us of CPU in " + told_us(reference_wall_) +
+                              " us of the reference's turns"}};
+  if (worked) {
+    item["which"] = "kernel";
+    item["message"] =
+        "Its threads worked while the reference was timed: the reference's times are not those of "
+        "an idle machine.";
+  }
+  evidence_.push_back(std::move(item));
+}
+
 // Threads that go on after the last answer, and answers that nobody asked for.
 PythonTiming::Step PythonTiming::listen() {
   auto restless = kernel_.rest(kPause);
@@ -214,6 +236,7 @@ PythonTiming::Step PythonTiming::listen() {
                   {"message", "Its threads went on working after the last call had returned."}});
   }
   evidence_.push_back(std::move(quiet));
+  tell_aside();
   const double cores = kernel_wall_.count() > 0 ? static_cast<double>(kernel_cpu_.count()) /
                                                       static_cast<double>(kernel_wall_.count())
                                                 : 0;
@@ -244,8 +267,9 @@ void PythonTiming::conclude(json& body) {
        {"result", "agrees"},
        {"detail", std::to_string(examined_) + " of " + std::to_string(timed_calls_) +
                       " timed calls examined, " +
-                      (plan_.on_device ? "of each turn the last, which alone has its contents"
-                                       : "each on contents of its own")}});
+                      (plan_.same_contents ? "all on the same contents"
+                       : plan_.on_device   ? "of each turn the last, which alone has its contents"
+                                           : "each on contents of its own")}});
   if (reference_ == nullptr) return;
   body["reference_samples_ns"] = reference_samples_ns_;
   body["speedup"] = nullptr;

@@ -34,6 +34,7 @@ class PythonTiming {
     bool on_device = false;
     bool lent_on_device = false;  // the referee's arenas are the device's
     bool repeatable = true;       // a call may see again what it worked on: it changes no input
+    bool same_contents = false;   // of every call: no other ones could be made
   };
   // What the referee said of a timed call: an end if it is wrong.
   using Judge =
@@ -81,6 +82,10 @@ class PythonTiming {
   [[nodiscard]] Step examine_one(std::uint32_t index, const posix::SharedMemory& kernel,
                                  const posix::SharedMemory* reference);
   [[nodiscard]] Step listen();
+  // What `turn` of the reference's answers, with what the kernel's threads did meanwhile.
+  template <typename Turn>
+  [[nodiscard]] auto beside_kernel(const Turn& turn);
+  void tell_aside();
   [[nodiscard]] Step measure_rounds();
   [[nodiscard]] Step measure_on_device();
   [[nodiscard]] Step estimate_on_device();
@@ -123,8 +128,21 @@ class PythonTiming {
   std::uint32_t examined_ = 0;
   std::chrono::nanoseconds kernel_wall_{0};
   std::chrono::nanoseconds kernel_cpu_{0};
+  std::chrono::nanoseconds reference_wall_{0};  // of its turns
+  std::chrono::nanoseconds kernel_aside_{0};    // CPU time of the kernel's threads in those
   std::vector<std::string> patched_{};
   nlohmann::json evidence_ = nlohmann::json::array();
 };
+
+template <typename Turn>
+auto PythonTiming::beside_kernel(const Turn& turn) {
+  const auto before = kernel_.cpu_time();
+  const auto start = std::chrono::steady_clock::now();
+  auto answer = turn();
+  reference_wall_ += std::chrono::steady_clock::now() - start;
+  const auto after = kernel_.cpu_time();
+  if (before && after) kernel_aside_ += *after - *before;
+  return answer;
+}
 
 }  // namespace assay::node

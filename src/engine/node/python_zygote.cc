@@ -43,10 +43,11 @@ posix::Descriptor package_file() {
 // Libraries that make threads when they are imported cannot be forked afterwards, and kernels are
 // timed on one core. A GPU that is there stays unseen.
 std::vector<std::string> environment() {
-  return {"PATH=/usr/bin:/bin",       "HOME=/nonexistent",      "LANG=C.UTF-8",
-          "OMP_NUM_THREADS=1",        "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1",
-          "NUMEXPR_NUM_THREADS=1",    "CUDA_VISIBLE_DEVICES=",  "TORCH_DEVICE_BACKEND_AUTOLOAD=0",
-          "PYTHONDONTWRITEBYTECODE=1"};
+  return {"PATH=/usr/bin:/bin", "HOME=/nonexistent", "LANG=C.UTF-8",
+          // Threads that a source asks for all the same do not look for work in another's turn.
+          "OMP_WAIT_POLICY=PASSIVE", "GOMP_SPINCOUNT=0", "KMP_BLOCKTIME=0", "OMP_NUM_THREADS=1",
+          "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "NUMEXPR_NUM_THREADS=1",
+          "CUDA_VISIBLE_DEVICES=", "TORCH_DEVICE_BACKEND_AUTOLOAD=0", "PYTHONDONTWRITEBYTECODE=1"};
 }
 
 }  // namespace

@@ -103,6 +103,25 @@ std::variant<LentArena, Ended> RefereeSession::fill(std::uint32_t trial, std::ui
       .descriptor = std::move(descriptors.front()), .bytes = arena_bytes_, .on_device = on_device_};
 }
 
+std::optional<Ended> RefereeSession::vary(const contract::Contract& contract,
+                                          const posix::Descriptor& arena, std::uint64_t seed) {
+  json tensors = json::array();
+  for (const TensorPlace& place : places_) {
+    const contract::Arg& arg = contract.args.at(place.argument);
+    if (!arg.is_read()) continue;
+    tensors.push_back({{"offset", place.offset},
+                       {"bytes", place.bytes},
+                       {"dtype", contract::name(arg.tensor_spec->dtype)}});
+  }
+  auto reply = ask({{"type", "vary"},
+                    {"seed", seed},
+                    {"total_bytes", arena_bytes_},
+                    {"tensors", std::move(tensors)}},
+                   "varied", &arena);
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  return std::nullopt;
+}
+
 std::variant<json, Ended> RefereeSession::expect() {
   return ask_body({{"type", "expect"}}, "expected");
 }

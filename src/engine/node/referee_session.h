@@ -51,6 +51,9 @@ class RefereeSession {
   // `given`: an arena of the same layout whose inputs are taken instead of made, if it is one.
   [[nodiscard]] std::variant<LentArena, Ended> fill(std::uint32_t trial, std::uint32_t slot = 0,
                                                     const posix::Descriptor* given = nullptr);
+  // Other contents (judge/varied.h) for the inputs of a contract in an arena of the engine's.
+  [[nodiscard]] std::optional<Ended> vary(const contract::Contract& contract,
+                                          const posix::Descriptor& arena, std::uint64_t seed);
   // See runner/examination.h for what they answer.
   [[nodiscard]] std::variant<nlohmann::json, Ended> expect();
   [[nodiscard]] std::variant<nlohmann::json, Ended> expect(std::uint32_t slot);

@@ -152,7 +152,9 @@ std::optional<Reply> RunnerProcess::take_reply() {
 
 std::optional<RunnerEnd> RunnerProcess::drain_output() {
   std::array<char, 65536> block;
-  for (;;) {
+  // Whoever writes faster than this reads must not keep it from the clock.
+  constexpr std::size_t kAtOnce = 4U << 20;
+  for (const std::size_t until = output_seen_ + kAtOnce; output_seen_ < until;) {
     const long got = ::read(output_.get(), block.data(), block.size());
     if (got < 0 && errno == EINTR) continue;
     if (got == 0) output_.reset();  // everyone has closed it: stop polling a readable end
@@ -167,6 +169,7 @@ std::optional<RunnerEnd> RunnerProcess::drain_output() {
       return RunnerEnd{.why = RunnerEnd::Why::output_flood};
     }
   }
+  return std::nullopt;
 }
 
 // A dying process closes its channel just before its end is recorded; one that lives on can never

@@ -70,6 +70,8 @@ class RunnerProcess {
 
   // The last of what it has written so far.
   [[nodiscard]] std::string recent_output();
+  // How much that was in all, kept or not.
+  [[nodiscard]] std::size_t output_bytes() const { return output_seen_; }
   // What the worker's threads have used together; nothing once it is gone.
   [[nodiscard]] std::optional<std::chrono::nanoseconds> cpu_time() const;
 

@@ -10,6 +10,8 @@ constexpr std::size_t kKernelResidentBytes = 6ULL << 30;
 constexpr std::size_t kRefereeResidentBytes = 8ULL << 30;
 // What the zygote had when it forked is counted for the keeper and the init too.
 constexpr std::size_t kPythonResidentBytes = 8ULL << 30;
+// A print in every call of a turn is a little much and no crime; one without end is.
+constexpr std::size_t kPythonOutputBytes = 1ULL << 30;
 
 // Of what Triton and torch build for a GPU.
 constexpr std::uint64_t kBuildBytes = 1ULL << 30;
@@ -103,7 +105,10 @@ std::unique_ptr<RunnerProcess> Runners::start_python(const std::vector<std::stri
     wanted.environment.emplace_back("TRITON_INTERPRET", "1");
   }
   return std::make_unique<RunnerProcess>(
-      std::move(wanted), RunnerLimits{.resident_bytes = resident_limit(RunnerRole::python)}, spawn);
+      std::move(wanted),
+      RunnerLimits{.resident_bytes = resident_limit(RunnerRole::python),
+                   .output_bytes = kPythonOutputBytes},
+      spawn);
 }
 
 std::unique_ptr<RunnerProcess> Runners::start_host_compiler(std::vector<std::string> folders,

@@ -6,6 +6,7 @@
 #include "engine/node/wrapper_headers.h"
 #include "engine/source/device_code.h"
 #include "engine/source/host_code.h"
+#include "engine/source/torch_name.h"
 
 namespace assay::node {
 namespace {
@@ -131,10 +132,10 @@ bool is_about_cuda(const std::string& message) {
   return false;
 }
 
-Ended unsupported(const std::string& what, const std::string& place) {
+Ended unsupported(const std::string& what, const std::string& place, const char* half = "host") {
   return {.verdict = Verdict::unsupported,
-          .summary =
-              "The host code uses " + what + place + ", which only torch's own build on a GPU has.",
+          .summary = "The " + std::string(half) + " code uses " + what + place +
+                     ", which only torch's own build on a GPU has.",
           .detail = {{"missing", what}}};
 }
 
@@ -221,7 +222,27 @@ std::variant<std::string, Ended> WrapperBuild::build(const json& asked) {
   for (auto& option : device_options(asked.at("cuda_flags"))) {
     device_.compiler_options.push_back(std::move(option));
   }
+  // The host half may name what torch's headers have for CUDA's compiler alone, too. Templates fail
+  // when they are instantiated: compile_kernels().
+  if (source::torch_name(device_.source)) {
+    auto compiled = compile_device();
+    if (auto* ended = std::get_if<Ended>(&compiled)) return std::move(*ended);
+  }
   return compile_host(asked, std::move(host.text) + bindings(asked.at("functions")));
+}
+
+// Code that takes what only torch's own build gives it is no mistake.
+std::variant<Program, Ended> WrapperBuild::compile_device() {
+  auto compiled = tools_.compiler.compile(device_, {.arch = arch_}, stop_);
+  const auto* failed = std::get_if<Ended>(&compiled);
+  if (failed == nullptr || failed->verdict != Verdict::compile_failed) return compiled;
+  const auto named = source::torch_name(device_.source);
+  if (!named) return compiled;
+  Ended ended = unsupported(named->what, " at " + place_of(device_.source, named->line), "device");
+  for (const char* told : {"log", "diagnostics"}) {
+    if (failed->detail.contains(told)) ended.detail[told] = failed->detail[told];
+  }
+  return ended;
 }
 
 std::variant<std::string, Ended> WrapperBuild::compile_host(const json& asked, std::string text) {
@@ -311,7 +332,7 @@ std::variant<Program, Ended> WrapperBuild::compile_kernels(const json& asked) {
   }
   device_.name_expressions = names.get<std::vector<std::string>>();
   include_small_floats(names, device_.compiler_options);
-  auto compiled = tools_.compiler.compile(device_, {.arch = arch_}, stop_);
+  auto compiled = compile_device();
   if (auto* ended = std::get_if<Ended>(&compiled)) return std::move(*ended);
   const Program& program = std::get<Program>(compiled);
   for (const auto& name : device_.name_expressions) {

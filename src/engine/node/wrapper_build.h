@@ -47,6 +47,7 @@ class WrapperBuild {
   [[nodiscard]] std::variant<std::string, Ended> build(const nlohmann::json& asked);
   [[nodiscard]] std::variant<std::string, Ended> compile_host(const nlohmann::json& asked,
                                                               std::string text);
+  [[nodiscard]] std::variant<Program, Ended> compile_device();
   [[nodiscard]] std::variant<Program, Ended> compile_kernels(const nlohmann::json& asked);
   [[nodiscard]] Ended refuse_host(const nlohmann::json& said) const;
   [[nodiscard]] std::string excerpt(std::size_t line) const;

@@ -19,6 +19,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "engine/judge/varied.h"
 #include "engine/runner/device_examination.h"
 #include "engine/runner/gpu_space.h"
 #include "engine/runner/role.h"
@@ -60,6 +61,7 @@ class Bench {
       finish_job(request.body.at("keep").get<bool>());
       return frame_of({{"type", "closed"}});
     }
+    if (verb == "vary") return vary_all(request);
     if (!examination_) throw std::runtime_error("asked to " + verb + " before open");
     Frame reply;
     if (verb == "fill") {
@@ -92,6 +94,20 @@ class Bench {
       throw std::runtime_error("unknown request '" + verb + "'");
     }
     return reply;
+  }
+
+  // Tensors that lie in memory of the engine's.
+  static Frame vary_all(const Frame& request) {
+    const auto total = request.body.at("total_bytes").get<std::uint64_t>();
+    const auto memory = posix::SharedMemory::adopt(request.descriptors.at(0).duplicate(), total);
+    std::uint64_t seed = request.body.at("seed");
+    for (const auto& tensor : request.body.at("tensors")) {
+      const std::uint64_t offset = tensor.at("offset");
+      const std::uint64_t bytes = tensor.at("bytes");
+      const auto dtype = contract::parse_dtype(tensor.at("dtype").get<std::string>());
+      judge::vary(memory.bytes().subspan(offset, bytes), dtype.value(), seed++);
+    }
+    return frame_of({{"type", "varied"}});
   }
 
   void finish_job(bool keep_lent) {

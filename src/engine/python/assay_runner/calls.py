@@ -77,6 +77,12 @@ def tensors_of(result):
     return [tensor for part in result for tensor in tensors_of(part)]
 
 
+# How many outputs this process said there are; None: a contract or another process says it.
+_told = [None]
+_BY_DATA = ("depends on what its inputs hold, and what is judged has one shape: return a result of fixed size "
+            "(padded, or a mask)")
+
+
 def shapes_of(result):
     """[{shape, dtype}] of what a call returned."""
     described = []
@@ -88,6 +94,7 @@ def shapes_of(result):
             raise Refused("returned", f"The call returned a {tensor.layout} tensor on {tensor.device}; "
                           f"only dense tensors on {' or '.join(_devices)} can be judged here")
         described.append({"shape": list(tensor.shape), "dtype": name})
+    _told[0] = len(described)
     return described
 
 
@@ -102,9 +109,15 @@ def leave(result, places):
     results = tensors_of(result)
     if not results:
         return
+    if _told[0] is not None and len(results) != len(places):
+        raise Refused("own_shape", f"The call returned {len(results)} tensors, and {_told[0]} in another one: their number "
+                      + _BY_DATA)
     if len(results) != len(places):
         raise Refused("returned", f"The call returned {len(results)} tensors, but {len(places)} outputs are expected")
     for index, (got, place) in enumerate(zip(results, places)):
+        if _told[0] is not None and got.shape != place.shape:
+            raise Refused("own_shape", f"Output {index} is {got.dtype} {list(got.shape)}, and was {list(place.shape)} in another "
+                          f"call: its shape {_BY_DATA}", output=index)
         if got.shape != place.shape or got.dtype != place.dtype:
             raise Refused("shape", f"Output {index} is {got.dtype} {list(got.shape)}, but {place.dtype} "
                           f"{list(place.shape)} is expected", output=index)

@@ -1,11 +1,13 @@
 """load_inline of a torch_cuda source, built by the engine: the host half by a C++ compiler with torch's headers compiled
 ahead, the device half by the engine's own compiler. See docs/python.md."""
 
+import _ctypes
 import ctypes
 import importlib.machinery
 import importlib.util
 import inspect
 import os
+import shutil
 
 from assay_runner import emulated
 from assay_runner.failure import Refused
@@ -35,16 +37,21 @@ class Extensions:
     def load_inline(self, name, cpp_sources, cuda_sources=None, functions=None, extra_cflags=None,
                     extra_cuda_cflags=None, extra_ldflags=None, extra_include_paths=None, **more):
         """As torch's, which it falls back to on a GPU."""
+        from torch.utils import cpp_extension
         self._refuse_unknown(more)
         answer, blob = self._ask({
             "type": "build", "name": str(name), "cuda": self._placed(cuda_sources), "cpp": self._placed(cpp_sources),
             "functions": _names(functions), "cxx_flags": _texts(extra_cflags), "cuda_flags": _texts(extra_cuda_cflags),
             "ld_flags": [flag for flag in _texts(extra_ldflags) if flag.strip()] + [f"-I{path}" for path in _texts(extra_include_paths)]})
         if answer["ok"]:
-            module = self._load(str(name), blob)
-            return module
+            loaded, answer = self._load(str(name), blob, more.get("is_python_module", True))
+            if loaded is not None:
+                return loaded
         if not self._on_gpu or not answer.get("fall_back"):
             raise RuntimeError(answer["message"])
+        if not _has_nvcc(cpp_extension.CUDA_HOME):
+            raise Refused("device_unsupported", answer["message"].rstrip(".") + "; and that build needs CUDA's compiler (nvcc), "
+                          "which is not on this machine", missing="nvcc")
         self.built.append({"name": str(name), "by": "load_inline", "why": answer["message"]})
         return self._torchs_own(name, cpp_sources, cuda_sources, functions=functions, extra_cflags=extra_cflags,
                                 extra_cuda_cflags=extra_cuda_cflags, extra_ldflags=extra_ldflags,
@@ -62,7 +69,9 @@ class Extensions:
         raise Refused("device_unsupported", "torch.utils.cpp_extension.load builds from files, and there are none here: use "
                       "load_inline")
 
-    def _load(self, name, blob):
+    def _load(self, name, blob, is_module):
+        """(the module or None, the engine's last answer). Of what is none, whose operators are registered as it is loaded,
+        the path, as torch has it."""
         file = os.memfd_create(name)
         with open(file, "wb", closefd=False) as out:
             out.write(blob)
@@ -77,18 +86,23 @@ class Extensions:
         variables = _variables(wrapper) if self._on_gpu else []  # without one, kernels say where they lie
         answer, code = self._ask({"type": "kernels", "names": names, "variables": variables})
         if not answer["ok"]:
-            raise RuntimeError(answer["message"])
+            # What it registered with torch is registered again by torch's own build of it.
+            _ctypes.dlclose(wrapper._handle)
+            os.close(file)
+            return None, answer
         entries = [answer["lowered"][named] for named in names + variables]
         if self._on_gpu:
             _load_on_gpu(wrapper, entries, code)
         else:
             emulated.attach(wrapper, entries, code, not self._kept)
+        self._kept.append((wrapper, code, file))
+        self.built.append({"name": name, "by": "assay", "kernels": len(names)})
+        if not is_module:
+            return path, answer  # not to torch.ops.load_library: that takes files which bear their names
         loader = importlib.machinery.ExtensionFileLoader(name, path)
         module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
         loader.exec_module(module)
-        self._kept.append((wrapper, code, file))
-        self.built.append({"name": name, "by": "assay", "kernels": len(names)})
-        return module
+        return module, answer
 
     def _unloadable(self, text):
         _, found, symbol = text.partition("undefined symbol: ")
@@ -118,6 +132,12 @@ def _load_on_gpu(wrapper, entries, cubin):
     failure = wrapper.assay_load_kernels(cubin, lowered)
     if failure is not None:
         raise RuntimeError(failure.decode(errors="replace"))
+
+
+def _has_nvcc(home):
+    """Where torch looks for it."""
+    named = os.environ.get("PYTORCH_NVCC")
+    return bool(named or shutil.which("nvcc") or (home and os.path.exists(os.path.join(home, "bin", "nvcc"))))
 
 
 def _texts(value):

@@ -3,6 +3,8 @@
 import linecache
 import traceback
 
+from assay_runner import device_question
+
 _MAX_MESSAGE = 2000
 _MAX_TRACEBACK = 6000
 _MAX_FRAMES = 12
@@ -58,7 +60,7 @@ def needs_compiler(error):
         "PermissionError", "InvalidCxxCompiler", "No working C++ compiler found", "Failed to find C compiler"))
 
 
-def describe(stage, error, file):
+def describe(stage, error, file, on_gpu=False):
     """The body of a `failed` reply."""
     if type(error).__name__ == "InterpreterError" and error.__cause__ is not None:
         error = error.__cause__  # Triton's interpreter wraps what happened in the kernel
@@ -68,7 +70,7 @@ def describe(stage, error, file):
     if isinstance(error, Located):
         frames = [{"line": error.line, "function": "", "text": _line(file, error.line)}] if error.line else []
         return {**body, "code": "exception", "exception": error.kind, "frames": frames, "column": error.column}
-    body["code"] = ("out_of_memory" if is_memory(error) else "needs_gpu" if needs_gpu(error)
+    body["code"] = ("out_of_memory" if is_memory(error) else "needs_gpu" if needs_gpu(error) or not on_gpu and _asks_for_gpu(error, file)
                     else "needs_compiler" if needs_compiler(error)
                     else "missing_module" if isinstance(error, ModuleNotFoundError) else "exception")
     if isinstance(error, ModuleNotFoundError):
@@ -89,13 +91,24 @@ def _text(error):
         return f"<{type(error).__name__} that cannot be shown>"
 
 
+def _asks_for_gpu(error, file):
+    try:
+        return device_question.is_asked(error, _of_user(error, file), file)
+    except Exception:  # a text nested beyond what can be walked
+        return False
+
+
+def _of_user(error, file):
+    return [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+
+
 def _line(file, number):
     return linecache.getline(file, number)[:_MAX_LINE].rstrip()
 
 
 def _frames(error, file):
     frames = [{"line": frame.lineno, "function": frame.name, "text": _line(file, frame.lineno)}
-              for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+              for frame in _of_user(error, file)]
     return frames[-_MAX_FRAMES:]
 
 

@@ -7,7 +7,7 @@ import types
 
 import torch
 
-from assay_runner import interpreted, reading
+from assay_runner import interpreted, reading, uncompiled
 from assay_runner.failure import Refused
 
 _MAX_NAMES = 40
@@ -27,6 +27,8 @@ class Source:
                                   "Triton's kernels run in Triton's own interpreter here, on CPU tensors: it has no libdevice, "
                                   "and computes with bfloat16 and 8-bit floats otherwise than a GPU"})
             interpreted.use()
+        if not on_gpu:
+            self.warnings += uncompiled.warnings(tree)
         if kernel_type == "torch":
             _refuse_mixed(tree)
         if kernel_type == "torch_cuda":

@@ -38,7 +38,7 @@ import sys
 import torch
 
 from assay_runner import (calls, capture, device_memory, emulated, extension, failure, grouping,
-                          host_build, in_double, interpreted, source)
+                          host_build, in_double, interpreted, source, uncompiled)
 from assay_runner.lent_device_memory import LentDeviceMemory
 from assay_runner.memory import Memory
 from assay_runner.watch import Watch
@@ -73,7 +73,8 @@ class Worker:
                 emulated.check()
             except failure.Refused as found:
                 error = found
-            reply = failure.describe(verb, error, body.get("file") or (self._source.file if self._source else ""))
+            file = body.get("file") or (self._source.file if self._source else "")
+            reply = failure.describe(verb, error, file, self._mirror is not None)
         return {**reply, "seq": body["seq"]}
 
     def _begin(self, _body, _descriptors):
@@ -123,10 +124,13 @@ class Worker:
         extensions = extension.Extensions(self._ask, body["source"], body["file"], on_gpu)
         if body["fast_build"]:
             extensions.install()
+        if not on_gpu:
+            uncompiled.use()
         loaded = source.Source(body["source"], body["file"], body["kernel_type"], on_gpu)
         self._source = loaded
         self._exact = None
         self._target, name = source.find(loaded, body["target"], body["seed"])
+        loaded.warnings += uncompiled.unsaid(loaded.warnings)
         calls.choose_generator(on_gpu)
         return {"type": "loaded", "name": name, "has_inputs": loaded.own("get_inputs") is not None,
                 "warnings": loaded.warnings[:20], "torch": torch.__version__, "python": platform.python_version(),
