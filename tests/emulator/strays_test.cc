@@ -16,9 +16,8 @@ const std::shared_ptr<const Module>& strays() {
 struct Around {
   static constexpr std::uint64_t kAddress = 0x7f10'0000'0000;
   std::vector<float> memory = std::vector<float>(64, 7.0F);
-  Surroundings surroundings{.address = kAddress,
-                            .bytes = std::as_bytes(std::span(memory)),
-                            .mapped_bytes = 4096};
+  Surroundings surroundings{
+      .address = kAddress, .bytes = std::as_bytes(std::span(memory)), .mapped_bytes = 4096};
 
   Outcome run(const std::string& kernel, int shift, std::vector<float>& out, bool mapped = true) {
     std::fill(memory.begin() + 8, memory.begin() + 40, 1.0F);
@@ -90,11 +89,8 @@ TEST_CASE("an asynchronous copy may start beyond its tensor as well") {
 TEST_CASE("a store beyond its tensor is a fault wherever it goes") {
   std::vector<float> out(32);
   const Surroundings all{.address = 0, .bytes = {}, .mapped_bytes = ~std::uint64_t{0}};
-  const Outcome o = Call("writes_beyond", {1}, {32})
-                        .buffer("out", out)
-                        .value(1)
-                        .surroundings(all)
-                        .run(strays());
+  const Outcome o =
+      Call("writes_beyond", {1}, {32}).buffer("out", out).value(1).surroundings(all).run(strays());
   REQUIRE(o.ending == Ending::faulted);
   REQUIRE(o.fault.where.line == 13);
 }
