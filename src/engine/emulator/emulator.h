@@ -306,8 +306,8 @@ struct Limits {
   std::uint32_t max_threads_per_block = 1024;
   std::array<std::uint32_t, 3> max_block{1024, 1024, 64};
   std::array<std::uint32_t, 3> max_grid{2147483647, 65535, 65535};
-  // Of a block, static and dynamic together: ptxas 13.0 takes as much of it static for sm_90, and an
-  // H200 launches it.
+  // Of a block, static and dynamic together: ptxas 13.0 takes as much of it static for sm_90, and
+  // an H200 launches it.
   std::size_t max_shared_bytes = 227U << 10;
 };
 [[nodiscard]] constexpr Limits limits() { return {}; }

@@ -302,10 +302,11 @@ GpuTiming::Step GpuTiming::other_views(json& body) {
     auto ended = views_of(side, into);
     if (!ended || !is_of_repeating(*ended)) return ended;
     const char* view = into.contains("warm") ? "graph" : "warm";
-    unrepeatable_ = std::string("Launched again on the inout tensors that a launch had left, the ") +
-                    (&side == &kernel_ ? "kernel" : "reference") + " did not come to its end (" +
-                    std::string(job::name(ended->verdict)) +
-                    "): it was timed cold alone, which gives it its contents before each run.";
+    unrepeatable_ =
+        std::string("Launched again on the inout tensors that a launch had left, the ") +
+        (&side == &kernel_ ? "kernel" : "reference") + " did not come to its end (" +
+        std::string(job::name(ended->verdict)) +
+        "): it was timed cold alone, which gives it its contents before each run.";
     into[view] = {{"unavailable", unrepeatable_}};
     return std::nullopt;
   };

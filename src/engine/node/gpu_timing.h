@@ -48,7 +48,8 @@ class GpuTiming {
 
   // What was measured lands in `body`, also when it ends early.
   [[nodiscard]] Step measure(nlohmann::json& body);
-  // A side's process ended in a view that does not count against it: no process is to be used again.
+  // A side's process ended in a view that does not count against it: no process is to be used
+  // again.
   [[nodiscard]] bool is_unrepeatable() const { return !unrepeatable_.empty(); }
 
  private:
