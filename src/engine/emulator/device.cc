@@ -18,7 +18,14 @@ namespace {
 // A block that does not finish in this many warp instructions makes room for the next one, as
 // blocks on a device run side by side and may wait for one another.
 constexpr std::int64_t kBlockSlice = 1 << 22;
-constexpr std::size_t kResidentBlocks = 264;  // over all threads
+constexpr std::size_t kResidentAnyway = 264;  // over all threads; beyond, where memory is left
+// What the blocks of one multiprocessor share (CUDA C++ Programming Guide, compute capability 9.0),
+// and how many there are on an H200.
+constexpr std::size_t kMultiprocessors = 132;
+constexpr std::size_t kBlocksEach = 32;
+constexpr std::size_t kThreadsEach = 2048;
+constexpr std::size_t kSharedBytesEach = 228U << 10;
+constexpr std::size_t kSharedBytesKept = 1U << 10;  // of each block, by the system
 constexpr std::uint64_t kMostTexels = 1ULL << 31;
 
 struct FreeMemory {
@@ -88,9 +95,29 @@ class BlockQueue {
   std::atomic<std::uint64_t> next_{0};
 };
 
+// Blocks of one host thread that have begun and are not finished: those behind them may be what
+// they wait for.
+struct Residents {
+  std::size_t anyway = 1;
+  std::size_t most = 1;  // as many as a device has at once
+  [[nodiscard]] bool allow(std::size_t count, const LaunchState& launch) const {
+    return count < anyway || (count < most && launch.has_room());
+  }
+};
+
+// Registers are not known: they are the assembler's.
+std::size_t resident_on_device(const LaunchState& launch) {
+  const Dim3& b = launch.launch.block;
+  const std::size_t threads = (std::size_t{b.x} * b.y * b.z + 31) / 32 * 32;
+  const std::size_t each =
+      std::min({kBlocksEach, kThreadsEach / threads,
+                kSharedBytesEach / (launch.user_shared_bytes + kSharedBytesKept)});
+  return kMultiprocessors * std::max<std::size_t>(each, 1);
+}
+
 // One host thread's share: runs blocks one after another; a block that takes long is set aside
 // while others begin.
-void run_blocks(LaunchState& launch, BlockQueue& queue, std::size_t resident_limit) {
+void run_blocks(LaunchState& launch, BlockQueue& queue, const Residents& limit) {
   std::deque<std::unique_ptr<Block>> resident;  // begun, not finished
   std::unique_ptr<Block> spare;
   bool more = true;
@@ -98,8 +125,9 @@ void run_blocks(LaunchState& launch, BlockQueue& queue, std::size_t resident_lim
     std::unique_ptr<Block> block;
     Dim3 index;
     std::uint64_t number = 0;
-    if (more && resident.size() < resident_limit) more = queue.next(index, number);
-    if (more && resident.size() < resident_limit) {
+    const bool begins = more && limit.allow(resident.size(), launch);
+    if (begins) more = queue.next(index, number);
+    if (begins && more) {
       block = spare ? std::move(spare) : std::make_unique<Block>(launch);
       if (block->fresh() && !block->prepare()) return;
       block->start(index, static_cast<std::uint32_t>(number % 132));
@@ -121,9 +149,9 @@ void run_blocks(LaunchState& launch, BlockQueue& queue, std::size_t resident_lim
 }
 
 // Memory that the budget allows but the machine lacks is the launch's end, not ours.
-void run_share(LaunchState& launch, BlockQueue& queue, std::size_t resident_limit) {
+void run_share(LaunchState& launch, BlockQueue& queue, const Residents& limit) {
   try {
-    run_blocks(launch, queue, resident_limit);
+    run_blocks(launch, queue, limit);
   } catch (const std::bad_alloc&) {
     launch.end(Ending::out_of_memory, "No memory for registers, local or shared memory", {});
   }
@@ -133,7 +161,9 @@ void run_threads(LaunchState& launch, Dim3 grid, unsigned wanted) {
   BlockQueue queue(grid);
   unsigned threads = wanted != 0 ? wanted : std::max(1U, std::thread::hardware_concurrency());
   threads = static_cast<unsigned>(std::min<std::uint64_t>(threads, queue.total()));
-  const std::size_t resident = std::max<std::size_t>(1, kResidentBlocks / threads);
+  const Residents resident{
+      .anyway = std::max<std::size_t>(1, kResidentAnyway / threads),
+      .most = std::max<std::size_t>(1, (resident_on_device(launch) + threads - 1) / threads)};
   std::vector<std::jthread> others;
   for (unsigned i = 1; i < threads; ++i) {
     others.emplace_back([&] { run_share(launch, queue, resident); });
@@ -321,6 +351,13 @@ Outcome Device::run(const Run& wanted) {
   state.shared_bytes = text.program.asks_for_reserved
                            ? state.reserved_offset() + LaunchState::kReservedBytes
                            : state.user_shared_bytes;
+  const Dim3& g = launch.grid;
+  if (launch.cooperative && std::uint64_t{g.x} * g.y * g.z > resident_on_device(state)) {
+    return refuse(Ending::invalid_launch,
+                  "The blocks of the grid wait for one another, and " +
+                      std::to_string(std::uint64_t{g.x} * g.y * g.z) + " of them are more than the " +
+                      std::to_string(resident_on_device(state)) + " that a device has at once");
+  }
   if (!state.reserve_memory(text.program.global_bytes)) {
     return refuse(Ending::out_of_memory, "The module's variables exceed the memory budget");
   }

@@ -39,6 +39,9 @@ class Heap {
     std::uint64_t end = 0;    // with what rounding up took
     std::uint64_t asked = 0;  // bytes
   };
+  void give_back(std::uint64_t begin, std::uint64_t end);
+
+  std::map<std::uint64_t, std::uint64_t> room_{};   // what is free: begin to end, never adjacent
   std::map<std::uint64_t, Extent> used_{};          // by begin
   std::map<std::uint64_t, std::uint64_t> freed_{};  // begin to bytes, until taken again
 };

@@ -59,6 +59,10 @@ class LaunchState {
             Dim3 block);
   void block_done() { blocks_.fetch_add(1, std::memory_order_relaxed); }
   bool reserve_memory(std::size_t bytes);
+  // Half of what the budget allows is left.
+  [[nodiscard]] bool has_room() const {
+    return budget.memory_bytes == 0 || memory_bytes_.load() < budget.memory_bytes / 2;
+  }
   // Of a handle that this launch gave out, or nullptr.
   [[nodiscard]] const BoundTexture* texture(std::uint64_t handle) const {
     const std::uint64_t i = (handle - kTextureHandles) / kTextureHandleStep;

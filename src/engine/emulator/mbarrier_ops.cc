@@ -22,10 +22,11 @@ T* row(Warp& w, U32 offset) {
 using Word = MbarrierWord;
 
 std::byte* locate(Warp& w, const Op& op, const BadAccess& wanted) {
-  std::byte* const p =
+  std::byte* p =
       host_address(w, wanted.space, wanted.lane, wanted.address, wanted.bytes, wanted.is_write);
   const U64 alignment = wanted.bytes < 16 ? wanted.bytes : 16;
   const bool misaligned = wanted.bytes != 0 && wanted.address % alignment != 0;
+  if (p == nullptr && !misaligned && !wanted.is_write) p = stray_read(w, op, wanted);
   if (p != nullptr && !misaligned) return p;
   BadAccess bad = wanted;
   bad.kind = p != nullptr ? FaultKind::misaligned : FaultKind::out_of_bounds;

@@ -17,10 +17,11 @@ alignas(64) std::array<std::byte, kMostBytes> zeros{};
 
 std::byte* mapped_at(const Surroundings& around, std::uint64_t address, std::uint64_t bytes) {
   const std::uint64_t offset = address - around.address;
-  if (address < around.address || bytes > kMostBytes) return nullptr;
+  if (address < around.address) return nullptr;
   if (offset > around.mapped_bytes || around.mapped_bytes - offset < bytes) return nullptr;
   const std::size_t held = around.bytes.size();
-  if (offset > held || held - offset < bytes) return zeros.data();
+  const bool is_held = offset <= held && held - offset >= bytes;
+  if (!is_held) return bytes <= kMostBytes ? zeros.data() : nullptr;
   return const_cast<std::byte*>(around.bytes.data()) + offset;  // for a load alone
 }
 

@@ -75,12 +75,14 @@ class Printf {
     }
     return out;
   }
+  [[nodiscard]] std::int32_t taken() const { return taken_; }  // arguments
 
  private:
   // A width or precision is bounded, so that one conversion cannot ask for gigabytes.
   void number(const std::string& text, std::size_t& i, std::string& flags) {
     if (i < text.size() && text[i] == '*') {
       ++i;
+      ++taken_;
       const auto n = take_argument<std::int32_t>(w_, lane_, arguments_);
       flags += std::to_string(std::max(-1000, std::min(1000, n)));
       return;
@@ -111,6 +113,7 @@ class Printf {
       out += text.substr(start, i - start + 1);
       return;
     }
+    ++taken_;
     out += print(c);
   }
 
@@ -155,6 +158,7 @@ class Printf {
   Warp& w_;
   unsigned lane_;
   std::uint64_t arguments_;
+  std::int32_t taken_ = 0;
 };
 
 // One lane's argument of a call, from the caller's parameter rows.
@@ -209,9 +213,10 @@ void op_vprintf(Warp& w, const Op& op) {
   for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
     const auto k = static_cast<unsigned>(__builtin_ctz(m));
     const std::string format = read_text(w, k, argument(w, call, 0, k), kMaxFormatBytes);
-    w.block->launch().print(Printf(w, k, argument(w, call, 1, k)).format(format));
+    Printf text(w, k, argument(w, call, 1, k));
+    w.block->launch().print(text.format(format));
     if (!call.results.empty() && call.results[0].bytes >= 4) {
-      const std::int32_t written = 0;
+      const std::int32_t written = text.taken();  // not of characters, as on a device
       std::memcpy(w.rows + call.results[0].at(k, 0), &written, 4);
     }
   }

@@ -180,6 +180,7 @@ class Watch {
   // Do two lanes of the store at hand write the same value to the same place?
   [[nodiscard]] bool same_store(Warp& w, unsigned a, unsigned b) const;
   void meet_others(std::uint64_t word, std::uint32_t block);
+  [[nodiscard]] bool is_strong_by_name(std::uint32_t pc) const;
   // Has the block looked at the word by an atomic since that touch of it, which was one too?
   [[nodiscard]] bool has_seen(std::uint64_t word, std::uint32_t block, const Touch& earlier) const;
   // --- watch_heap.cc ---

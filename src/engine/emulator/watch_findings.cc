@@ -1,5 +1,6 @@
 // How a watch puts what it found into words, once per place.
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "engine/emulator/block.h"
@@ -10,6 +11,8 @@ namespace assay::emulator {
 
 namespace {
 constexpr std::size_t kMaxFindings = 64;
+constexpr std::array<std::string_view, 5> kStrongNames{".relaxed", ".acquire", ".release", "atom.",
+                                                       "red."};
 }
 
 // A __shared__ variable of a function is mangled as _ZZ…E<length>name: `name`.
@@ -142,6 +145,14 @@ Finding& Watch::add(const Place& place, Warp& w, bool& fresh) {
   f.thread = thread_of(w.index, place.lane);
   findings_.push_back(std::move(f));
   return findings_.back();
+}
+
+// Written as one that others see: cuda::atomic, st.release, an atomic function.
+bool Watch::is_strong_by_name(std::uint32_t pc) const {
+  const std::string text = launch_.text.instruction_at(pc);
+  return std::any_of(kStrongNames.begin(), kStrongNames.end(), [&](std::string_view name) {
+    return text.find(name) != std::string::npos;
+  });
 }
 
 void Watch::name_memory(Finding& f, const MemoryTouch& t, const MemoryPlace& at) const {

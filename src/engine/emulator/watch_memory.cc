@@ -282,6 +282,8 @@ void Watch::check_written(Warp& w, const MemoryTouch& t, const MemoryPlace& at) 
     Finding& f = add({kind, current_pc_, t.lane, current_pc_}, w, fresh);
     if (fresh) {
       name_memory(f, t, at);
+      // A library may read ahead and let go of it: CUB's merge sorts do.
+      f.is_warning = !f.inlined_at.empty() && f.inlined_at.back().file != f.where.file;
       f.message = std::string("Uninitialised ") + (shared ? "__shared__" : "__global__") +
                   " memory read of size " + std::to_string(t.bytes) + " of " + element_text(f) +
                   " by thread " + text_of(f.thread) + " in block " + text_of(f.block);
@@ -362,10 +364,12 @@ void Watch::compare(Warp& w, const MemoryTouch& t, const MemoryPlace& at, const 
   if (t.atomic ? seeds_swap_[earlier.pc] != 0 : earlier.atomic && seeds_swap_[current_pc_] != 0) {
     return;
   }
-  // As atomics among themselves: each is one access, whoever comes first. In shared memory of
-  // several warps a barrier is missing nevertheless, most likely.
+  // As atomics among themselves: each is one access, whoever comes first. Where shared memory of
+  // several warps is merely volatile a barrier is missing nevertheless, most likely.
   const bool both_strong = (earlier.is_volatile || earlier.atomic) && (t.is_volatile || t.atomic);
-  if (both_strong && (same_warp || at.space == Space::global)) return;
+  const bool is_meant = same_warp || at.space == Space::global ||
+                        (is_strong_by_name(earlier.pc) && is_strong_by_name(current_pc_));
+  if (both_strong && is_meant) return;
   const FindingKind kind = same_warp                   ? FindingKind::warp_race
                            : at.space == Space::shared ? FindingKind::shared_race
                                                        : FindingKind::global_race;

@@ -78,7 +78,7 @@ constexpr std::array<Pair, 33> kStd{{{"numeric_limits", "limits"},
                                      {"uint64_t", "cstdint"}}};
 
 // <cub/cub.cuh> has the parts that only a host can call, too: of what is used, the header alone.
-constexpr std::array<Pair, 14> kCub{
+constexpr std::array<Pair, 34> kCub{
     {{"BlockReduce", "block/block_reduce.cuh"},
      {"BlockScan", "block/block_scan.cuh"},
      {"BlockLoad", "block/block_load.cuh"},
@@ -92,7 +92,27 @@ constexpr std::array<Pair, 14> kCub{
      {"BlockDiscontinuity", "block/block_discontinuity.cuh"},
      {"WarpReduce", "warp/warp_reduce.cuh"},
      {"WarpScan", "warp/warp_scan.cuh"},
-     {"WarpMergeSort", "warp/warp_merge_sort.cuh"}}};
+     {"WarpMergeSort", "warp/warp_merge_sort.cuh"},
+     {"WarpExchange", "warp/warp_exchange.cuh"},
+     {"WarpLoad", "warp/warp_load.cuh"},
+     {"WarpStore", "warp/warp_store.cuh"},
+     {"BlockRadixRank", "block/block_radix_rank.cuh"},
+     {"BlockRunLengthDecode", "block/block_run_length_decode.cuh"},
+     {"LoadDirectBlocked", "block/block_load.cuh"},
+     {"LoadDirectBlockedVectorized", "block/block_load.cuh"},
+     {"LoadDirectStriped", "block/block_load.cuh"},
+     {"LoadDirectWarpStriped", "block/block_load.cuh"},
+     {"StoreDirectBlocked", "block/block_store.cuh"},
+     {"StoreDirectBlockedVectorized", "block/block_store.cuh"},
+     {"StoreDirectStriped", "block/block_store.cuh"},
+     {"StoreDirectWarpStriped", "block/block_store.cuh"},
+     {"ThreadLoad", "thread/thread_load.cuh"},
+     {"ThreadStore", "thread/thread_store.cuh"},
+     {"ThreadReduce", "thread/thread_reduce.cuh"},
+     {"CacheModifiedInputIterator", "iterator/cache_modified_input_iterator.cuh"},
+     {"ShuffleUp", "util_ptx.cuh"},
+     {"ShuffleDown", "util_ptx.cuh"},
+     {"ShuffleIndex", "util_ptx.cuh"}}};
 
 template <std::size_t N>
 const Pair* find(const std::array<Pair, N>& table, std::string_view word) {
