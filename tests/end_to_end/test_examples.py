@@ -16,7 +16,7 @@ SPOILT = {
     "softmax": ("row[c] - top", "row[c]", "wrong_output"),
     "adam_step": ("second[i] = v;", "", "wrong_output"),
     "transpose_view": ("row * pitch + column", "row * columns + column", "wrong_output"),
-    "histogram": ("i < n;", "i <= n;", "crashed"),
+    "histogram": ("i < n;", "i <= n;", "wrong_output"),
 }
 
 
