@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMaxFindings = 64;
 constexpr std::array<std::string_view, 5> kStrongNames{".relaxed", ".acquire", ".release", "atom.",
                                                        "red."};
-}
+}  // namespace
 
 // A __shared__ variable of a function is mangled as _ZZ…E<length>name: `name`.
 std::string plain_name(std::string_view mangled) {
@@ -150,9 +150,8 @@ Finding& Watch::add(const Place& place, Warp& w, bool& fresh) {
 // Written as one that others see: cuda::atomic, st.release, an atomic function.
 bool Watch::is_strong_by_name(std::uint32_t pc) const {
   const std::string text = launch_.text.instruction_at(pc);
-  return std::any_of(kStrongNames.begin(), kStrongNames.end(), [&](std::string_view name) {
-    return text.find(name) != std::string::npos;
-  });
+  return std::any_of(kStrongNames.begin(), kStrongNames.end(),
+                     [&](std::string_view name) { return text.find(name) != std::string::npos; });
 }
 
 void Watch::name_memory(Finding& f, const MemoryTouch& t, const MemoryPlace& at) const {
