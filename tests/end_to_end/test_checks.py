@@ -124,6 +124,32 @@ class Checks(unittest.TestCase):
         self.assertFalse(checks["locals"]["ran"])
         self.assertIn("-G", checks["notes"][0])
 
+    def test_a_flag_in_shared_memory_that_is_an_atomic_is_no_race_and_a_plain_one_is(self):
+        source = """#include <cuda/atomic>
+__global__ void hands_over(const float* a, float* b) {
+  __shared__ float tile[32]; __shared__ cuda::atomic<int, cuda::thread_scope_block> ready;
+  int t = threadIdx.x;
+  if (t == 0) ready.store(0, cuda::memory_order_relaxed);
+  __syncthreads();
+  if (t < 32) {
+    tile[t] = a[blockIdx.x * 128 + t];
+    __syncwarp();
+    if (t == 0) ready.store(1, cuda::memory_order_release);
+  } else {
+    while (ready.load(cuda::memory_order_acquire) == 0) {}
+  }
+  b[blockIdx.x * 128 + t] = t < 32 ? 0 : tile[t & 31];
+}"""
+        report, checks = self.checks(source, ["races"])
+        self.assertEqual((report["verdict"], checks["findings"]), ("passed", []))
+        plain = source.replace("cuda::atomic<int, cuda::thread_scope_block> ready", "volatile int ready")
+        for old, new in (("ready.store(0, cuda::memory_order_relaxed)", "ready = 0"),
+                         ("ready.store(1, cuda::memory_order_release)", "ready = 1"),
+                         ("ready.load(cuda::memory_order_acquire)", "ready")):
+            plain = plain.replace(old, new)
+        report, checks = self.checks(plain, ["races"])
+        self.assertIn("tile", [f["memory"] for f in checks["findings"]])
+
     def test_a_kernel_that_waits_in_vain_is_not_built_again_to_wait_once_more(self):
         source = """#include <cuda/barrier>
 __global__ void waits(const float* a, float* b) {

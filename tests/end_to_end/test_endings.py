@@ -129,6 +129,26 @@ class Endings(unittest.TestCase):
                                      '  else asm volatile("bar.sync 2, 256;");\n  if (i < n) out[i] = 0;'), "timed_out")
         self.assertRegex(report["summary"], "never ends at kernel.cu:.*was reached by 128 of 256 threads")
 
+    def test_as_many_blocks_wait_for_one_another_as_a_device_has_at_once(self):
+        source = "#include <cooperative_groups.h>\n" + kernel_of(
+            "  cooperative_groups::this_grid().sync(); if (i < n) out[i] = a[i];")
+        io = contract()
+        for blocks, verdict in ((300, "passed"), (1056, "passed"), (1057, "launch_failed")):
+            io["launch"]["grid"] = blocks
+            report = self.ends(source, verdict, io=io, num_trials=1, validation_trials=1, timeout=30)
+        self.assertIn("1057 of them are more than the 1056", report["summary"])
+
+    def test_the_heap_of_a_device_holds_many_small_things(self):
+        source = kernel_of("  int have = 0; for (int k = 0; k < 100; ++k) { int* p = (int*)malloc(8); if (p) { *p = k; ++have; } }\n"
+                           "  if (i < n) out[i] = have;")
+        ref = kernel_of("  if (i < n) out[i] = 100;")
+        self.ends(source, "passed", ref=ref, num_trials=1, validation_trials=1)
+
+    def test_printf_returns_how_many_arguments_it_took(self):
+        source = ("extern \"C\" __device__ int printf(const char*, ...);\n" + kernel_of(
+            "  if (i < n) out[i] = i ? 5 : printf(\"%d %s%% %*d\\n\", 1, \"x\", 4, 2) + printf(\".\\n\") + 1;"))
+        self.ends(source, "passed", ref=kernel_of("  if (i < n) out[i] = 5;"), num_trials=1, validation_trials=1)
+
     def test_a_trap_is_a_crash(self):
         self.ends(kernel_of("  if (i == 5) __trap();"), "crashed")
 
