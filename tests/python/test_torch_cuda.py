@@ -45,6 +45,11 @@ class TorchCuda(unittest.TestCase):
         timed = next(stage for stage in report["stages"] if stage["name"] == "timed")
         self.assertEqual((timed["status"], report["timing"]["clock"]), ("skipped", "emulated"))
 
+    def test_a_script_that_mixes_kernels_may_build_them_too(self):
+        script = inline(PLAIN) + "\ndef run(x):\n    return ModelNew()(x)\n"
+        report = self.server.judge(source(script, "multi_kernel", inputs(), entry_point="run"), source(SCALE, function_name="scale"))
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+
     def test_what_was_built_is_not_built_again(self):
         text = inline(PLAIN.replace("twice", "kept"))
         cached = [self.passes(text)["kernel_exec_result"]["metadata"]["built"][0]["cached"] for _ in range(2)]

@@ -154,7 +154,7 @@ PythonJob::Step PythonJob::load(PythonSession& session, const KernelSource& sour
   WrapperBuild wrappers(wrappers_, source, is_candidate ? "kernel.py" : "ref_kernel.py",
                         gpu_ != nullptr ? gpu_->arch() : kEmulatorArch, stop_);
   auto answer = session.load(source, is_candidate, kConstructionSeed, gpu_ != nullptr,
-                             source.kernel_type == "torch_cuda" ? &wrappers : nullptr);
+                             builds_wrappers(source) ? &wrappers : nullptr);
   if (auto* ended = std::get_if<Ended>(&answer)) {
     return is_candidate ? about_kernel(std::move(*ended)) : about_reference(std::move(*ended));
   }

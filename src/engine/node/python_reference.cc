@@ -26,7 +26,7 @@ std::optional<Ended> PythonReference::load(const KernelSource& source) {
   session_ = std::make_unique<PythonSession>(
       std::get<std::unique_ptr<RunnerProcess>>(std::move(process)), "ref_kernel", stop_);
   std::optional<WrapperBuild> wrappers;
-  if (source.kernel_type == "torch_cuda") {
+  if (builds_wrappers(source)) {
     wrappers.emplace(compiler_.wrapper_tools(*zygote_), source, "ref_kernel.py",
                      gpu_ != nullptr ? gpu_->arch() : kEmulatorArch, stop_);
   }

@@ -3,6 +3,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <map>
 
 #include "engine/node/ratio.h"
 #include "engine/node/trial_judgement.h"
@@ -148,20 +149,31 @@ std::vector<std::uint32_t> PythonTiming::choose(std::uint32_t contents) const {
 // `calls`: as many as there are contents.
 PythonTiming::Step PythonTiming::examine(std::uint32_t calls, const posix::SharedMemory& kernel,
                                          const posix::SharedMemory* reference) {
-  for (const std::uint32_t index : choose(calls)) {
-    if (auto ended = examine_one(index, kernel, reference)) return ended;
+  const auto of_call = [this](const posix::SharedMemory& memory, std::uint32_t index) {
+    return memory.bytes().subspan(index * stride_bytes_, plan_.arena_bytes);
+  };
+  // What it left is taken before anything else is done: the memory is still its own to write to.
+  std::map<std::uint32_t, std::vector<std::byte>> left;
+  const auto chosen = choose(calls);
+  for (const std::uint32_t index : chosen) {
+    const auto from = of_call(kernel, index);
+    left.try_emplace(index, from.begin(), from.end());
+  }
+  for (const std::uint32_t index : chosen) {
+    std::optional<Bytes> expected;
+    if (reference != nullptr) expected = of_call(*reference, index);
+    if (auto ended = examine_one(index, left.at(index), expected)) return ended;
   }
   return std::nullopt;
 }
 
-PythonTiming::Step PythonTiming::examine_one(std::uint32_t index, const posix::SharedMemory& kernel,
-                                             const posix::SharedMemory* reference) {
+PythonTiming::Step PythonTiming::examine_one(std::uint32_t index, Bytes kernel,
+                                             std::optional<Bytes> reference) {
   const std::uint32_t slot = kFirstSlot + index;
-  const auto put_in = [&](const posix::SharedMemory& memory) {
-    const auto from = memory.bytes().subspan(index * stride_bytes_, plan_.arena_bytes);
-    std::copy(from.begin(), from.end(), contents_[index].bytes().begin());
+  const auto put_in = [&](Bytes bytes) {
+    std::copy(bytes.begin(), bytes.end(), contents_[index].bytes().begin());
   };
-  if (reference != nullptr) {
+  if (reference) {
     put_in(*reference);
     auto answer = referee_.expect(slot);
     if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);

@@ -17,6 +17,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/node/python_inputs.h"
@@ -79,8 +80,8 @@ class PythonTiming {
                                                               std::uint32_t calls);
   [[nodiscard]] Step examine(std::uint32_t calls, const posix::SharedMemory& kernel,
                              const posix::SharedMemory* reference);
-  [[nodiscard]] Step examine_one(std::uint32_t index, const posix::SharedMemory& kernel,
-                                 const posix::SharedMemory* reference);
+  using Bytes = std::span<const std::byte>;  // of one call
+  [[nodiscard]] Step examine_one(std::uint32_t index, Bytes kernel, std::optional<Bytes> reference);
   [[nodiscard]] Step listen();
   // What `turn` of the reference's answers, with what the kernel's threads did meanwhile.
   template <typename Turn>

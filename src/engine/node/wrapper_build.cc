@@ -153,6 +153,12 @@ void include_small_floats(const json& names, std::vector<std::string>& options) 
 
 }  // namespace
 
+bool builds_wrappers(const KernelSource& source) {
+  return source.kernel_type == "torch_cuda" ||
+         (source.kernel_type == "multi_kernel" &&
+          source.source.find("load_inline") != std::string::npos);
+}
+
 frames::Frame WrapperBuild::answer(const frames::Frame& question) {
   frames::Frame reply;
   const bool is_build = question.type() == "build";

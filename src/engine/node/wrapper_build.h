@@ -21,6 +21,9 @@ struct WrapperTools {
   WrapperEnvironment& environment;
 };
 
+// Whether a source may ask for a wrapper: torch_cuda does, and a script that mixes kernels can.
+[[nodiscard]] bool builds_wrappers(const KernelSource& source);
+
 class WrapperBuild {
  public:
   // `arch`: of the device code, as the compiler takes it; a real one makes machine code.

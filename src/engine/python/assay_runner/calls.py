@@ -14,7 +14,8 @@ from assay_runner.failure import Refused
 _copy = torch.Tensor.copy_
 _twin = copy.deepcopy
 _no_grad = torch.no_grad
-_seeds = [torch.default_generator.manual_seed]
+_seed_cpu = torch.default_generator.manual_seed
+_seed_gpu = None  # where there is one
 _Tensor = torch.Tensor
 _Parameter = torch.nn.Parameter
 _devices = ["cpu"]
@@ -168,14 +169,16 @@ def _signature(target):
 
 def choose_generator(on_gpu):
     """Each call begins with its generators at the same place: the CPU's, and the GPU's where there is one."""
+    global _seed_gpu
     if on_gpu:
-        _seeds.append(torch.cuda.default_generators[0].manual_seed)
+        _seed_gpu = torch.cuda.default_generators[0].manual_seed
         _devices.append("cuda")
 
 
 def _manual_seed(seed):
-    for plant in _seeds:
-        plant(seed)
+    _seed_cpu(seed)
+    if _seed_gpu is not None:
+        _seed_gpu(seed)
 
 
 def dealt(staged, count):

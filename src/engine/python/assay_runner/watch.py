@@ -2,6 +2,7 @@
 the engine holds it against the code, never for it."""
 
 import builtins
+import gc
 import importlib
 import sys
 import time
@@ -13,6 +14,9 @@ _function_modes = getattr(torch.overrides, "_get_current_function_mode_stack", l
 
 _WATCHED = (
     ("time", "time perf_counter perf_counter_ns monotonic monotonic_ns process_time sleep"),
+    ("os", "close read write fork _exit"),
+    ("signal", "signal setitimer alarm"),
+    ("json", "dumps loads"),
     ("torch", "equal allclose isclose empty zeros"),
     ("torch.testing", "assert_close"),
     ("torch.cuda", "synchronize"),
@@ -74,7 +78,7 @@ def _code(value):
 
 def _hooks():
     monitoring = getattr(sys, "monitoring", None)
-    return {"sys.settrace": sys.gettrace(), "sys.setprofile": sys.getprofile(),
+    return {"gc.callbacks": list(gc.callbacks), "sys.settrace": sys.gettrace(), "sys.setprofile": sys.getprofile(),
             "sys.monitoring": [monitoring.get_tool(tool) for tool in _TOOLS] if monitoring else [],
             "torch dispatch modes": getattr(torch._C, "_len_torch_dispatch_stack", int)(),
             # torch.set_default_device() is one, and honest.
