@@ -4,8 +4,7 @@ import os
 import re
 import unittest
 
-from assay_client import tensor
-from torch_server import TorchServer, inputs, io_of, source
+from torch_server import TorchServer, inputs, source
 
 DOCUMENTED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "python.md")
 
@@ -363,36 +362,6 @@ class Cheats(unittest.TestCase):
             self.assertEqual((report["verdict"], report["trust"]), ("passed", trust), report["summary"])
             checks = {item["check"]: item["result"] for item in report["evidence"]}
             self.assertEqual(checks["quiet_in_others_turn"], said)
-
-    def test_what_is_done_after_a_turns_answer_is_not_in_it(self):
-        # The judge takes what the kernel left first: there is no time in which nobody looks.
-        n = 2 << 20
-        io = io_of(tensor("x", n), tensor("y", n, role="output"))
-        reference = "import torch\ndef f(x, y):\n    torch.tanh(x, out=y)\n"
-        later = """import threading, torch
-todo, ready, calls = [], threading.Event(), 0
-def work():
-    while True:
-        ready.wait()
-        ready.clear()
-        while todo:
-            x, y = todo.pop()
-            with torch.no_grad():
-                for _ in range(4): torch.tanh(x, out=y)
-threading.Thread(target=work, daemon=True).start()
-def f(x, y):
-    global calls
-    calls += 1
-    if calls <= 4:
-        torch.tanh(x, out=y)
-    else:
-        todo.append((x, y))
-        ready.set()
-"""
-        report = self.server.judge(source(later, io=io, function_name="f"), source(reference, function_name="f"), num_trials=200)
-        self.assertFalse(report["verdict"] == "passed" and report["trust"] != "suspect", report["summary"])
-        honest = self.server.judge(source(reference, io=io, function_name="f"), source(reference, function_name="f"))
-        self.assertEqual((honest["verdict"], honest["trust"]), ("passed", "audited"), honest["summary"])
 
     def test_turns_made_longer_gain_nothing(self):
         slow = "import time, torch\ndef f(x):\n    time.sleep(0.004)\n    return torch.tanh(x @ x) + 1.0\n"
