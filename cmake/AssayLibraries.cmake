@@ -34,6 +34,7 @@ endfunction()
 assay_static_library(assay_sqlite sqlite3 sqlite3.h m ${CMAKE_DL_LIBS} Threads::Threads)
 assay_static_library(assay_zlib z zlib.h)
 assay_static_library(assay_seccomp seccomp seccomp.h)
+assay_static_library(assay_expat expat expat.h m)
 assay_static_library(assay_yaml yaml-cpp yaml-cpp/yaml.h)
 assay_static_library(assay_crypto crypto openssl/evp.h ${CMAKE_DL_LIBS} Threads::Threads)
 # The archive itself, right behind: an archive is searched for what stood before it.

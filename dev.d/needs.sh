@@ -2,7 +2,7 @@
 # What building needs, and how it gets here. Sourced by ./dev. Each need_* checks first and is cheap
 # when nothing is missing; there are no stamp files: the thing itself is looked at.
 
-build_packages=(ca-certificates catch2 cmake g++ libboost-dev libcli11-dev libfmt-dev libseccomp-dev libspdlog-dev
+build_packages=(ca-certificates catch2 cmake g++ libboost-dev libcli11-dev libexpat1-dev libfmt-dev libseccomp-dev libspdlog-dev
   libsqlite3-dev libssl-dev libyaml-cpp-dev ninja-build nlohmann-json3-dev python3 zlib1g-dev)
 lint_packages=(shellcheck)
 

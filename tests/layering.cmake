@@ -27,7 +27,7 @@ room(src/engine/confinement  ROOMS engine/posix LIBRARIES json seccomp)
 room(src/engine/emulator)
 room(src/engine/runner       ROOMS engine/frames engine/confinement engine/judge engine/contract engine/emulator
                                    engine/posix
-                             LIBRARIES json cuda)
+                             LIBRARIES json cuda expat)
 # wrapper/ is text for another compiler, which travels inside the engine: no part of this build.
 room(src/engine/python       ROOMS engine/confinement engine/emulator engine/posix LIBRARIES json cuda)
 room(src/engine/node         ROOMS engine/frames engine/job engine/contract engine/source engine/confinement engine/posix
@@ -49,7 +49,7 @@ set(max_files_seccomp 1)
 function(library_of header out)
   set(known
     "^nlohmann/=json" "^boost/=boost" "^(spdlog|fmt)/=spdlog" "^simdjson\\.h$=simdjson" "^seccomp\\.h$=seccomp"
-    "^sqlite3\\.h$=sqlite" "^openssl/=openssl" "^zlib\\.h$=zlib" "^CLI/=cli11" "^yaml-cpp/=yaml" "^catch2/=catch2"
+    "^sqlite3\\.h$=sqlite" "^openssl/=openssl" "^zlib\\.h$=zlib" "^expat\\.h$=expat" "^CLI/=cli11" "^yaml-cpp/=yaml" "^catch2/=catch2"
     "^(cuda|cudaProfiler|cuda_runtime.*|nvrtc|nvJitLink|nvml|cupti.*|nvperf.*)\\.h$=cuda")
   foreach(rule IN LISTS known)
     string(REGEX MATCH "^(.*)=([a-z0-9]+)$" whole "${rule}")

@@ -53,7 +53,8 @@ Jobs::Jobs(journal::Journal& journal, journal::ArtifactStore& artifacts, node::E
       engine_(engine),
       log_(std::move(log)),
       means_(means),
-      observers_(std::make_shared<Observers>()) {}
+      observers_(std::make_shared<Observers>()),
+      settler_([this](const std::stop_token& stop) { settle(stop); }) {}
 
 Jobs::~Jobs() {
   std::map<std::string, Running> ending;
@@ -75,7 +76,38 @@ std::string Jobs::submit(const job::Kind& kind, json request, const std::string&
   counters_.submitted(record.id);
   forget_finished();
   start(record);
+  try {
+    journal_.settle();
+  } catch (const journal::JournalUnavailable&) {
+    stop({record.id});
+    throw;
+  }
   return record.id;
+}
+
+void Jobs::stop(const std::set<std::string>& job_ids) {
+  const std::lock_guard lock(mutex_);
+  for (const std::string& job_id : job_ids) {
+    const auto found = running_.find(job_id);
+    if (found != running_.end()) found->second.thread.request_stop();
+  }
+}
+
+void Jobs::settle(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (settle_.wait(lock, stop, [this] { return !unsettled_.empty(); })) {
+    const auto told = std::exchange(unsettled_, {});
+    lock.unlock();
+    try {
+      journal_.settle();
+      for (const std::string& job_id : told) changed(job_id);
+    } catch (const journal::JournalUnavailable& error) {
+      // What cannot be kept is not gone on with.
+      log_(error.what());
+      this->stop(told);
+    }
+    lock.lock();
+  }
 }
 
 void Jobs::start(const JobRecord& record) {
@@ -115,7 +147,9 @@ void Jobs::run(const JobRecord& record, const std::stop_token& stop) {
     auto stage = event.record;
     const auto links = keep(event.artifacts, stage);
     journal_.append(record.id, ++seq, stage, links);
-    changed(record.id);
+    const std::lock_guard lock(mutex_);
+    unsettled_.insert(record.id);
+    settle_.notify_one();
   };
   Conclusion conclusion;
   try {

@@ -1,5 +1,6 @@
-// Jobs as the tools see them: submitted to the journal, run by the engine, every stage durable
-// before the next begins, the end recorded once. Owns a thread per unfinished job.
+// Jobs as the tools see them: submitted to the journal, run by the engine, every stage recorded
+// before the next begins, and on the disk before anybody is told; the end recorded once. Owns a
+// thread per unfinished job, and one that waits for the disk.
 //
 // Any thread may call. Destruction cancels what runs and waits for it.
 #pragma once
@@ -11,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -76,8 +78,9 @@ class Jobs {
 
   [[nodiscard]] nlohmann::json capabilities(bool refresh);
 
-  // `then` is told the id of every job of this server that has changed, on the thread of that job:
-  // it must not block nor call back. It is not called any more once the handle is gone.
+  // `then` is told the id of every job of this server that has changed, on the thread of that job
+  // or the one that waits for the disk: it must not block nor call back. It is not called any more
+  // once the handle is gone.
   [[nodiscard]] std::shared_ptr<void> observe(std::function<void(const std::string& job_id)> then);
 
   [[nodiscard]] const JobCounters& counters() const { return counters_; }
@@ -102,6 +105,9 @@ class Jobs {
   };
 
   void start(const job::JobRecord& record);
+  // Tells of what has been recorded, once it is on the disk.
+  void settle(const std::stop_token& stop);
+  void stop(const std::set<std::string>& job_ids);
   void run(const job::JobRecord& record, const std::stop_token& stop);
   // Stores what can be stored; what cannot is noted in the stage.
   std::vector<job::ArtifactLink> keep(const std::vector<node::Artifact>& artifacts,
@@ -126,6 +132,9 @@ class Jobs {
   std::map<std::string, Running> running_{};
   std::optional<nlohmann::json> capabilities_{};
   bool capabilities_may_differ_ = false;  // since they were asked for
+  std::set<std::string> unsettled_{};     // jobs with stages that nobody was told of
+  std::condition_variable_any settle_{};
+  std::jthread settler_{};  // last: it uses all of the above
 };
 
 }  // namespace assay::tools

@@ -56,15 +56,17 @@ struct Workbench {
             const std::string& device, node::CompileZygotes& zygotes)
       : isolation(seen),
         may_run(seen.sufficient() || seen.required == confinement::Level::L0),
-        runners(runner, seen.layers, toolkit, profiler()),
-        devices(runners, may_run ? device : "emulator"),
+        lookout(runner, seen.layers, toolkit, profiler()),
+        devices(lookout, may_run ? device : "emulator"),
+        runners(lookout.leaving_cores_to(devices.gpus().list.size())),
         compilers(node::compile_spares(runners, zygotes)),
         steps(runner, seen.layers, why_unconfined(seen)) {}
 
   const Isolation isolation;
   const bool may_run;
-  const node::Runners runners;
+  const node::Runners lookout;  // who finds out what there is
   const node::Devices devices;
+  const node::Runners runners;
   const std::unique_ptr<node::Spares> compilers;
   const plans::StepRunner steps;
 };

@@ -33,6 +33,10 @@ std::vector<SelfTest> all_kinds() {
     kinds.push_back(
         {.runner = ASSAY_MISBEHAVING_RUNNER, .profile = profile, .may_start_processes = true});
   }
+  kinds.push_back({.runner = ASSAY_MISBEHAVING_RUNNER,
+                   .profile = Profile::gpu,
+                   .may_start_processes = true,
+                   .is_company = true});
   return kinds;
 }
 
@@ -63,7 +67,8 @@ TEST_CASE("every attack fails in every layer that is to stop it") {
   for (const auto& layers : possible_layers()) {
     for (const auto& kind : all_kinds()) {
       INFO(name_of(layers) << ", " << to_text(kind.profile)
-                           << (kind.may_start_processes ? " with processes" : ""));
+                           << (kind.may_start_processes ? " with processes" : "")
+                           << (kind.is_company ? " in company" : ""));
       const Isolation isolation = self_test(kind, layers);
       INFO("open: " << open_attacks(isolation));
       CHECK(isolation.failure == "");

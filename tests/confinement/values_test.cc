@@ -32,6 +32,7 @@ TEST_CASE("a confinement arrives at the child as it was sent") {
   Confinement sent{.layers = {.level = Level::L1n, .separate_uid = true, .user_namespace = false},
                    .profile = Profile::gpu,
                    .may_start_processes = true,
+                   .is_company = true,
                    .readable = {"/opt/a b", "/opt/\"c\""},
                    .writable = {"/var/w"},
                    .devices = {"/dev/nvidia0"}};
@@ -48,6 +49,7 @@ TEST_CASE("a confinement arrives at the child as it was sent") {
   CHECK(encode(got) == encode(sent));
   CHECK(got.layers.level == Level::L1n);
   CHECK(got.readable == sent.readable);
+  CHECK(got.is_company);
   CHECK(got.limits.data_bytes == 1ULL << 40);
 }
 

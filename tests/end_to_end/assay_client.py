@@ -5,9 +5,10 @@ import os
 import queue
 import signal
 import subprocess
-import tempfile
 import threading
 import time
+
+from state_folder import StateFolder
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ASSAY = os.environ.get("ASSAY") or os.path.join(ROOT, "build", "release", "bin", "assay")
@@ -62,7 +63,7 @@ FOREVER = """__global__ void add(const float* a, const float* b, float* out, int
 
 class Server:
     def __init__(self, *arguments, state=None, env=None, executable=ASSAY):
-        self._own_state = tempfile.TemporaryDirectory(prefix="assay-test-") if state is None else None
+        self._own_state = StateFolder(prefix="assay-test-") if state is None else None
         self.state = state or self._own_state.name
         self.process = subprocess.Popen(
             [executable, "serve", "--stdio", "--state", self.state, *arguments],

@@ -2,7 +2,8 @@
 
 import os
 import subprocess
-import tempfile
+
+from state_folder import StateFolder
 
 ASSAY = os.environ["ASSAY"]
 
@@ -11,7 +12,7 @@ class HttpService:
     """The server lives as long as the `with` block; `url` says where."""
 
     def __init__(self, *options):
-        self._folder = tempfile.TemporaryDirectory(prefix="assay-http-")
+        self._folder = StateFolder(prefix="assay-http-")
         self.process = subprocess.Popen(
             [ASSAY, "serve", "--http", "0", "--state", os.path.join(self._folder.name, "state"), *options],
             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

@@ -136,7 +136,7 @@ class Protocol(unittest.TestCase):
             from assay_client import FOREVER
             id = server.send("tools/call", {"name": "evaluate", "arguments": {"kernel": kernel(FOREVER)}},
                              progressToken="p")
-            while not any("compiled" in n["params"].get("message", "") for n in server.notes):
+            while not any("compiled" in n.get("params", {}).get("message", "") for n in server.notes):
                 message = server.next_message()
                 server.notes.append(message)
             server.notify("notifications/cancelled", {"requestId": id})

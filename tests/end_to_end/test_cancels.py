@@ -5,12 +5,12 @@ import json
 import os
 import random
 import subprocess
-import tempfile
 import threading
 import time
 import unittest
 
 from assay_client import ADD, FOREVER, META, SANITIZED, descendants, kernel
+from state_folder import StateFolder
 
 ASSAY = os.environ["ASSAY"]
 CANCELS, CLIENTS, SLOTS = 200, 12, 3
@@ -23,7 +23,7 @@ SLOW_TO_COMPILE = "#include <cuda_fp16.h>\n" + "".join(f"__device__ float f{k}(f
 
 class Cancels(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="assay-cancels-")
+        self.folder = StateFolder(prefix="assay-cancels-")
         self.addCleanup(self.folder.cleanup)
         self.server = subprocess.Popen(
             [ASSAY, "serve", "--http", "0", "--state", self.folder.name + "/state", "--slots", str(SLOTS)],

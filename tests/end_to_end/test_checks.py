@@ -216,6 +216,37 @@ __global__ void waits(const float* a, float* b) {
         self.assertNotIn("checks", report["validation"])
         self.assertNotIn("device_metrics", report)
 
+    def test_memory_alone_tells_who_leaves_one_shared_array_for_another(self):
+        source = RIGHT.replace("  __shared__", "  __shared__ float scale[4];\n  if (threadIdx.x < 4) scale[threadIdx.x] = 1;\n  __shared__")
+        self.assertEqual(self.checks(source.replace("b[i] =", "b[i] = scale[i % 4] *"), ["memory"])[1]["findings"], [])
+        report, checks = self.checks(source.replace("b[i] =", "b[i] = scale[i % 5] *"), ["memory"])
+        told, = checks["findings"]
+        self.assertEqual((told["kind"], told["memory"], told["element"], told["where"]["line"]),
+                         ("out_of_bounds", "scale", 4, 8))
+
+    def test_a_division_of_64_bits_is_told_at_its_own_line(self):
+        source = RIGHT.replace("  b[i] =", """  long long wide = i, none = __float2int_rz(a[i]) - 1;  // a / b
+  long long q = wide / none;
+  q += 3;
+  b[i] = q *""")
+        report, checks = self.checks(source, ["numbers"])
+        told, = checks["findings"]
+        self.assertEqual((told["kind"], told["where"]["line"], told["count"]), ("division_by_zero", 7, 256))
+
+    def test_a_library_that_reads_ahead_is_no_error_of_the_users(self):
+        source = """#include <cub/block/block_merge_sort.cuh>
+struct Less { __device__ bool operator()(const float& a, const float& b) const { return a < b; } };
+__global__ void sorts(const float* a, float* b) {
+  using Sort = cub::BlockMergeSort<float, 128, 1>;
+  __shared__ typename Sort::TempStorage storage;
+  float key[1] = {a[blockIdx.x * 128 + threadIdx.x]};
+  Sort(storage).Sort(key, Less());
+  b[blockIdx.x * 128 + threadIdx.x] = key[0];
+}"""
+        report, checks = self.checks(source, ["memory", "races", "initialised", "barriers"])
+        self.assertEqual(report["verdict"], "passed", report["summary"])
+        self.assertEqual([f for f in checks["findings"] if f["severity"] == "error"], [])
+
     def test_an_unknown_check_is_refused(self):
         result = evaluate(self.server, RIGHT, checks=["luck"])
         self.assertTrue(result["isError"])
@@ -232,6 +263,26 @@ __global__ void waits(const float* a, float* b) {
         report = evaluate(self.server, strided, device_metrics=["SourceCounters"])["structuredContent"]
         line = next(l for l in report["device_metrics"]["lines"] if l["where"]["line"] == 4)
         self.assertEqual(line["global_sectors"] / line["global_requests"], 8)
+        self.assertTrue(line["irregular"])
+
+    def test_a_line_has_the_distance_between_its_lanes(self):
+        strided = RIGHT.replace("a[i]", "a[threadIdx.x * 2]")
+        line = self.line(strided, 4)
+        self.assertEqual(line["global_strides_bytes"], [8])
+        self.assertEqual(line["global_sectors_per_request"], 8)
+        self.assertNotIn("irregular", line)
+        self.assertEqual(self.line(RIGHT, 4)["global_strides_bytes"], [4])
+        self.assertEqual(self.line(RIGHT.replace("a[i]", "a[7]"), 4)["global_strides_bytes"], [0])
+
+    def test_a_bound_without_a_cache_is_not_above_the_one_with_it(self):
+        sparse = RIGHT.replace("a[i]", "(i < 32 ? a[i * 8] : 0) * 1.5f")
+        estimate = evaluate(self.server, sparse, device_metrics="on")["structuredContent"]["device_metrics"]["estimate"]
+        intensity = estimate["arithmetic_intensity"]
+        self.assertLessEqual(intensity["low"], intensity["high"], estimate)
+
+    def line(self, source, number):
+        report = evaluate(self.server, source, device_metrics=["SourceCounters"])["structuredContent"]
+        return next(l for l in report["device_metrics"]["lines"] if l["where"]["line"] == number)
 
     def test_counters_are_the_same_every_time(self):
         first, second = (evaluate(self.server, RIGHT, device_metrics="on")["structuredContent"] for _ in range(2))

@@ -11,6 +11,7 @@ import tomllib
 import unittest
 
 from assay_client import ADD, FOREVER, META, kernel
+from state_folder import StateFolder
 
 ASSAY = os.environ["ASSAY"]
 TOKEN = "a-token-for-these-tests"
@@ -81,7 +82,7 @@ class Config(unittest.TestCase):
 
 class Call(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="assay-url-")
+        self.folder = StateFolder(prefix="assay-url-")
         self.addCleanup(self.folder.cleanup)
         tokens = pathlib.Path(self.folder.name, "tokens")
         tokens.write_text(TOKEN + "\n")

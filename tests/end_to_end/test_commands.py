@@ -4,11 +4,11 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
 from assay_client import ADD, ASSAY, FOREVER, contract, descendants, kernel, wait_gone
+from state_folder import StateFolder
 
 RIGHT = {"kernel": kernel(ADD), "num_trials": 1}
 WRONG = {"kernel": kernel(ADD.replace("a[i] + b[i]", "a[i] - b[i]")), "ref_kernel": kernel(ADD), "num_trials": 1}
@@ -17,7 +17,7 @@ ENDLESS = {"kernel": kernel(FOREVER)}
 
 class Command(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="assay-command-")
+        self.folder = StateFolder(prefix="assay-command-")
         self.state = ("--state", os.path.join(self.folder.name, "state"))
 
     def tearDown(self):

@@ -140,6 +140,17 @@ class Compare(unittest.TestCase):
             self.assertTrue(any(answer in message for message in warned), (answer, warned))
         self.assertEqual(self.compare(ADD, ADD)["warnings"], [])
 
+    def test_an_answer_computed_beforehand_is_not_verified(self):
+        made = contract()
+        for arg in made["args"][:2]:
+            arg["tensor_spec"]["init"] = {"kind": "arange"}
+        report = self.compare(ADD, self.add("if (i < n) out[i] = 2 * i;"), made)
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+        self.assertIn("an answer computed beforehand would pass", report["summary"])
+        self.assertEqual(report["warnings"], [])
+        made["args"][0]["tensor_spec"]["init"] = {"kind": "uniform"}
+        self.assertEqual(self.compare(ADD, ADD, made)["trust"], "verified")
+
     def test_an_output_in_another_layout_than_the_references_is_refused_before_anything_runs(self):
         made = contract(n=64)
         made["args"][2]["tensor_spec"]["strides"] = [2]

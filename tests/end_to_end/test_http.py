@@ -5,8 +5,8 @@ import json
 import os
 import pathlib
 import signal
+from state_folder import StateFolder
 import subprocess
-import tempfile
 import time
 import unittest
 
@@ -59,7 +59,7 @@ def ask(port, message, headers=None):
 
 class Http(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = StateFolder(prefix="assay-http-")
         self.addCleanup(self.folder.cleanup)
         self.state = self.folder.name
 

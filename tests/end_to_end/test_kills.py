@@ -4,11 +4,11 @@ import json
 import os
 import random
 import signal
-import tempfile
 import time
 import unittest
 
 from assay_client import ADD, SANITIZED, Server, contract, descendants, kernel, wait_gone
+from state_folder import StateFolder
 
 # About as long as a job whose source was compiled before.
 LONGEST_S = 0.15 if SANITIZED else 0.05
@@ -26,7 +26,7 @@ def is_ours(pid):
 
 class Kills(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="assay-kill-")
+        self.folder = StateFolder(prefix="assay-kill-")
         self.random = random.Random(int(os.environ.get("ASSAY_SEED", "1")))
 
     def tearDown(self):

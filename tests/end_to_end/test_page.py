@@ -5,11 +5,11 @@ import json
 import os
 import pathlib
 import subprocess
-import tempfile
 import unittest
 
 import browser
 from assay_client import ADD, FOREVER, contract, kernel
+from state_folder import StateFolder
 
 ASSAY = os.environ["ASSAY"]
 TOKEN = "a-token-for-the-page"
@@ -28,7 +28,7 @@ class Page(unittest.TestCase):
         cls.addClassCleanup(cls.browser.close)
 
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="assay-page-")
+        self.folder = StateFolder(prefix="assay-page-")
         self.addCleanup(self.folder.cleanup)
         self.browser.open("about:blank")
         self.browser.until("location.href === 'about:blank'")

@@ -6,11 +6,11 @@ import os
 import pathlib
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
 from assay_client import ADD, FOREVER, contract, descendants, kernel, wait_gone
+from state_folder import StateFolder
 
 ASSAY = os.environ["ASSAY"]
 WRONG = ADD.replace("a[i] + b[i]", "a[i] - b[i]")
@@ -19,7 +19,7 @@ ADA, BOB = "a-token-that-ada-has", "a-token-that-bob-has"
 
 class Rest(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="assay-rest-")
+        self.folder = StateFolder(prefix="assay-rest-")
         self.addCleanup(self.folder.cleanup)
 
     def serve(self, *options):

@@ -79,7 +79,8 @@ class Waiting(unittest.TestCase):
                 self.assertEqual(self.report(connection)["state"], "cancelled")
 
     def test_over_rest_what_does_not_wait_is_answered_beside_260_that_do(self):
-        with HttpService("--slots", "1") as service:
+        # With fewer slots more of them would wait than one client may have waiting.
+        with HttpService("--slots", "8") as service:
             for _ in range(REST_WAITING):
                 self.post(service, "/evaluate", SLOW)
             self.wait_for_threads(service.process.pid, REST_WAITING)

@@ -3,15 +3,15 @@
 import json
 import os
 import subprocess
-import tempfile
 import unittest
 
 from assay_client import ASSAY
+from state_folder import StateFolder
 
 
 class ToolFolder(unittest.TestCase):
     def setUp(self):
-        self._folder = tempfile.TemporaryDirectory(prefix="assay-tools-")
+        self._folder = StateFolder(prefix="assay-tools-")
         self.folder = os.path.realpath(self._folder.name)
 
     def tearDown(self):

@@ -178,3 +178,26 @@ TEST_CASE("more scratch than is carried is refused") {
   one.steps = {launch(words({0x110000}))};
   CHECK(why(one, one).find("it uses 300 MiB of buffers") == 0);
 }
+
+TEST_CASE("calls that launch the same kernels as often agree, in whatever order") {
+  CapturedCall one = process(0x10000);
+  CapturedCall other = process(0x20000);
+  one.steps = {launch(words({1})), launch(words({2}), 1), launch(words({3}))};
+  other.steps = {launch(words({4}), 1), launch(words({5})), launch(words({6}))};
+  const json same = kernel_set(one, other);
+  CHECK(same.at("result") == "agrees");
+  CHECK(same.at("detail") == "calls on different inputs launch the same kernels: 2, in 3 launches");
+  other.steps.pop_back();
+  CHECK(kernel_set(one, other).at("result") == "unknown");
+  other.steps.push_back(launch(words({6}), 1));
+  CHECK(kernel_set(one, other).at("result") == "unknown");
+}
+
+TEST_CASE("of a call that cannot be repeated nobody knows all launches") {
+  CapturedCall one = process(0x10000);
+  const CapturedCall other = process(0x20000);
+  one.refused = "it waits for the host";
+  const json item = kernel_set(one, other);
+  CHECK(item.at("result") == "unknown");
+  CHECK(item.at("detail") == "its launches are not all known: it waits for the host");
+}

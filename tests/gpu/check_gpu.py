@@ -120,6 +120,40 @@ class Gpu(unittest.TestCase):
         print(f"bad ones: {bad}", file=sys.stderr)
         tell("100 good jobs, each after a bad one", f"all right; p50 {waits[50]:.0f} ms, worst {waits[-1]:.0f} ms", "1000 ms", waits[-1] <= 1000)
 
+    def sanitized(self, source, n=1000):
+        """The findings by line and kind, and `checks` itself, of all that compute-sanitizer has a tool for."""
+        begin = time.monotonic()
+        report = self.evaluate(source, n, until="validated", timeout=20, checks=["memory", "races", "initialised", "barriers"])
+        checks = report["validation"]["checks"]
+        print(f"{report['verdict']} in {time.monotonic() - begin:.1f} s: {json.dumps(checks)[:3000]}", file=sys.stderr)
+        if "reason" in checks["sanitizer"]:
+            self.skipTest(checks["sanitizer"]["reason"])
+        self.assertEqual([tool["tool"] for tool in checks["sanitizer"]["tools"] if tool["ran"]],
+                         ["memcheck", "racecheck", "initcheck", "synccheck"], checks["sanitizer"])
+        return {finding["kind"]: finding for finding in checks["findings"]
+                if "compute-sanitizer" in (finding.get("by"), finding.get("also_by"))}, checks
+
+    def test_compute_sanitizer_finds_nothing_in_a_right_kernel(self):
+        found, checks = self.sanitized(ADD)
+        self.assertEqual((found, checks["on"]), ({}, "emulator"))
+
+    def test_compute_sanitizer_names_line_thread_and_element(self):
+        found, _ = self.sanitized(body("int i = blockIdx.x * blockDim.x + threadIdx.x;\n__shared__ float s[256];\n"
+                                       "s[threadIdx.x] = a[i % n];\nfloat v = s[(threadIdx.x + 32) % 256];\n"
+                                       "if (i < n) out[i == n - 1 ? n + 4 : i] = v + b[i];"))
+        self.assertIn("shared_race", found)
+        beyond = found.get("out_of_bounds") or found["invalid_access"]
+        self.assertEqual(beyond["where"]["line"], found["shared_race"]["where"]["line"] + 1)
+        self.assertIn(list(beyond["thread"]), ([999 % 256, 0, 0],))
+
+    def test_what_the_emulator_cannot_execute_is_looked_at_on_the_device(self):
+        found, checks = self.sanitized(
+            "#include <cooperative_groups.h>\n" + body("cooperative_groups::this_cluster().sync();\n"
+            "int i = blockIdx.x * blockDim.x + threadIdx.x;\n__shared__ float s[256];\ns[threadIdx.x] = i < n ? a[i] : 0;\n"
+            "float v = s[(threadIdx.x + 32) % 256];\nif (i < n) out[i] = v + b[i];").replace("__global__ void", "__global__ void __cluster_dims__(2, 1, 1)"))
+        self.assertEqual((checks["ran"], checks["on"]), (True, "gpu"))
+        self.assertIn("shared_race", found)
+
     def test_printf_comes_back(self):
         report = self.evaluate(body(GUARDED + "{ out[i] = a[i] + b[i]; if (i == 3) printf(\"hello %d\\n\", i); }"))
         self.assertEqual(report["verdict"], "passed", report["summary"])

@@ -59,6 +59,10 @@ class Lift(unittest.TestCase):
                 print(f"  {name:28}{us(place)}   {us(timing.get('cold'))} {us(timing.get('warm'))} {us(timing.get('graph'))} "
                       f"{ratio:7.3f} {took:6.2f}  {report['trust']}  "
                       f"{({k: round(v) for k, v in timing.get('lifted', {}).get('ms', {}).items()})} {told['detail'][:150]}", file=sys.stderr)
+                kernels = next((one for one in report["evidence"] if one["check"] == "kernel_set"), None)
+                if kernels:
+                    print(f"    in place: {kernels['result']}: {kernels['detail'][:120]}", file=sys.stderr)
+                self.assertFalse(kernels and told["result"] == "agrees", report["evidence"])
                 self.assertEqual(report["verdict"], "passed", report["summary"])
                 self.assertEqual((report["trust"], told["result"]), ("verified", "agrees") if can else ("audited", "unknown"), told)
                 honest += can

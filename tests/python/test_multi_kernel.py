@@ -49,7 +49,7 @@ class MultiKernel(unittest.TestCase):
              "Entry point function 'go' not found in module. Available: functions [run]"),
             (source("run = 3\n", "multi_kernel", io, entry_point="run"), "contract_invalid", "a int, not a function"),
             (source("def run(x):\n    return x\n", "multi_kernel", io, entry_point="run"), "contract_invalid",
-             "does not take 2 positional arguments"),
+             "run(x) at line 1 does not take 2 positional arguments"),
             (source("import nothere\n" + RUN, "multi_kernel", io, entry_point="run"), "compile_failed",
              "Module 'nothere' is not installed"),
             (source("import cupy as cp\n" + RUN, "multi_kernel", io, entry_point="run"), "unsupported", "needs a GPU"),

@@ -59,6 +59,10 @@ CONSTRUCTORS = {
     "keywords behind nothing": ("[[], {'n': 6}]", "n=1", "self.n"),
     "a list and a dict": ("[[], {'k': 7}]", "m, n", "self.n['k']"),
     "a list of sizes and a dict": ("[[2], {'k': 8}]", "m, n", "self.n['k']"),
+    "arguments and keywords": ("[[8], {'n': 5}]", "m, *, n", "self.n"),
+    "arguments and a keyword that may be left out": ("[[8], {'k': 5}]", "n, k=None", "self.n"),
+    "sizes and options": ("[[8], {'k': 5}]", "n, options=None", "self.n[0]"),
+    "sizes and no options": ("[[8], {}]", "n, options=None", "self.n[0]"),
 }
 
 SAME = """import torch
@@ -185,8 +189,8 @@ class OwnInputs(unittest.TestCase):
         self.assertIn("judged and timed on other contents", str(report["evidence"]))
 
     def test_a_reference_whose_shape_depends_on_its_data_judges_nothing(self):
-        made = INPUTS.format("[torch.randn(64)]")
-        for body in ("return x[0][x[0] > 0]", "return torch.nonzero(x[0] > 0.3)", "return (x[0] * 4).round().unique()",
+        made = INPUTS.format("[torch.randn(4096)]")  # of two draws few have as many
+        for body in ("return x[0][x[0] > 0]", "return torch.nonzero(x[0] > 0.3)", "return (x[0] * 1000).round().unique()",
                      "return [part for part in (x[0], x[0] * 2, x[0] * 3)][:1 + int(x[0].abs().sum() * 10) % 3]"):
             with self.subTest(body):
                 for until in ("validated", "timed"):
@@ -227,6 +231,41 @@ class OwnInputs(unittest.TestCase):
                 text = CONSTRUCTED.format("Model", parameters, factor) + INPUTS.format(f"[{X}]")
                 report = self.server.judge(source(f"{text}def get_init_inputs():\n    return {made}\n"), until="validated")
                 self.assertEqual(report["verdict"], "passed", report["summary"])
+
+    def test_a_kernel_without_arguments_for_its_constructor_is_made_from_the_references(self):
+        made = "[8, [4, None, {'scale': 2.5, 'big': 1 << 70}], (True, 'up'), torch.float64, float('inf')]"
+        reference = MODEL.format("Model", "return x[0] * self.made[0]") + INPUTS.format(f"[{X}]") + f"def get_init_inputs():\n    return {made}\n"
+        cases = {
+            "it takes them": (MODEL.format("ModelNew", f"assert repr(self.made) == repr(tuple({made})); return x[0] * self.made[0]"), "passed"),
+            "its own": (MODEL.format("ModelNew", "return x[0] * self.made[0]") + "def get_init_inputs():\n    return [8]\n", "passed"),
+            "its own are others": (MODEL.format("ModelNew", "return x[0] * self.made[0]") + "def get_init_inputs():\n    return [9]\n", "wrong_output"),
+            "it takes none": ("import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return x * 8\n", "passed"),
+            "it takes another number": ("import torch\nclass ModelNew(torch.nn.Module):\n    def __init__(self, n=8):\n        super().__init__()\n"
+                                        "        self.n = n\n    def forward(self, x):\n        return x * self.n\n", "passed"),
+        }
+        for name, (text, verdict) in cases.items():
+            with self.subTest(name):
+                report = self.server.judge(source(text), source(reference), until="validated")
+                self.assertEqual(report["verdict"], verdict, report["summary"])
+
+    def test_weights_are_the_same_where_the_reference_says_how_many(self):
+        text = ("import torch\nclass {}(torch.nn.Module):\n    def __init__(self, n, *, m):\n        super().__init__()\n"
+                "        self.layer = torch.nn.Linear(n, m)\n    def forward(self, x):\n        return {}\n")
+        reference = text.format("Model", "self.layer(x)") + INPUTS.format(f"[{X}]") + "def get_init_inputs():\n    return [[8], {'m': 4}]\n"
+        kernel = text.format("ModelNew", "x @ self.layer.weight.T + self.layer.bias")
+        for made, verdict in (("", "passed"), ("def get_init_inputs():\n    return [[torch.zeros(8)], {}]\n", "failed")):
+            report = self.server.judge(source(kernel + made), source(reference), until="validated")
+            self.assertEqual(report["verdict"] == "passed", verdict == "passed", report["summary"])
+        told = reference.replace("[[8], {'m': 4}]", "[[torch.tensor(8)], {'m': 4}]")  # no plain value: nothing is passed on
+        report = self.server.judge(source(kernel), source(told), until="validated")
+        self.assertIn("missing", report["summary"])
+
+    def test_a_constructor_that_the_references_arguments_do_not_fit_is_told_so(self):
+        text = "import torch\nclass {}(torch.nn.Module):\n    def __init__(self, {}):\n        super().__init__()\n    def forward(self, x):\n        return x\n"
+        reference = text.format("Model", "n, m") + INPUTS.format(f"[{X}]") + "def get_init_inputs():\n    return [8, {'m': 4}]\n"
+        report = self.server.judge(source(text.format("ModelNew", "w")), source(reference), until="validated")
+        self.assertEqual(report["verdict"], "compile_failed", report["summary"])
+        self.assertIn("gives [8, {'m': 4}], which this constructor does not take", report["summary"])
 
     def test_a_constructor_gets_no_number_alone(self):
         text = CONSTRUCTED.format("Model", "n", "self.n") + INPUTS.format(f"[{X}]") + "def get_init_inputs():\n    return 3\n"

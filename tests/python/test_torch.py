@@ -35,6 +35,16 @@ class Torch(unittest.TestCase):
         self.assertGreater(report["timing"]["runs_examined"], 0)
         self.assertEqual(report["environment"]["device"], "cpu")
 
+    def test_a_slope_that_is_the_sources_own_word_agrees_with_nothing(self):
+        text = "import torch\ndef f(x):\n    return x * 2\n"
+        kernel = source(text, io=inputs(), function_name="f")
+        for reference in (source(text, function_name="f"), None):
+            report = self.judge(kernel, reference)
+            (slope,) = [item for item in report["evidence"] if item["check"] == "wall_clock_slope"]
+            self.assertEqual(("its own word" in slope["detail"], report["trust"]), (reference is None, "audited"), slope)
+            if reference is None:
+                self.assertEqual(slope["result"], "unknown")
+
     def test_a_wrong_candidate_is_told_where(self):
         reference, candidate = MODULES["softmax"]
         report = self.judge(source(candidate.replace("x - x.amax", "2 * x - x.amax")), source(reference))
@@ -142,6 +152,14 @@ class Other:
             self.assertEqual(report["verdict"], "passed", report["summary"])
         report = self.judge(source("\ufeffdef f(x):\n    return x.nope\n", io=inputs(), function_name="f"), until="validated")
         self.assertIn("kernel.py:2 (`return x.nope`)", report["summary"])
+
+    def test_a_class_is_found_among_many(self):
+        many = "".join(f"class C{i}: pass\n" for i in range(60))
+        model = "import torch\n{many}class {name}(torch.nn.Module):\n    def forward(self, x):\n        return x * {by}\n{inputs}"
+        own = "def get_inputs():\n    return [torch.randn(8)]\ndef get_init_inputs():\n    return []\n"
+        candidate = model.format(many=many, name="Model", by=3, inputs="") + model.format(many="", name="ModelNew", by=2, inputs=own)
+        report = self.judge(source(candidate), source(model.format(many="", name="Model", by=2, inputs=own)), until="validated")
+        self.assertEqual(report["verdict"], "passed", report["summary"])
 
     def test_a_traceback_and_the_last_output_are_in_the_report(self):
         text = "def f(x):\n    print('so far')\n    raise ValueError('not today')\n"

@@ -73,7 +73,7 @@ class Triton(unittest.TestCase):
             self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), (reference, report["summary"]))
         model = "import torch\nclass Model(torch.nn.Module):\n    def forward(self, a, b):\n        return a + b\n"
         self.assertEqual(self.judge(triton(ADD, ADD_IO), source(model))["verdict"], "passed")
-        for broken, verdict, says in (("def f(a):\n    return a\n", "contract_invalid", "The reference: It does not take"),
+        for broken, verdict, says in (("def f(a):\n    return a\n", "contract_invalid", "The reference: f(a) at line 1 does not take"),
                                       ("def f(a, b):\n    return a[:5]\n", "contract_invalid", "The reference: Output 0 is"),
                                       ("def g(a, b):\n    return a\n", "contract_invalid", "Function 'f' not found"),
                                       ("def f(a, b):\n    raise ValueError('no')\n", "crashed", "ref_kernel.py:2")):

@@ -25,7 +25,7 @@ compiler._lower = lie
 FORGE = ADD + """
 import json, socket, struct
 body = json.dumps({"type": "compiled", "seq": %d, "kernel": "add_kernel", "entry": "add_kernel", "passed": [0, 1, 2, 3],
-                   "scratch": 0, "shared_bytes": 0, "num_warps": 4, "num_stages": 3, "metas": {}, "configurations": 0, "chosen": 0, "choices": [],
+                   "scratch": 0, "shared_bytes": 0, "num_warps": 4, "num_stages": 3, "metas": {}, "configurations": 0, "chosen": 0, "choices": [], "passed_over": [],
                    "needs": [], "hooks": False, "warnings": [], "triton": "x"}).encode()
 socket.socket(fileno=3).sendall(struct.pack("<IIQII", int.from_bytes(b"ASY1", "little"), len(body), 0, 0, 0) + body)
 """

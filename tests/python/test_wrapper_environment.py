@@ -10,8 +10,7 @@ import tempfile
 import time
 import unittest
 
-import assay_client
-from assay_client import descendants
+from assay_client import ASSAY, descendants
 from torch_cuda_sources import PLAIN, inline
 from torch_server import SCALE, TorchServer, inputs, source
 
@@ -69,17 +68,13 @@ class WrapperEnvironment(unittest.TestCase):
                               capture_output=True, check=False).returncode != 0:
                 self.skipTest("no file system of one's own can be mounted here")
             with open(script, "w", encoding="utf-8") as out:
-                out.write(SMALL.format(assay=shutil.which(assay_client.ASSAY) or assay_client.ASSAY))
+                out.write(SMALL.format(assay=shutil.which(ASSAY) or ASSAY))
             os.chmod(script, 0o755)
-            real, assay_client.ASSAY = assay_client.ASSAY, script
-            try:
-                with TorchServer(state=state, env={"ASSAY_SMALL": state}) as server:
-                    told = built(server, begin(server))
-                    self.assertIn("there is no room for them", told.get("note", ""))
-                    self.assertFalse(told["cached"])
-                    self.assertEqual(built(server, begin(server))["kernels"], ["twice"])
-            finally:
-                assay_client.ASSAY = real
+            with TorchServer(state=state, env={"ASSAY_SMALL": state}, executable=script) as server:
+                told = built(server, begin(server))
+                self.assertIn("there is no room for them", told.get("note", ""))
+                self.assertFalse(told["cached"])
+                self.assertEqual(built(server, begin(server))["kernels"], ["twice"])
 
 
 if __name__ == "__main__":

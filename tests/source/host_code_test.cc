@@ -91,6 +91,21 @@ TEST_CASE("a kernel becomes a function that launches itself under its own name")
                      "::assay::Kernel<AssayName>::entry.launch(y, rest...); } } }"));
 }
 
+TEST_CASE("kernels of one name say what they take; a specialisation is one alone") {
+  const std::string text = rewritten(
+      "__global__ void k(const int64_t n, float x[4] = nullptr, dim3 = {}) { }\ntemplate <typename "
+      "T> __global__ void k(T* x, int) { }\n"
+      "namespace a { __global__ void k(int* x) { } }\n__global__ void k(int);\n"
+      "template <> __global__ void k<long>(long* x, int n) { }");
+  const auto has = [&](std::string_view part) { return text.find(squeezed(part)) != text.npos; };
+  CHECK(has("Instance(\"k\").parameters(\"const int64_t, float [4], dim3\").text()"));
+  CHECK(
+      has("Instance(\"k\").template types<T>().template parameters<decltype(x), "
+          "decltype(assay_argument_0)>().text()"));
+  CHECK(has("Instance(\"a::k\").text()"));
+  CHECK(has("Instance(\"k<long>\").text()"));
+}
+
 TEST_CASE("a specialisation names itself; an instance asked for is nothing to the host") {
   CHECK(rewritten("template <> __global__ void k<float>(float* x) { *x = 1; }") ==
         squeezed("template <> void k<float>(float* x)") + kStubHead +

@@ -62,3 +62,15 @@ TEST_CASE("what the source defines itself is its own") {
               "template <class T> __global__ void k(T* a) { typename acc_type<T>::type x; }")
             .empty());
 }
+
+TEST_CASE("a host function behind a kernel that is specialised goes like any other") {
+  for (const char* kernel :
+       {"template <> __global__ void fill<float>(float* x) { *x = 2; }",
+        "template <> __global__ void fill<Pair<int>, 4>(Pair<int>* x) { x->a = 2; }"}) {
+    const std::string text =
+        device_code(std::string(kernel) + "\ntorch::Tensor g(torch::Tensor a) { return a; }\n")
+            .text;
+    CHECK(text.starts_with(kernel));
+    CHECK(text.find("torch") == text.npos);
+  }
+}

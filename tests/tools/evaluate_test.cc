@@ -59,6 +59,22 @@ TEST_CASE("times that ended before their views are told without them") {
   REQUIRE(result.structured.at("timing").at("cold").at("runs") == 2);
 }
 
+TEST_CASE("what speaks against a kernel is told first, then what its trust rests on") {
+  EvaluateWorld world;
+  world.engine.conclusion.body = {{"summary", "Passed."}, {"trust", "suspect"}};
+  auto& evidence = world.engine.conclusion.body["evidence"];
+  for (int i = 0; i < 6; ++i) {
+    evidence.push_back({{"check", "quiet_" + std::to_string(i)}, {"result", "agrees"}});
+  }
+  evidence.push_back({{"check", "lifted"}, {"result", "agrees"}});
+  evidence.push_back({{"check", "outputs"}, {"result", "unknown"}});
+  evidence.push_back({{"check", "remembers"}, {"result", "disagrees"}});
+  const auto result = call(tools::evaluate(world.jobs), evaluate_arguments());
+  std::vector<std::string> told;
+  for (const auto& item : result.structured.at("evidence")) told.push_back(item.at("check"));
+  CHECK(told == std::vector<std::string>{"remembers", "lifted", "outputs", "quiet_0", "quiet_1"});
+}
+
 TEST_CASE("an engine that dies leaves an interrupted job with the stages it had") {
   EvaluateWorld world;
   world.engine.stages = {{.name = "compiled"}};

@@ -48,6 +48,9 @@ struct Confinement {
   // Whether the worker may fork and execute. Python and host compilers need it, device-only roles
   // do not.
   bool may_start_processes = false;
+  // Its processes may meet over sockets that reach nobody outside, and each of them may open the
+  // driver: for a tool that starts the program it looks at. In force with a pid namespace only.
+  bool is_company = false;
   // Files and folders to be readable beside the system's libraries, by absolute path. One that does
   // not exist is a set-up failure.
   std::vector<std::string> readable{};

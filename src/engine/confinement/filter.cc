@@ -56,9 +56,10 @@ constexpr const char* kRefused[] = {
     "adjtimex", "sethostname", "setdomainname", "syslog", "iopl", "ioperm", "vhangup", "_sysctl",
     // System V IPC and message queues: shared by all processes of an ipc namespace
     "shmget", "shmat", "shmctl", "shmdt", "msgget", "msgsnd", "msgrcv", "msgctl", "semget", "semop",
-    "semtimedop", "semctl", "mq_open", "mq_unlink",
-    // reaching somebody else's socket
-    "connect", "accept", "accept4", "sendmmsg"};
+    "semtimedop", "semctl", "mq_open", "mq_unlink"};
+
+// Reaching somebody else's socket.
+constexpr const char* kMeetingCalls[] = {"connect", "accept", "accept4", "sendmmsg"};
 
 constexpr const char* kProcessCalls[] = {"fork", "vfork", "execve", "execveat"};
 constexpr const char* kSocketCalls[] = {"socket", "bind", "listen"};
@@ -165,6 +166,7 @@ void add_socket_rules(Rules& rules, const FilterShape& shape) {
   // cuInit binds an abstract SOCK_SEQPACKET socket and listens; it need not reach anybody.
   constexpr std::uint64_t kTypeMask = 0xf;
   rules.refuse("socket", compare(0, SCMP_CMP_NE, AF_UNIX));
+  if (shape.is_company) return;
   for (const std::uint64_t type : {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW}) {
     rules.refuse("socket", compare(1, SCMP_CMP_MASKED_EQ, kTypeMask, type));
   }
@@ -173,6 +175,9 @@ void add_socket_rules(Rules& rules, const FilterShape& shape) {
 Rules rules_of(const FilterShape& shape) {
   Rules rules;
   for (const char* call : kRefused) rules.refuse(call);
+  if (!shape.is_company) {
+    for (const char* call : kMeetingCalls) rules.refuse(call);
+  }
   add_process_rules(rules, shape);
   add_socket_rules(rules, shape);
   // Typing into a terminal that the engine may share.
@@ -185,9 +190,9 @@ Rules rules_of(const FilterShape& shape) {
 }
 
 std::size_t index_of(const FilterShape& shape) {
-  return static_cast<std::size_t>(shape.profile) * 16 + (shape.keep_session ? 8U : 0U) +
-         (shape.may_start_processes ? 4U : 0U) + (shape.refuse_truncate ? 2U : 0U) +
-         (shape.own_signals_only ? 1U : 0U);
+  return static_cast<std::size_t>(shape.profile) * 32 + (shape.is_company ? 16U : 0U) +
+         (shape.keep_session ? 8U : 0U) + (shape.may_start_processes ? 4U : 0U) +
+         (shape.refuse_truncate ? 2U : 0U) + (shape.own_signals_only ? 1U : 0U);
 }
 
 }  // namespace
@@ -197,6 +202,7 @@ FilterShape filter_shape(const Confinement& confinement, int landlock_abi) {
   const int abi = layers.landlock ? landlock_abi : 0;
   return {.profile = confinement.profile,
           .may_start_processes = confinement.may_start_processes,
+          .is_company = confinement.is_company && has_pid_namespace(layers.level),
           .refuse_truncate = abi < 3,
           .own_signals_only = abi < 6 && !has_pid_namespace(layers.level) && !layers.separate_uid,
           .keep_session = keeps_session(layers)};
@@ -204,8 +210,8 @@ FilterShape filter_shape(const Confinement& confinement, int landlock_abi) {
 
 const std::string& filter_program(const FilterShape& shape) {
   // A pure function's values, remembered: building one takes half a millisecond.
-  static std::array<std::string, 48> programs;
-  static std::array<std::once_flag, 48> built;
+  static std::array<std::string, 96> programs;
+  static std::array<std::once_flag, 96> built;
   const std::size_t index = index_of(shape);
   std::call_once(built[index], [&] { programs[index] = rules_of(shape).program(); });
   return programs[index];

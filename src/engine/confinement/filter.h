@@ -12,6 +12,7 @@ namespace assay::confinement {
 struct FilterShape {
   Profile profile = Profile::compile;
   bool may_start_processes = false;
+  bool is_company = false;
   // Landlock knows truncation from ABI 3 on.
   bool refuse_truncate = false;
   // Landlock scopes signals from ABI 6 on; a pid namespace or a uid of its own do so too.

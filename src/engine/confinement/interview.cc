@@ -103,6 +103,7 @@ Confinement confinement_of(const SelfTest& test, const Layers& layers) {
   Confinement confinement{.layers = layers,
                           .profile = test.profile,
                           .may_start_processes = test.may_start_processes,
+                          .is_company = test.is_company,
                           .readable = test.readable,
                           .devices = test.devices};
   confinement.limits.cpu_seconds = 10;

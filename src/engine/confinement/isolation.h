@@ -65,6 +65,7 @@ struct SelfTest {
   Level required = Level::L1;
   Profile profile = Profile::compile;
   bool may_start_processes = false;
+  bool is_company = false;
   // Readable paths and device nodes of the children to come, so that the probe sees what they will
   // see.
   std::vector<std::string> readable{};

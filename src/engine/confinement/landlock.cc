@@ -123,6 +123,9 @@ void allow_proc(Ruleset& rules, const Confinement& confinement) {
   if (!self) throw SetupFailure(kLayer, "/proc/self", errno);
   rules.allow(self, "/proc/self", own);
   static_cast<void>(self.release());
+  // Processes that are still to come, in a /proc of their own whose settings are read-only.
+  const bool has_company = confinement.is_company && has_pid_namespace(confinement.layers.level);
+  if (has_company) rules.allow("/proc", kRead | kWrite, true);
   // The rest of the machine's /proc tells of other processes. But a program that the worker starts
   // looks itself up under a number that is not known yet.
   if (has_pid_namespace(confinement.layers.level) || confinement.may_start_processes) {

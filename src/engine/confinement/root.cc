@@ -144,6 +144,17 @@ void mount_writable(const std::string& path, const Confinement& confinement) {
                   ",nr_inodes=" + std::to_string(limits.temporary_files));
 }
 
+// Landlock lets company write below /proc: the machine's settings are there, too.
+void protect_settings() {
+  for (const char* path : {"proc/bus", "proc/fs", "proc/irq", "proc/sys", "proc/sysrq-trigger"}) {
+    if (::mount(path, path, nullptr, MS_BIND | MS_REC, nullptr) != 0) {
+      if (errno == ENOENT) continue;  // this kernel has none
+      fail(path);
+    }
+    set_attributes(AT_FDCWD, path, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0);
+  }
+}
+
 // A pid namespace gets a /proc of its own; without one the machine's is all there is.
 void mount_proc(const Confinement& confinement, const posix::Descriptor& machine_proc) {
   make_folder("proc");
@@ -151,6 +162,7 @@ void mount_proc(const Confinement& confinement, const posix::Descriptor& machine
     if (::mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
       throw SetupFailure("fresh /proc", "mount", errno);
     }
+    if (confinement.is_company) protect_settings();
   } else if (::syscall(SYS_move_mount, machine_proc.get(), "", AT_FDCWD, "proc",
                        MOVE_MOUNT_F_EMPTY_PATH) != 0) {
     fail("move_mount /proc");

@@ -57,7 +57,10 @@ void op_async_copy(Warp& w, const Op& op) {
       std::memset(d + read, 0, bytes - read);
       continue;
     }
-    if (w.recording) w.watch->copy_begins(w, static_cast<U64>(d - w.shared), bytes);
+    if (w.recording) {
+      const auto to = static_cast<U64>(d - w.shared);
+      w.watch->copy_begins(w, {.lane = k, .to = to, .bytes = bytes, .from = source, .read = read});
+    }
     AsyncCopy& pending = w.copies.emplace_back();
     pending.to = d;
     pending.lane = static_cast<std::uint8_t>(k);

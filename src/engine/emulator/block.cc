@@ -192,7 +192,7 @@ std::uint64_t Block::special(const Warp& w, Special special, unsigned lane) cons
     case Special::dynamic_smem_size:
       return launch_.launch.dynamic_shared_bytes;
     case Special::total_smem_size:
-      return launch_.user_shared_bytes;
+      return launch_.device_shared_bytes();
     case Special::reserved_begin:
       return launch_.reserved_offset();
     case Special::reserved_end:

@@ -145,9 +145,9 @@ void op_unsupported(Warp& w, const Op& op) {
 
 void op_nothing(Warp&, const Op&) {}
 
-void op_fence(Warp& w, const Op&) {
+void op_fence(Warp& w, const Op& op) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (w.watch != nullptr) w.watch->fence(w);
+  if (w.watch != nullptr) w.watch->fence(w, op_pc(w, op));
 }
 
 void op_local_address(Warp& w, const Op& op) {
@@ -228,7 +228,7 @@ void op_warp_barrier(Warp& w, const Op& op) {
     }
     members |= masks[k];
   }
-  warp_fence(w, members);
+  warp_fence(w, members, masks);
 }
 
 }  // namespace assay::emulator

@@ -13,6 +13,13 @@ namespace {
 
 bool is_number(Type t) { return is_float(t) || t == Type::f16x2 || t == Type::bf16x2; }
 
+// Of one result, false of a NaN: `!=` and the guards (isnan, !(x > y)) are not.
+bool is_ordered(std::string_view opcode) {
+  constexpr std::array<std::string_view, 5> kOrdered{".lt.", ".le.", ".gt.", ".ge.", ".eq."};
+  return std::any_of(kOrdered.begin(), kOrdered.end(),
+                     [&](std::string_view c) { return opcode.find(c) != opcode.npos; });
+}
+
 }  // namespace
 
 bool FunctionDecoder::decode_selected(Form& form) {
@@ -27,6 +34,7 @@ bool FunctionDecoder::decode_selected(Form& form) {
     watch({.kind = SiteKind::division, .type = s.operands[0]});
   } else {
     watch_number(s);
+    if (base == "selp") watch_number_copy(s.operands[0], 2);
     watch_index(base, form.opcode(), s);
   }
   return true;
@@ -75,6 +83,22 @@ void FunctionDecoder::watch_number(const Selection& s) {
   }
   if (s.operands[4] != Type::none || sources == 0) return;
   watch({.kind = SiteKind::number, .type = s.operands[0], .elements = sources});
+}
+
+// The first operands after the result.
+void FunctionDecoder::watch_number_copy(Type type, std::uint8_t sources) {
+  if (bytes_of(type) < 2) return;
+  WatchedSite site{.kind = SiteKind::number,
+                   .type = type,
+                   .elements = sources,
+                   .row_bytes = static_cast<std::uint8_t>(register_bytes(type)),
+                   .step = IndexStep::copy};
+  for (unsigned i = 0; i < sources; ++i) {
+    if (operands_[i + 1].kind == Operand::Kind::constant) {
+      site.constants = static_cast<std::uint8_t>(site.constants | 1U << i);
+    }
+  }
+  watch(site);
 }
 
 void FunctionDecoder::watch_conversion(Type to, Type from, unsigned sources) {
@@ -141,7 +165,9 @@ bool FunctionDecoder::decode_move(Form& form) {
   }
   Op op{.d = result_at(0, type), .a = source_at(1, type)};
   emit(instruction_set().move(register_bytes(type)), op);
-  if (bytes_of(type) >= 4 && !is_float(type)) {
+  if (bytes_of(type) < 4 || is_float(type)) {
+    watch_number_copy(type, 1);
+  } else {
     const bool is_constant = operands_[1].kind == Operand::Kind::constant;
     watch({.kind = SiteKind::index,
            .type = type,
@@ -265,6 +291,9 @@ bool FunctionDecoder::decode_compare(Form& form) {
     if (operands_[3].negated) op.aux |= 0x100;
   }
   emit(s.handlers, op);
+  if (!combines && op.e == kNowhere && is_float(s.operands[1]) && is_ordered(form.opcode())) {
+    watch({.kind = SiteKind::comparison, .type = s.operands[1]});
+  }
   return true;
 }
 

@@ -114,6 +114,7 @@ void FunctionDecoder::emit_product(MatrixProduct p) {
   const auto index = static_cast<std::uint32_t>(text_.products.size());
   text_.products.push_back(std::move(p));
   emit_control({&op_matrix_product, &op_matrix_product}, {.aux = index});
+  watch({.kind = SiteKind::product});
 }
 
 // mma.sync.aligned.m8n8k4.{row,col}.{row,col}.f32.f16.f16.f32: four products of eight lanes.

@@ -56,6 +56,7 @@ void FunctionDecoder::finish() {
   site_ = {.ptx_line = reader_.lexer().peek().line, .location = location_};
   emit_unguarded({&op_return, &op_return}, {});
   close_scope();
+  place_the_placeless();
   function_.end_pc = static_cast<std::uint32_t>(text_.code.size());
   function_.frame_bytes = static_cast<std::uint32_t>(frame_bytes_);
   function_.compiled = true;
@@ -205,7 +206,7 @@ void FunctionDecoder::location() {
   where.line = static_cast<int>(reader_.expect_size("a line"));
   where.column = static_cast<int>(reader_.expect_size("a column"));
   // Of no line is what the compiler added to the one before.
-  const bool is_of_no_line = where.line == 0 && location_ >= 0;
+  is_of_no_line_ = where.line == 0 && location_ >= 0;
   while (!reader_.failed() && lexer.take(',')) {
     const std::string_view what = reader_.expect_word("function_name or inlined_at");
     if (what == "function_name") {
@@ -229,7 +230,7 @@ void FunctionDecoder::location() {
       reader_.expect_size("a number");
     }
   }
-  if (is_of_no_line) return;
+  if (is_of_no_line_) return;
   location_ = static_cast<std::int32_t>(text_.locations.size());
   text_.locations.push_back(where);
   module_.locations[{where.file, where.line, where.column}] = location_;
@@ -368,6 +369,7 @@ void FunctionDecoder::emit(Handlers handlers, Op op) {
 void FunctionDecoder::watch(WatchedSite site) {
   site.pc = static_cast<std::uint32_t>(text_.code.size() - 1);
   text_.watched.push_back(site);
+  if (site.kind == SiteKind::division) note_placeless();
 }
 
 void FunctionDecoder::emit_control(Handlers handlers, Op op) {

@@ -93,6 +93,9 @@ class FunctionDecoder {
                const std::unordered_map<std::string_view, std::uint32_t>& labels);
   void instruction();
   void finish();
+  // --- placeless.cc ---
+  void note_placeless();
+  void place_the_placeless();
 
   // --- operands.cc ---
   bool parse_operands();
@@ -190,6 +193,7 @@ class FunctionDecoder {
   void emit_unsupported(std::string_view text);
   void watch(WatchedSite site);
   void watch_number(const Selection& s);
+  void watch_number_copy(Type type, std::uint8_t sources);
   void watch_conversion(Type to, Type from, unsigned sources);
   void watch_index(std::string_view base, std::string_view opcode, const Selection& s);
   void unfit() { unfit_ = true; }
@@ -207,6 +211,8 @@ class FunctionDecoder {
   Site site_{};
   bool unfit_ = false;
   std::int32_t location_ = -1;
+  bool is_of_no_line_ = false;                  // the instruction at hand
+  std::vector<std::uint32_t> placeless_pcs_{};  // divisions that are
   std::size_t last_checkpoint_ = 0;
   // Registers of one straight line hand their rows on.
   RegisterLives lives_;

@@ -64,6 +64,11 @@ std::string check_shape(const Launch& launch, const KernelInfo& kernel) {
     return "The block has " + std::to_string(threads) + " threads, the kernel was compiled for " +
            std::to_string(kernel.max_threads);
   }
+  const auto& [x, y, z] = kernel.cluster;
+  if (g.x % x != 0 || g.y % y != 0 || g.z % z != 0) {
+    return "The grid " + text_of(g) + " is no multiple of the clusters of " + text_of({x, y, z}) +
+           " blocks that the kernel asks for";
+  }
   if (launch.parameters.size() != kernel.parameter_bytes) {
     return "The kernel takes " + std::to_string(kernel.parameter_bytes) +
            " bytes of parameters, the launch gives " + std::to_string(launch.parameters.size());
@@ -111,7 +116,7 @@ std::size_t resident_on_device(const LaunchState& launch) {
   const std::size_t threads = (std::size_t{b.x} * b.y * b.z + 31) / 32 * 32;
   const std::size_t each =
       std::min({kBlocksEach, kThreadsEach / threads,
-                kSharedBytesEach / (launch.user_shared_bytes + kSharedBytesKept)});
+                kSharedBytesEach / (launch.device_shared_bytes() + kSharedBytesKept)});
   return kMultiprocessors * std::max<std::size_t>(each, 1);
 }
 
@@ -346,7 +351,8 @@ Outcome Device::run(const Run& wanted) {
   state.trial = trial;
   state.entry = &text.functions[found->second];
   state.number = state_->launches++;
-  state.shared = shared_layout(text, found->second);
+  state.shared = shared_layout(text, found->second,
+                               launch.inspection.memory() ? Between::room : Between::nothing);
   state.user_shared_bytes = state.shared.static_bytes + launch.dynamic_shared_bytes;
   state.shared_bytes = text.program.asks_for_reserved
                            ? state.reserved_offset() + LaunchState::kReservedBytes
@@ -372,6 +378,7 @@ Outcome Device::run(const Run& wanted) {
   if (std::string error = bind_textures(launch, state); !error.empty()) {
     return refuse(Ending::invalid_launch, std::move(error));
   }
+  state.variables = {state_->globals.bytes.get(), state_->globals.size};
   state.heap = state_->globals.heap.get();
   state_->globals.workspace = {};
   std::unique_ptr<Watch> watch;

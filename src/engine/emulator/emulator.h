@@ -50,6 +50,9 @@ struct KernelInfo {
   std::size_t static_shared_bytes = 0;
   // Product of .maxntid, 0 if none.
   unsigned max_threads = 0;
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};  // blocks that come together
+  // Rows of 32 bits that hold its registers here: more than an assembler makes of them, mostly.
+  unsigned register_rows = 0;
   // Empty: this emulator can execute the kernel. Else the first instruction that stands in the way.
   std::string unsupported_instruction{};
   int unsupported_ptx_line = 0;
@@ -246,6 +249,11 @@ struct LineCounts {
   std::uint64_t global_sectors = 0;
   std::uint64_t shared_requests = 0;
   std::uint64_t shared_wavefronts = 0;
+  // How far apart neighbouring lanes' addresses lie, of each instruction with requests whose all
+  // lie alike; each distance once.
+  std::vector<std::int64_t> global_strides_bytes{};
+  std::vector<std::int64_t> shared_strides_bytes{};
+  bool is_irregular = false;  // an instruction's do not
 };
 
 struct Metric {

@@ -45,10 +45,12 @@ class ExactValues {
     r.of[lane] = value;
     return true;
   }
-  void forget(const std::byte* row, unsigned lane) {
+  // Of any lane, whatever it holds now.
+  [[nodiscard]] bool may_hold(const std::byte* row) const { return rows_.contains(row); }
+  void forget(const std::byte* row, std::uint32_t lanes) {
     const auto at = rows_.find(row);
     if (at == rows_.end()) return;
-    at->second.lanes &= ~(1U << lane);
+    at->second.lanes &= ~lanes;
     if (at->second.lanes == 0) rows_.erase(at);
   }
   [[nodiscard]] bool empty() const { return rows_.empty(); }

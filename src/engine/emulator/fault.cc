@@ -56,8 +56,10 @@ std::string_view space_name(Space s) {
 
 // "4 bytes after the end of tensor 'out' (4000 bytes)"
 std::string relation(const Object& o, std::uint64_t address, std::uint64_t bytes) {
-  const std::string what = std::string(o.is_variable ? "variable '" : "tensor '") + o.name + "' (" +
-                           bytes_text(o.end - o.begin) + ")";
+  const std::string named =
+      o.name.empty() ? "a tensor"
+                     : (o.is_variable ? "variable '" : "tensor '") + plain_name(o.name) + "'";
+  const std::string what = named + " (" + bytes_text(o.end - o.begin) + ")";
   if (address < o.begin) return bytes_text(o.begin - address) + " before the start of " + what;
   if (address >= o.end) return bytes_text(address - o.end) + " after the end of " + what;
   if (o.end - address < bytes) return "crosses the end of " + what;
@@ -97,7 +99,7 @@ std::string where_it_is(Warp& w, const BadAccess& bad, const Place& place, Fault
   const Object* const o = w.table->nearest(place.offset);
   const bool null = place.offset < 4096;
   if (o == nullptr) return null ? "a null pointer" : "there is no memory at all";
-  fault.buffer = o->name;
+  fault.buffer = o->is_variable ? plain_name(o->name) : o->name;
   fault.buffer_offset_bytes = static_cast<std::int64_t>(place.offset - o->begin);
   if (null) return "a null pointer";
   std::string text = relation(*o, place.offset, bad.bytes);

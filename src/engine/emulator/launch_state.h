@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -41,10 +42,15 @@ class LaunchState {
   const Function* entry = nullptr;
   SharedLayout shared{};
   std::size_t user_shared_bytes = 0;
+  // Without the room between variables, which a device has not.
+  [[nodiscard]] std::size_t device_shared_bytes() const {
+    return user_shared_bytes - shared.room_bytes;
+  }
   std::size_t shared_bytes = 0;  // with what is reserved, if the module asks for it
   std::uint64_t number = 0;      // of this launch on its device
   AddressTable memory{};
-  Watch* watch = nullptr;       // if there is an inspection
+  std::span<const std::byte> variables{};  // of the module, from kGlobalsBase on
+  Watch* watch = nullptr;                  // if there is an inspection
   LocalTrial* trial = nullptr;  // if this run is one of a search for uninitialised locals
   Heap* heap = nullptr;         // there if the module calls malloc
   std::vector<BoundTexture> textures{};

@@ -1,5 +1,7 @@
 #include "engine/emulator/matrix.h"
 
+#include <unordered_map>
+
 namespace assay::emulator {
 namespace {
 
@@ -19,7 +21,36 @@ unsigned number_at(std::string_view text, std::size_t& at) {
   return n;
 }
 
+// All that a layout depends on.
+std::uint64_t key_of(const Fragment& f) {
+  return static_cast<std::uint64_t>(f.role) | static_cast<std::uint64_t>(f.element) << 2 |
+         std::uint64_t{f.opaque ? 1U : 0U} << 6 | std::uint64_t{f.shape.m} << 8 |
+         std::uint64_t{f.shape.n} << 22 | std::uint64_t{f.shape.k} << 36 |
+         std::uint64_t{f.rows.size()} << 50;
+}
+
+FragmentLayout make_layout(const Fragment& f) {
+  FragmentLayout layout{.distinct_lanes = f.distinct_lanes(),
+                        .per_register = f.per_register(),
+                        .element_bits = bits_of(f.element),
+                        .register_bytes = f.register_bytes()};
+  for (unsigned lane = 0; lane < layout.distinct_lanes; ++lane) {
+    for (unsigned r = 0; r < f.rows.size(); ++r) {
+      for (unsigned i = 0; i < layout.per_register; ++i) layout.cells.push_back(f.cell(lane, r, i));
+    }
+  }
+  return layout;
+}
+
 }  // namespace
+
+const FragmentLayout& layout_of(const Fragment& fragment) {
+  thread_local std::unordered_map<std::uint64_t, FragmentLayout> made;
+  const std::uint64_t key = key_of(fragment);
+  const auto found = made.find(key);
+  return found != made.end() ? found->second
+                             : made.emplace(key, make_layout(fragment)).first->second;
+}
 
 std::optional<Element> element_of(std::string_view text) {
   for (const ElementName& e : kElements) {

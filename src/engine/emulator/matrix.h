@@ -76,6 +76,17 @@ struct Fragment {
   [[nodiscard]] Cell cell(unsigned lane, unsigned reg, unsigned part) const;
 };
 
+// The same of all elements at once, in the order of lanes, registers and their parts.
+struct FragmentLayout {
+  unsigned distinct_lanes = 32;
+  unsigned per_register = 1;
+  unsigned element_bits = 32;
+  unsigned register_bytes = 4;
+  std::vector<Cell> cells{};  // of the distinct lanes
+};
+// Made once per thread and kind of fragment; valid as long as the thread lives.
+[[nodiscard]] const FragmentLayout& layout_of(const Fragment& fragment);
+
 // Of a product whose a is stored without half of its elements, which are zero: the others stand
 // side by side, and four bits of metadata per chunk of a row say where they belong.
 struct Sparsity {

@@ -10,14 +10,24 @@ namespace {
 using U32 = std::uint32_t;
 using U64 = std::uint64_t;
 
+// Most halves are neither zero nor tiny, and not beyond all numbers: their parts have only to move.
+double half(U64 bits) {
+  constexpr unsigned kFraction = 10;
+  constexpr U64 kLargest = 31;
+  const U64 exponent = bits >> kFraction & kLargest;
+  if (exponent == 0 || exponent == kLargest) return decode_float(kHalf, static_cast<U32>(bits));
+  return std::bit_cast<double>((bits & 0x8000U) << 48 | (exponent + 1023 - 15) << 52 |
+                               (bits & 0x3FFU) << (52 - kFraction));
+}
+
 }  // namespace
 
 double number(const Fragment& f, U64 bits) {
   switch (f.element) {
     case Element::f16:
-      return decode_float(kHalf, static_cast<U32>(bits));
-    case Element::bf16:
-      return decode_float(kBfloat, static_cast<U32>(bits));
+      return half(bits);
+    case Element::bf16:  // the upper half of a float
+      return static_cast<double>(std::bit_cast<float>(static_cast<U32>(bits) << 16));
     case Element::e4m3:
       return decode_float(kE4m3, static_cast<U32>(bits));
     case Element::e5m2:

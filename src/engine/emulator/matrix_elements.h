@@ -18,31 +18,36 @@ namespace assay::emulator {
 // Calls visit(cell, bits) for each element of the lanes that hold something of their own.
 template <class Visit>
 void read_fragment(Warp& w, const Fragment& f, const Visit& visit) {
-  const unsigned per = f.per_register();
-  const unsigned bits = bits_of(f.element);
-  for (unsigned lane = 0; lane < f.distinct_lanes(); ++lane) {
-    for (unsigned r = 0; r < f.rows.size(); ++r) {
+  const FragmentLayout& layout = layout_of(f);
+  const unsigned bits = layout.element_bits;
+  const std::uint64_t mask = ~std::uint64_t{0} >> (64 - bits);
+  const Cell* cell = layout.cells.data();
+  for (unsigned lane = 0; lane < layout.distinct_lanes; ++lane) {
+    for (const std::uint32_t row : f.rows) {
       std::uint64_t value = 0;
-      std::memcpy(&value, w.rows + f.rows[r] + lane * f.register_bytes(), f.register_bytes());
-      for (unsigned i = 0; i < per; ++i) {
-        const std::uint64_t element =
-            per == 1 ? value : value >> (i * bits) & ((std::uint64_t{1} << bits) - 1);
-        visit(f.cell(lane, r, i), element);
+      std::memcpy(&value, w.rows + row + lane * layout.register_bytes, layout.register_bytes);
+      for (unsigned i = 0; i < layout.per_register; ++i) {
+        visit(*cell++, value >> (i * bits) & mask);
       }
     }
   }
 }
 
-// Sets every register from make(cell) -> bits.
+// Sets every register from make(cell) -> bits, called once for each element.
 template <class Make>
 void write_fragment(Warp& w, const Fragment& f, const Make& make) {
-  const unsigned per = f.per_register();
-  const unsigned bits = bits_of(f.element);
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    for (unsigned r = 0; r < f.rows.size(); ++r) {
+  const FragmentLayout& layout = layout_of(f);
+  const unsigned bytes = layout.register_bytes;
+  const Cell* cell = layout.cells.data();
+  for (unsigned lane = 0; lane < layout.distinct_lanes; ++lane) {
+    for (const std::uint32_t row : f.rows) {
       std::uint64_t value = 0;
-      for (unsigned i = 0; i < per; ++i) value |= make(f.cell(lane, r, i)) << (i * bits);
-      std::memcpy(w.rows + f.rows[r] + lane * f.register_bytes(), &value, f.register_bytes());
+      for (unsigned i = 0; i < layout.per_register; ++i) {
+        value |= make(*cell++) << (i * layout.element_bits);
+      }
+      for (unsigned copy = lane; copy < 32; copy += layout.distinct_lanes) {
+        std::memcpy(w.rows + row + copy * bytes, &value, bytes);
+      }
     }
   }
 }

@@ -62,7 +62,7 @@ bool whole_warp(Warp& w, const Op& op) {
                  "Matrix instruction in a warp that does not have all of its 32 lanes");
     return false;
   }
-  return gather_members(w, op, kAllLanes, true);
+  return gather_members(w, op, kAllLanes);
 }
 
 // Products are exact in a double and their sum is rounded once at the end, which is closer to the
@@ -132,6 +132,14 @@ U64 element_index(const MatrixTransfer& t, const InMemory& m, Cell c) {
 
 // Bytes of the smallest whole access that holds an element.
 unsigned access_bytes(Element e) { return bits_of(e) < 8 ? 1 : bits_of(e) / 8; }
+
+// The bytes of the whole matrix, if they lie in one object and nobody looks at each access.
+std::byte* whole_matrix(Warp& w, const MatrixTransfer& t, const InMemory& m, bool write) {
+  const unsigned bytes = bits_of(t.fragment.element) / 8;
+  if (w.recording || bytes == 0 || m.start % bytes != 0) return nullptr;
+  const Cell last{t.fragment.height() - 1, t.fragment.width() - 1};
+  return host_address(w, m.space, 0, m.start, (element_index(t, m, last) + 1) * bytes, write);
+}
 
 }  // namespace
 
@@ -207,11 +215,19 @@ void op_fragment_load(Warp& w, const Op& op) {
   const MatrixTransfer& t = w.block->launch().text.transfers[op.aux];
   const InMemory m = matrix_in_memory(w, op, t);
   const unsigned bits = bits_of(t.fragment.element);
+  const unsigned bytes = access_bytes(t.fragment.element);
+  if (const std::byte* const whole = whole_matrix(w, t, m, false)) {
+    write_fragment(w, t.fragment, [&](Cell c) {
+      U64 value = 0;
+      std::memcpy(&value, whole + element_index(t, m, c) * bytes, bytes);
+      return value;
+    });
+    return;
+  }
   bool faulted = false;
   write_fragment(w, t.fragment, [&](Cell c) -> U64 {
     if (faulted) return 0;
     const U64 index = element_index(t, m, c);
-    const unsigned bytes = access_bytes(t.fragment.element);
     const std::byte* const p =
         locate(w, op, {.space = m.space, .address = m.start + index * bits / 8, .bytes = bytes});
     faulted = p == nullptr;
@@ -227,6 +243,12 @@ void op_fragment_store(Warp& w, const Op& op) {
   const MatrixTransfer& t = w.block->launch().text.transfers[op.aux];
   const InMemory m = matrix_in_memory(w, op, t);
   const unsigned bytes = access_bytes(t.fragment.element);
+  if (std::byte* const whole = whole_matrix(w, t, m, true)) {
+    read_fragment(w, t.fragment, [&](Cell c, U64 value) {
+      std::memcpy(whole + element_index(t, m, c) * bytes, &value, bytes);
+    });
+    return;
+  }
   bool faulted = false;
   read_fragment(w, t.fragment, [&](Cell c, U64 value) {
     if (faulted) return;

@@ -64,7 +64,8 @@ bool arrive(Warp& w, const Op& op, unsigned lane, Word& word, bool drops) {
   return true;
 }
 
-void tell_bytes(Block& block, std::byte* barrier, std::size_t bytes) {
+void tell_bytes(Warp& w, std::byte* barrier, std::size_t bytes) {
+  Block& block = *w.block;
   Word word = Word::at(barrier);
   const bool odd = word.odd;
   word.bytes -= static_cast<std::int32_t>(bytes);
@@ -72,6 +73,7 @@ void tell_bytes(Block& block, std::byte* barrier, std::size_t bytes) {
   store(barrier, word);
   block.waits().arrived(barrier, bytes);
   block.waits().changed(barrier, word.odd != odd);
+  if (w.watch != nullptr && word.odd != odd) w.watch->phase_over(w, barrier);
 }
 
 // What was on its way to this barrier's waiters is there, as far as its phase waits for it.
@@ -80,7 +82,7 @@ void land_copies(Warp& w, unsigned lane, std::byte* barrier) {
   std::erase_if(w.block->bulk_copies(), [&](const BulkCopy& copy) {
     if (copy.barrier != barrier || Word::at(barrier).odd != phase) return false;
     std::memcpy(copy.to, copy.bytes.data(), copy.bytes.size());
-    tell_bytes(*w.block, barrier, copy.bytes.size());
+    tell_bytes(w, barrier, copy.bytes.size());
     if (w.watch != nullptr) {
       w.watch->bulk_copy_arrives(w, lane, static_cast<U64>(copy.to - w.shared), copy.bytes.size());
     }
@@ -166,7 +168,10 @@ void op_mbarrier(Warp& w, const Op& op) {
     }
     store(p, word);
     const bool is_new = what == BarrierWord::init || what == BarrierWord::invalidate;
-    w.block->waits().changed(p, is_new || word.odd != Word::of(before).odd);
+    const bool is_over = word.odd != Word::of(before).odd;
+    w.block->waits().changed(p, is_new || is_over);
+    if (w.watch != nullptr && is_new) w.watch->phases_begin(w, p);
+    if (w.watch != nullptr && is_over && !is_new) w.watch->phase_over(w, p);
     if (op.d != kNowhere) row<U64>(w, op.d)[k] = before;
   }
 }
@@ -180,7 +185,9 @@ void op_mbarrier_test(Warp& w, const Op& op) {
         barrier_at(w, op, space, k, row<U64>(w, op.a)[k] + static_cast<U64>(op.imm));
     if (p == nullptr) return;
     if (!phase_is_over(w, op, k, p)) land_copies(w, k, p);
-    done |= static_cast<U32>(phase_is_over(w, op, k, p)) << k;
+    const bool is_over = phase_is_over(w, op, k, p);
+    if (is_over && w.watch != nullptr) w.watch->phase_seen(w, p, op, k);
+    done |= static_cast<U32>(is_over) << k;
   }
   U32& result = predicate(w, op.d);
   result = (result & ~w.active) | done;
@@ -225,7 +232,7 @@ void op_bulk_copy(Warp& w, const Op& op) {
     const auto combine = reinterpret_cast<AtomicForm::Combine>(op.imm);
     if (combine != nullptr) {
       for (U32 at = 0; at < bytes; at += op.aux >> 16) combine(to + at, from + at);
-      if (barrier != nullptr) tell_bytes(*w.block, barrier, bytes);
+      if (barrier != nullptr) tell_bytes(w, barrier, bytes);
       continue;
     }
     if (barrier == nullptr) {
@@ -237,7 +244,14 @@ void op_bulk_copy(Warp& w, const Op& op) {
     w.block->bulk_copies().push_back(std::move(copy));
     const bool at_once = w.block->launch().launch.copies_at_once;
     if (at_once) land_copies(w, k, barrier);
-    if (!at_once && w.recording) w.watch->copy_begins(w, static_cast<U64>(to - w.shared), bytes);
+    if (!at_once && w.recording) {
+      w.watch->copy_begins(w, {.lane = k,
+                               .to = static_cast<U64>(to - w.shared),
+                               .bytes = bytes,
+                               .from_space = static_cast<Space>(op.aux >> 8 & 0xFFU),
+                               .from = row<U64>(w, op.a)[k],
+                               .read = bytes});
+    }
   }
 }
 

@@ -1,7 +1,5 @@
 #include "engine/emulator/module.h"
 
-#include <algorithm>
-
 #include "engine/emulator/decoder.h"
 #include "engine/emulator/parser.h"
 
@@ -43,6 +41,9 @@ KernelInfo describe(const Module::Text& text, std::uint32_t index) {
   KernelInfo info;
   info.name = source.name;
   info.max_threads = source.max_threads;
+  info.cluster = source.cluster;
+  constexpr unsigned kRowBytes = 32 * 4;
+  info.register_rows = text.functions[index].frame_bytes / kRowBytes;
   std::size_t at = 0;
   for (const Formal& f : source.parameters) {
     at = (at + f.align_bytes - 1) & ~(f.align_bytes - 1);
@@ -131,6 +132,17 @@ std::vector<SourceLine> Module::Text::inlined_at(std::uint32_t pc) const {
   return chain;
 }
 
+bool Module::Text::is_below(std::uint32_t pc, std::string_view folder) const {
+  std::int32_t at = pc < sites.size() ? sites[pc].location : -1;
+  for (int depth = 0; at >= 0 && depth < 64; ++depth) {
+    const Location& l = locations[static_cast<std::size_t>(at)];
+    const auto file = program.files.find(l.file);
+    if (file != program.files.end() && file->second.find(folder) != std::string::npos) return true;
+    at = l.inlined_at;
+  }
+  return false;
+}
+
 std::string Module::Text::instruction_at(std::uint32_t pc) const {
   if (pc >= sites.size()) return {};
   std::string one_line;
@@ -154,36 +166,6 @@ std::vector<std::uint32_t> Module::Text::reachable(std::uint32_t function) const
     }
   }
   return result;
-}
-
-SharedLayout shared_layout(const Module::Text& text, std::uint32_t function) {
-  SharedLayout layout;
-  std::vector<std::uint32_t> used;
-  for (const std::uint32_t f : text.reachable(function)) {
-    const auto& references = text.functions[f].shared_references;
-    used.insert(used.end(), references.begin(), references.end());
-  }
-  std::sort(used.begin(), used.end());
-  used.erase(std::unique(used.begin(), used.end()), used.end());
-  std::size_t at = 0;
-  std::size_t dynamic_align = 1;
-  for (const std::uint32_t v : used) {
-    const SharedVariable& s = text.shared[v];
-    if (s.dynamic) {
-      dynamic_align = std::max(dynamic_align, s.align_bytes);
-      continue;
-    }
-    at = (at + s.align_bytes - 1) & ~(s.align_bytes - 1);
-    layout.offsets[v] = static_cast<std::uint32_t>(at);
-    at += s.size_bytes;
-  }
-  // All dynamic variables begin where the static ones end.
-  at = (at + dynamic_align - 1) & ~(dynamic_align - 1);
-  for (const std::uint32_t v : used) {
-    if (text.shared[v].dynamic) layout.offsets[v] = static_cast<std::uint32_t>(at);
-  }
-  layout.static_bytes = at;
-  return layout;
 }
 
 }  // namespace assay::emulator

@@ -133,12 +133,14 @@ enum class SiteKind : std::uint8_t {
   other_access,  // finds its addresses itself: copies, matrices, mbarriers
   division,      // of integers
   number,        // makes a float
+  product,       // of matrices
   index,         // integer arithmetic that indices are made of
+  comparison,    // of floats, ordered: false of a NaN
 };
 // What it does with its sources.
 enum class IndexStep : std::uint8_t {
   none,
-  copy,  // mov, cvt
+  copy,  // mov, cvt; of numbers: mov, selp
   negate,
   add,
   subtract,
@@ -190,6 +192,8 @@ struct Module::Text {
   [[nodiscard]] SourceLine where_pc(std::uint32_t pc) const;
   // The places the function at `pc` was inlined at, innermost first.
   [[nodiscard]] std::vector<SourceLine> inlined_at(std::uint32_t pc) const;
+  // Is any place of that chain in a file below a folder of this name, "/cub/"?
+  [[nodiscard]] bool is_below(std::uint32_t pc, std::string_view folder) const;
   [[nodiscard]] std::string instruction_at(std::uint32_t pc) const;
   // Every function that a call from `function` may reach, itself first.
   [[nodiscard]] std::vector<std::uint32_t> reachable(std::uint32_t function) const;
@@ -199,7 +203,13 @@ struct Module::Text {
 struct SharedLayout {
   std::unordered_map<std::uint32_t, std::uint32_t> offsets{};
   std::size_t static_bytes = 0;
+  std::size_t room_bytes = 0;  // of static_bytes: lies between variables, and a device has none
 };
-[[nodiscard]] SharedLayout shared_layout(const Module::Text& text, std::uint32_t function);
+enum class Between : std::uint8_t {
+  nothing,
+  room,  // who leaves one variable does not get into the next unseen
+};
+[[nodiscard]] SharedLayout shared_layout(const Module::Text& text, std::uint32_t function,
+                                         Between between = Between::nothing);
 
 }  // namespace assay::emulator

@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace assay::emulator {
+namespace {
+
+constexpr std::uint64_t kMostRoom = 64U << 10;
+constexpr std::uint64_t kMostConstantBytes = 64U << 10;  // of a module, on every device
+
+}  // namespace
 
 std::optional<ParseError> ModuleParser::parse(Program& program) {
   program_ = &program;
@@ -122,11 +128,7 @@ void ModuleParser::function_attributes(FunctionSource& function) {
       } while (!reader_.failed() && lexer.take(','));
       function.max_threads = static_cast<unsigned>(std::min<std::uint64_t>(product, 1U << 30));
     } else if (d == ".reqnctapercluster" || d == ".maxclusterrank") {
-      std::uint64_t blocks = 1;
-      do {
-        blocks *= std::min<std::uint64_t>(reader_.expect_size("a block count"), 1U << 20);
-      } while (!reader_.failed() && lexer.take(','));
-      if (d == ".reqnctapercluster" && blocks > 1) program_->has_clusters = true;
+      cluster(function, d == ".reqnctapercluster");
     } else if (d == ".pragma") {
       while (lexer.peek().kind == TokenKind::string || lexer.peek().is(',')) lexer.next();
       reader_.expect(';');
@@ -144,6 +146,17 @@ void ModuleParser::function_attributes(FunctionSource& function) {
       }
     }
   }
+}
+
+void ModuleParser::cluster(FunctionSource& function, bool is_required) {
+  std::size_t dimension = 0;
+  do {
+    const std::uint64_t blocks = reader_.expect_size("a block count");
+    if (!is_required || dimension == function.cluster.size()) continue;
+    if (blocks > 1) program_->has_clusters = true;
+    function.cluster[dimension++] =
+        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(blocks, 1, 1U << 20));
+  } while (!reader_.failed() && reader_.lexer().take(','));
 }
 
 void ModuleParser::function(bool is_entry) {
@@ -184,16 +197,22 @@ void ModuleParser::add_function(FunctionSource function) {
 
 void ModuleParser::lay_out_globals() {
   std::uint64_t at = 0;
+  std::uint64_t constant_bytes = 0;
   for (Variable& v : program_->variables) {
     if (v.space == Space::shared) continue;
-    // 256 bytes between variables: an overrun of one does not land in the next unseen.
     at = (at + 255) & ~std::uint64_t{255};
     v.address = kGlobalsBase + at;
-    at += v.size_bytes + 1;
+    // Room between variables: an overrun of one does not land in the next unseen.
+    at += v.size_bytes + std::clamp<std::uint64_t>(v.size_bytes, 256, kMostRoom);
+    if (v.space == Space::constant) constant_bytes += v.size_bytes;
     if (at > kWindowBytes * 16) {
       reader_.fail("variables larger than any device memory");
       return;
     }
+  }
+  if (constant_bytes > kMostConstantBytes) {
+    reader_.fail("more than 65536 bytes of __constant__ variables");
+    return;
   }
   program_->global_bytes = at;
 }

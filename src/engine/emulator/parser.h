@@ -71,6 +71,7 @@ class ModuleParser {
   void version();
   void file();
   void variable(Space space);
+  void cluster(FunctionSource& function, bool is_required);
   void function(bool is_entry);
   std::vector<Formal> formals();
   void function_attributes(FunctionSource& function);

@@ -195,6 +195,18 @@ std::vector<Metric> metrics_of(const Sums& s) {
   return out;
 }
 
+void note_stride(LineCounts& line, const Traffic& traffic, std::size_t pc) {
+  const Stride& stride = traffic.strides[pc];
+  line.is_irregular = line.is_irregular || stride.kind == Stride::Kind::irregular;
+  if (stride.kind != Stride::Kind::one) return;
+  const auto add = [&](std::vector<std::int64_t>& to) {
+    const auto at = std::lower_bound(to.begin(), to.end(), stride.bytes);
+    if (at == to.end() || *at != stride.bytes) to.insert(at, stride.bytes);
+  };
+  if (traffic.global[pc].requests != 0) add(line.global_strides_bytes);
+  if (traffic.shared[pc].requests != 0) add(line.shared_strides_bytes);
+}
+
 }  // namespace
 
 Profile make_profile(const ProfileSource& s) {
@@ -218,6 +230,7 @@ Profile make_profile(const ProfileSource& s) {
     line.global_sectors += s.traffic.global[pc].sectors;
     line.shared_requests += s.traffic.shared[pc].requests;
     line.shared_wavefronts += s.traffic.shared[pc].sectors;
+    note_stride(line, s.traffic, pc);
   }
   Profile profile;
   profile.metrics = metrics_of(sums);

@@ -2,6 +2,7 @@
 // parser fills it, the decoder reads it. Plain values, owned by Module::Text.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -51,6 +52,7 @@ struct FunctionSource {
   std::size_t body_offset = 0;  // of the opening brace
   int body_line = 0;
   unsigned max_threads = 0;
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};
   std::vector<Formal> parameters{};
   std::vector<Formal> results{};
 };

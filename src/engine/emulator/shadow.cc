@@ -72,7 +72,8 @@ Touch RaceShadow::touch_of(const Mark& mark) const {
           .lane = static_cast<std::uint8_t>(mark.who & kWhoLane),
           .bytes = static_cast<std::uint8_t>((mark.who & kWhoBytes) >> kWhoBytesShift),
           .atomic = (mark.who & kWhoAtomic) != 0,
-          .is_volatile = (mark.who & kWhoVolatile) != 0};
+          .is_volatile = (mark.who & kWhoVolatile) != 0,
+          .displaced = mark.who >> kWhoDisplacedShift};
 }
 
 // Reads of the same bytes are together: else neighbours would push one another out.

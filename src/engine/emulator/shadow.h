@@ -24,6 +24,11 @@ inline constexpr std::uint32_t kWhoBytes = 0xFU << kWhoBytesShift;
 inline constexpr std::uint32_t kWhoReader = 0x1FU << kWhoWarpShift | kWhoBytes;
 inline constexpr std::uint32_t kWhoAtomic = 1U << 14;
 inline constexpr std::uint32_t kWhoVolatile = 1U << 15;
+// The rest, of a write: one more than the pc of an earlier write of the same thread, of another
+// value and with nothing in between that orders the two for anybody else. Others that write what
+// stands there now may come before that one.
+inline constexpr unsigned kWhoDisplacedShift = 16;
+inline constexpr std::uint32_t kMostDisplaced = 0xFFFF;
 
 // An access that leaves marks.
 struct Marking {

@@ -25,12 +25,25 @@ std::byte* mapped_at(const Surroundings& around, std::uint64_t address, std::uin
   return const_cast<std::byte*>(around.bytes.data()) + offset;  // for a load alone
 }
 
+// A device maps variables in whole pages, too.
+Surroundings around_variables(std::span<const std::byte> variables) {
+  constexpr std::uint64_t kPage = 2U << 20;
+  return {.address = kGlobalsBase,
+          .bytes = variables,
+          .mapped_bytes = (variables.size() + kPage - 1) / kPage * kPage};
+}
+
 }  // namespace
 
 std::byte* stray_read(Warp& w, const Op& op, const BadAccess& bad) {
   LaunchState& launch = w.block->launch();
-  if (bad.space != Space::global && bad.space != Space::generic) return nullptr;
-  std::byte* const found = mapped_at(launch.launch.surroundings, bad.address, bad.bytes);
+  const Surroundings& around = launch.launch.surroundings;
+  const bool is_global = bad.space == Space::global || bad.space == Space::generic;
+  if ((!is_global && bad.space != Space::constant) || around.mapped_bytes == 0) return nullptr;
+  std::byte* found = mapped_at(around, bad.address, bad.bytes);
+  if (found == nullptr) {
+    found = mapped_at(around_variables(launch.variables), bad.address, bad.bytes);
+  }
   if (found != nullptr) launch.note_stray(op_pc(w, op), [&] { return fault_of(w, op, bad); });
   return found;
 }

@@ -83,7 +83,31 @@ std::uint64_t first_address(const Warp& w, const Op& op, AddressClass address, u
 
 unsigned lanes_per_phase(unsigned bytes) { return bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8; }
 
+std::int64_t delta_of(const AccessShape& shape, bool narrow, std::size_t lane) {
+  if (!narrow) return static_cast<std::int64_t>(shape.delta[lane]);
+  std::int32_t low = 0;
+  std::memcpy(&low, reinterpret_cast<const std::byte*>(shape.delta.data()) + 4 * lane, 4);
+  return low;
+}
+
 }  // namespace
+
+Stride stride_of(const AccessShape& shape, bool narrow) {
+  Stride stride;
+  std::size_t before = shape.first;
+  for (std::uint32_t m = shape.active & (shape.active - 1); m != 0; m &= m - 1) {
+    const auto lane = static_cast<std::size_t>(__builtin_ctz(m));
+    const auto lanes = static_cast<std::int64_t>(lane - before);
+    const std::int64_t apart = delta_of(shape, narrow, lane) - delta_of(shape, narrow, before);
+    const bool first = stride.kind == Stride::Kind::unknown;
+    if (apart % lanes != 0 || (!first && apart / lanes != stride.bytes)) {
+      return {.kind = Stride::Kind::irregular};
+    }
+    stride = {.kind = Stride::Kind::one, .bytes = apart / lanes};
+    before = lane;
+  }
+  return stride;
+}
 
 unsigned sectors_of(const std::array<std::uint64_t, 32>& addresses, std::uint32_t active,
                     unsigned bytes) {
@@ -116,6 +140,7 @@ unsigned phases_of(std::uint32_t active, unsigned bytes) {
 Traffic::Traffic(const AddressTable& memory, std::size_t ops, const InspectionSet& inspection_set)
     : global(ops),
       shared(ops),
+      strides(ops),
       is_store(ops),
       memory_(memory),
       set_(inspection_set),
@@ -146,6 +171,7 @@ Traffic::Shape& Traffic::shape_of(Warp& w, const Op& op, const WatchedSite& site
   set_.shape(w, op, narrow, s.of);
   s.of.number = ++shapes_taken_;
   s.of.led_by = 0;
+  note_stride(site.pc, s.of, narrow);
   if (&shapes != &unkept_) recent_[site.pc] = &s.of;
   for (SectorList& list : s.sectors) list.count = 0;
   return s;
@@ -179,6 +205,17 @@ void Traffic::note(Warp& w, const Op& op, const WatchedSite& site) {
   if (&shapes == &unkept_) take_hits(site, shape.of);
 }
 
+void Traffic::note_stride(std::uint32_t pc, const AccessShape& shape, bool narrow) {
+  const Stride seen = stride_of(shape, narrow);
+  Stride& known = strides[pc];
+  if (seen.kind == Stride::Kind::unknown || known.kind == Stride::Kind::irregular) return;
+  if (known.kind == Stride::Kind::unknown) {
+    known = seen;
+  } else if (seen.kind == Stride::Kind::irregular || seen.bytes != known.bytes) {
+    known = {.kind = Stride::Kind::irregular};
+  }
+}
+
 // Of requests to shared memory. What they cost depends on the shape and on where in its word the
 // first address is: moving all of them by whole words moves their banks alike and changes nothing.
 void Traffic::take_hits(const WatchedSite& site, AccessShape& shape) {
@@ -188,14 +225,7 @@ void Traffic::take_hits(const WatchedSite& site, AccessShape& shape) {
     if (hits == 0) continue;
     std::array<std::uint64_t, 32> addresses{};
     for (std::size_t k = 0; k < 32; ++k) {
-      std::int64_t delta = 0;
-      if (narrow) {
-        std::int32_t low = 0;
-        std::memcpy(&low, reinterpret_cast<const std::byte*>(shape.delta.data()) + 4 * k, 4);
-        delta = low;
-      } else {
-        std::memcpy(&delta, &shape.delta[k], 8);
-      }
+      const std::int64_t delta = delta_of(shape, narrow, k);
       addresses[k] = kSharedWindow + place + static_cast<std::uint64_t>(delta);
     }
     Requests& r = shared[site.pc];

@@ -25,6 +25,15 @@ struct Requests {
   std::uint64_t bytes = 0;    // that threads asked for
 };
 
+// How far apart the addresses of neighbouring lanes lie, in the requests of one instruction.
+struct Stride {
+  enum class Kind : std::uint8_t { unknown, one, irregular };
+  Kind kind = Kind::unknown;  // of one lane nothing is known
+  std::int64_t bytes = 0;
+};
+// Of one request.
+[[nodiscard]] Stride stride_of(const AccessShape& shape, bool narrow);
+
 // Distinct sectors that the active lanes' accesses of `bytes` each touch.
 [[nodiscard]] unsigned sectors_of(const std::array<std::uint64_t, 32>& addresses,
                                   std::uint32_t active, unsigned bytes);
@@ -39,6 +48,7 @@ struct Traffic {
   // By pc.
   std::vector<Requests> global{};
   std::vector<Requests> shared{};
+  std::vector<Stride> strides{};
   std::vector<std::uint8_t> is_store{};
   std::vector<ByteSet> sectors{};  // touched, by object
 
@@ -71,6 +81,7 @@ struct Traffic {
   Shape& shape_of(Warp& w, const Op& op, const WatchedSite& site, Shapes& shapes);
   [[nodiscard]] const LaneAddresses& addresses_of(Warp& w, const Op& op, const WatchedSite& site);
   void take_hits(const WatchedSite& site, AccessShape& shape);
+  void note_stride(std::uint32_t pc, const AccessShape& shape, bool narrow);
   void note_global(Warp& w, const Op& op, const WatchedSite& site, Shapes& shapes, Shape& shape);
   // False: the request is not inside one object, or shares a sector with another.
   bool touch_runs(const Shape& shape, const SectorList& list, std::uint64_t first, unsigned bytes,

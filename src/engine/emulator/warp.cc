@@ -256,16 +256,17 @@ void exit_lanes(Warp& w, std::uint32_t mask) {
   w.block->lanes_exited(w, mask);
 }
 
-bool gather_members(Warp& w, const Op& op, std::uint32_t members, bool takes_all) {
+bool gather_members(Warp& w, const Op& op, std::uint32_t members, const std::uint32_t* masks) {
   const std::uint32_t missing = members & w.live & ~w.active;
   const bool alone = std::exchange(w.goes_alone, false) && missing != 0;
-  if (alone && takes_all) {
+  if (alone && masks == nullptr) {
     fault_simple(w, op, FaultKind::deadlock, static_cast<unsigned>(__builtin_ctz(w.active)),
                  "Deadlock: a matrix operation waits for lanes that are at another one; waiting");
     return false;
   }
   if (missing == 0 || alone) {
-    if (w.watch != nullptr) w.watch->warp_synchronised(w, w.active & members);
+    if (w.watch != nullptr && masks != nullptr) w.watch->warp_synchronised(w, masks);
+    if (w.watch != nullptr && masks == nullptr) w.watch->warp_synchronised(w, w.active & members);
     if (w.watch != nullptr && alone) w.watch->partial_mask(w, op, missing);
     return true;
   }
@@ -275,9 +276,9 @@ bool gather_members(Warp& w, const Op& op, std::uint32_t members, bool takes_all
   return false;
 }
 
-void warp_fence(Warp& w, std::uint32_t members) {
+void warp_fence(Warp& w, std::uint32_t members, const std::uint32_t* masks) {
   if ((members & w.live & ~w.active) == 0) {
-    if (w.watch != nullptr) w.watch->warp_synchronised(w, w.active);
+    if (w.watch != nullptr) w.watch->warp_synchronised(w, masks);
     return;
   }
   park(w, {.pc = w.pc, .state = GroupState::at_warp_sync, .members = members, .is_fence = true});

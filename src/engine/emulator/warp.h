@@ -182,11 +182,12 @@ void park(Warp& w, Group group);
 // The running group's lanes are done for good.
 void exit_lanes(Warp& w, std::uint32_t mask);
 // True if the warp-wide operation at `op` may execute now; else the group was parked.
-// A matrix operation takes the whole warp: it faults where others would go alone.
+// A matrix operation takes the whole warp: it faults where others would go alone. Of others
+// `masks` are those that the active lanes name, `members` all of them together.
 [[nodiscard]] bool gather_members(Warp& w, const Op& op, std::uint32_t members,
-                                  bool takes_all = false);
+                                  const std::uint32_t* masks = nullptr);
 // bar.warp.sync: parks the group unless all members have arrived at one.
-void warp_fence(Warp& w, std::uint32_t members);
+void warp_fence(Warp& w, std::uint32_t members, const std::uint32_t* masks);
 
 // --- frame.cc ---
 // False: no room for it, and the event says so.

@@ -32,7 +32,7 @@ bool members_are_here(Warp& w, const Op& op, bool is_shuffle = false) {
     }
     all |= masks[k];
   }
-  return gather_members(w, op, all);
+  return gather_members(w, op, all, masks);
 }
 
 enum class ShuffleMode { up, down, bfly, idx };
@@ -46,6 +46,7 @@ void shuffle(Warp& w, const Op& op) {
   const std::uint32_t* const c = row(w, op.c);
   std::uint32_t* const d = row(w, op.d);
   std::uint32_t inside = 0;
+  std::array<std::uint8_t, 32> from{};
   for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
     const int k = __builtin_ctz(m);
     const int segment = static_cast<int>(c[k] >> 8 & 31U);
@@ -73,10 +74,12 @@ void shuffle(Warp& w, const Op& op) {
     if (w.watch != nullptr && !is_there) {
       w.watch->inactive_shuffle(w, op, static_cast<unsigned>(k), static_cast<unsigned>(j));
     }
+    from[static_cast<unsigned>(k)] = static_cast<std::uint8_t>(j & 31);
     // Of a lane that is elsewhere a device answers zero, though no text promises it.
     d[k] = is_there ? a[static_cast<std::size_t>(j) & 31U] : 0;
     inside |= static_cast<std::uint32_t>(in_range) << k;
   }
+  if (w.watch != nullptr) w.watch->shuffled(w, op, a, from);
   if (op.target != kNowhere) {
     std::uint32_t& p = predicate(w, op.target);
     p = (p & ~w.active) | inside;

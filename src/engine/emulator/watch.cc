@@ -23,7 +23,7 @@ bool is_counted(SiteKind k) { return k == SiteKind::load || k == SiteKind::store
 bool is_wanted(const Inspection& wanted, SiteKind k) {
   if (wanted.counters && is_counted(k)) return true;
   if (is_counted(k) || k == SiteKind::atomic) return wanted.memory() || wanted.numbers;
-  return is_access(k) ? wanted.memory() : wanted.numbers;
+  return is_access(k) ? wanted.memory() || wanted.numbers : wanted.numbers;
 }
 
 void op_watched(Warp& w, const Op& op) {
@@ -83,6 +83,7 @@ Watch::Watch(LaunchState& launch, std::span<const Buffer> buffers)
   originals_.resize(code_.size());
   watch_ops(code_, wanted_.checks());
   if (wanted_.races) find_swap_seeds();
+  find_shared_variables();
   divergent_.assign(code_.size() + 1, 0);
   if (wanted_.counters) {
     executed_.resize(code_.size() + 1);
@@ -202,6 +203,7 @@ void Watch::before(Warp& w, const Op& op) {
   const WatchedSite& site = launch_.text.watched[static_cast<std::size_t>(site_of_[pc])];
   current_pc_ = pc;
   if (is_access(site.kind)) next_time();
+  if (wanted_.numbers) numbers_before(w, op, site);
   switch (site.kind) {
     case SiteKind::load:
     case SiteKind::store:
@@ -218,7 +220,8 @@ void Watch::before(Warp& w, const Op& op) {
       check_division(w, op, site);
       break;
     case SiteKind::number:
-      note_sources(w, op, site);
+    case SiteKind::product:
+    case SiteKind::comparison:
       break;
     case SiteKind::index:
       note_index(w, op, site);
@@ -230,7 +233,7 @@ void Watch::after(Warp& w, const Op& op) {
   w.recording = false;
   const WatchedSite& site = launch_.text.watched[static_cast<std::size_t>(site_of_[current_pc_])];
   if (w.event == Event::fault) return;
-  if (site.kind == SiteKind::number) check_result(w, op, site);
+  if (wanted_.numbers) numbers_after(w, op, site);
   if (site.kind == SiteKind::index) check_index(w, op, site);
 }
 

@@ -15,11 +15,57 @@ void Watch::warp_synchronised(Warp& w, std::uint32_t lanes) {
   clocks.settle_if_accessed(w.index, time_);
 }
 
-void Watch::fence(Warp& w) {
+// Lanes that name different masks meet only those of their own.
+void Watch::warp_synchronised(Warp& w, const std::uint32_t* masks) {
   if (!wanted_.races || w.block->watch_state() == nullptr) return;
-  w.block->watch_state()->clocks.fence(w.index);
-  w.block->watch_state()->clocks.lanes_fenced(w.index, w.active);
-  grid_.fence(w.block->watch_state()->clocks.block(), time_);
+  std::uint32_t left = w.active;
+  while (left != 0) {
+    const std::uint32_t mask = masks[__builtin_ctz(left)];
+    std::uint32_t lanes = 0;
+    for (std::uint32_t m = left; m != 0; m &= m - 1) {
+      const auto k = static_cast<unsigned>(__builtin_ctz(m));
+      lanes |= static_cast<std::uint32_t>(masks[k] == mask) << k;
+    }
+    warp_synchronised(w, lanes);
+    left &= ~lanes;
+  }
+}
+
+void Watch::fence(Warp& w, std::uint32_t pc) {
+  if (!wanted_.races || w.block->watch_state() == nullptr) return;
+  BlockClocks& clocks = w.block->watch_state()->clocks;
+  if (is_for_copies(pc)) {
+    clocks.proxy_fence(w.index);
+  } else if (is_of_block(pc)) {
+    clocks.fence(w.index);
+  } else {
+    clocks.device_fence(w.index);
+  }
+  clocks.lanes_fenced(w.index, w.active);
+}
+
+bool Watch::is_for_copies(std::uint32_t pc) {
+  const auto [at, fresh] = for_copies_.try_emplace(pc, false);
+  if (fresh) {
+    at->second = launch_.text.instruction_at(pc).find("fence.proxy.async") != std::string::npos;
+  }
+  return at->second;
+}
+
+// Does a fence or an atomic order things for the threads of a block only? An mbarrier does unless
+// it says more.
+bool Watch::is_of_block(std::uint32_t pc) {
+  const auto [at, fresh] = of_block_.try_emplace(pc, false);
+  if (fresh) {
+    const std::string text = launch_.text.instruction_at(pc);
+    const bool is_mbarriers = text.find("mbarrier.") != std::string::npos;
+    at->second = is_mbarriers && text.find(".cluster") == std::string::npos;
+    for (std::size_t i = text.find(".cta"); i != std::string::npos; i = text.find(".cta", i + 1)) {
+      const char after = i + 4 < text.size() ? text[i + 4] : ' ';
+      at->second = at->second || after == '.' || after == ' ' || after == ';' || after == '\t';
+    }
+  }
+  return at->second;
 }
 
 bool Watch::is_aligned_barrier(std::uint32_t pc) {
@@ -35,10 +81,11 @@ bool Watch::is_aligned_barrier(std::uint32_t pc) {
 }
 
 bool Watch::others_return(const Warp& w) {
+  const Op* const code = w.block->launch().text.code.data();
   for (unsigned i = 0; i < w.group_count; ++i) {
     const Group& g = w.groups[i];
-    const Op* op = w.code + g.pc;
-    for (int hops = 0; hops < 8 && op->full == &op_branch; ++hops) op = w.code + op->target;
+    const Op* op = code + g.pc;
+    for (int hops = 0; hops < 8 && op->full == &op_branch; ++hops) op = code + op->target;
     const bool leaves = (op->full == &op_return || op->full == &op_exit) && g.frame->depth == 0;
     if (g.state != GroupState::ready || !leaves) return false;
   }
@@ -48,7 +95,7 @@ bool Watch::others_return(const Warp& w) {
 void Watch::barrier_arrival(Warp& w, const Op& op, const BarrierMeeting& meeting) {
   if (w.block->watch_state() == nullptr) return;
   const std::uint32_t pc = op_pc(w, op);
-  if (wanted_.races) w.block->watch_state()->clocks.arrive(meeting.barrier, w.index);
+  if (wanted_.races) w.block->watch_state()->clocks.arrive(meeting.barrier, w.index, w.active);
   if (!wanted_.barriers || !is_aligned_barrier(pc)) return;
   if (w.active != w.live && !others_return(w)) note_partial(w, pc, meeting.barrier);
 }
@@ -104,8 +151,20 @@ void Watch::barrier_leave(Warp& w, const Group& group, const BarrierMeeting& mee
               std::to_string(f.other_where.line);
 }
 
+// Lanes that still run were on their way: what kept them is somewhere else.
+bool Watch::are_under_way(const Warp& w, std::uint32_t lanes) {
+  std::uint32_t running = w.active;
+  for (unsigned i = 0; i < w.group_count; ++i) {
+    if (w.groups[i].state == GroupState::ready) running |= w.groups[i].mask;
+  }
+  return lanes != 0 && (lanes & ~running) == 0;
+}
+
 void Watch::block_over(BlockWatch& block) {
-  for (const PartialArrival& p : block.partial) report_partial(p);
+  for (const PartialArrival& p : block.partial) {
+    const std::uint32_t missing = p.live & ~p.lanes & p.warp->live;
+    if (!are_under_way(*p.warp, missing)) report_partial(p);
+  }
   block.partial.clear();
 }
 
@@ -118,17 +177,6 @@ void Watch::barrier_done(BlockWatch& block, unsigned barrier) {
   if (!wanted_.races) return;
   block.clocks.reset_barrier(barrier);
   block.clocks.settle_all(time_);
-}
-
-void Watch::inactive_shuffle(Warp& w, const Op& op, unsigned lane, unsigned from) {
-  if (!wanted_.barriers || w.block->watch_state() == nullptr) return;
-  const std::uint32_t pc = op_pc(w, op);
-  bool fresh = false;
-  Finding& f = add({FindingKind::inactive_shuffle, pc, lane, pc}, w, fresh);
-  if (!fresh) return;
-  f.message = "Shuffle from lane " + std::to_string(from) +
-              ", which does not take part: the value is undefined; thread " + text_of(f.thread) +
-              " in block " + text_of(f.block);
 }
 
 void Watch::excluded_caller(Warp& w, const Op& op, unsigned lane) {

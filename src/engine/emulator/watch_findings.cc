@@ -15,8 +15,16 @@ constexpr std::array<std::string_view, 5> kStrongNames{".relaxed", ".acquire", "
                                                        "red."};
 }  // namespace
 
-// A __shared__ variable of a function is mangled as _ZZ…E<length>name: `name`.
+// A __shared__ variable of a function is mangled as _ZZ…E<length>name, a static one as
+// _ZL<length>name: `name`.
 std::string plain_name(std::string_view mangled) {
+  if (mangled.starts_with("_ZL")) {
+    const std::size_t at = mangled.find_first_not_of("0123456789", 3);
+    if (at != std::string_view::npos && at > 3 && at < 7) {
+      const std::size_t length = std::stoul(std::string(mangled.substr(3, at - 3)));
+      return std::string(mangled.substr(at, length));
+    }
+  }
   for (std::size_t at = mangled.size(); at-- > 0;) {
     if (!mangled.starts_with("_ZZ") || mangled[at] != 'E') continue;
     std::size_t length = 0;
@@ -197,6 +205,11 @@ void Watch::finish(Outcome& outcome) {
         "Races in global memory were looked for in the first 12 MB that the kernel touched, in "
         "less "
         "where its elements are smaller than 4 bytes.");
+  }
+  if (grid_.is_full()) {
+    outcome.inspection_notes.emplace_back(
+        "Blocks met through global memory more than 262144 times: races between them were not "
+        "looked for from then on.");
   }
   if (too_many_indices_) {
     outcome.inspection_notes.emplace_back(

@@ -65,6 +65,33 @@ Exact applied(IndexStep step, Exact a, Exact b, Exact c) {
   return a;
 }
 
+// Whether all lanes' values of 4 or 8 bytes are below a power of two; negative ones are not.
+bool are_below(const Warp& w, std::uint32_t row, unsigned bytes, unsigned power) {
+  std::uint64_t bits = 0;
+  for (unsigned k = 0; k < 32; ++k) bits |= held_in(w, row, k, bytes);
+  return bits >> power == 0;
+}
+
+// Of 32-bit numbers of which none is followed: sources so small that nothing can wrap, in any of
+// the lanes. Mostly so, and seen at once.
+bool cannot_wrap(const Warp& w, const Op& op, const WatchedSite& site) {
+  switch (site.step) {
+    case IndexStep::copy:
+      return are_below(w, op.a, 4, 31);
+    case IndexStep::add:
+      return are_below(w, op.a, 4, 30) && are_below(w, op.b, 4, 30);
+    case IndexStep::multiply:
+      return are_below(w, op.a, 4, 15) && are_below(w, op.b, 4, 15);
+    case IndexStep::multiply_add:
+      return are_below(w, op.a, 4, 15) && are_below(w, op.b, 4, 15) &&
+             are_below(w, op.c, site.row_bytes, 30 + (site.row_bytes - 4U) * 8);
+    case IndexStep::shift:
+      return are_below(w, op.a, 4, 23) && are_below(w, op.b, 4, 3);
+    default:
+      return false;
+  }
+}
+
 bool is_followed(Exact v) { return v < kBeyond && v > -kBeyond; }
 
 // "-1", "4294967296"
@@ -100,8 +127,13 @@ void Watch::note_index(Warp& w, const Op& op, const WatchedSite& site) {
   index_lanes_ = 0;
   // Wide sums begin nothing: only what came from a wrapped one is followed.
   const bool narrow = bytes_of(site.type) == 4;
-  if (!narrow && w.block->watch_state()->exact.empty()) return;
+  const ExactValues& exact = w.block->watch_state()->exact;
   const std::array<std::uint32_t, 3> rows{op.a, op.b, op.c};
+  bool are_unknown = true;
+  for (unsigned i = 0; i < site.elements && !exact.empty(); ++i) {
+    are_unknown = are_unknown && !exact.may_hold(w.rows + rows[i]);
+  }
+  if (are_unknown && (!narrow || cannot_wrap(w, op, site))) return;
   for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
     const auto k = static_cast<unsigned>(__builtin_ctz(m));
     std::array<ExactValue, 3> v{};
@@ -130,6 +162,10 @@ void Watch::note_index(Warp& w, const Op& op, const WatchedSite& site) {
 void Watch::check_index(Warp& w, const Op& op, const WatchedSite& site) {
   ExactValues& exact = w.block->watch_state()->exact;
   const std::byte* const row = w.rows + op.d;
+  if (index_lanes_ == 0) {
+    if (!exact.empty()) exact.forget(row, w.active);
+    return;
+  }
   const unsigned bytes = site.row_bytes;
   for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
     const auto k = static_cast<unsigned>(__builtin_ctz(m));
@@ -151,7 +187,7 @@ void Watch::check_index(Warp& w, const Op& op, const WatchedSite& site) {
         continue;
       }
     }
-    if (!exact.empty()) exact.forget(row, k);
+    if (!exact.empty()) exact.forget(row, 1U << k);
   }
 }
 

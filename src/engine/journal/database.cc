@@ -80,6 +80,13 @@ void Database::execute(const char* sql) const {
   check(::sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr), sql);
 }
 
+void Database::wait_for_disk(bool wait) {
+  if (waits_for_disk_ == wait) return;
+  waits_for_disk_.reset();
+  execute(wait ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+  waits_for_disk_ = wait;
+}
+
 std::int64_t Database::changes() const { return ::sqlite3_changes64(handle_.get()); }
 
 bool Database::in_transaction() const { return ::sqlite3_get_autocommit(handle_.get()) == 0; }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -28,6 +29,9 @@ class Database {
   // Writes what the open transaction has changed so far: it takes its place on the disk, committed
   // or not.
   void flush() const;
+  // Whether commits wait for the disk, as they do at first, or leave that to the next that does.
+  // Not within a transaction.
+  void wait_for_disk(bool wait);
   // Throws unless the result is OK, ROW or DONE; `what` begins the message.
   void check(int result, std::string_view what) const;
 
@@ -42,6 +46,7 @@ class Database {
   using Handle = std::unique_ptr<sqlite3_stmt, Finalize>;
 
   std::unique_ptr<sqlite3, Close> handle_{};
+  std::optional<bool> waits_for_disk_{};  // as was said last
   // Compiled statements not in use, by their text. Declared last: finalized before the close.
   mutable std::unordered_map<std::string, Handle> idle_{};
 };

@@ -23,6 +23,8 @@ void Journal::append(const std::string& job_id, std::uint64_t seq, const job::St
   store_->append(job_id, seq, stage, artifacts);
 }
 
+void Journal::settle() { store_->settle(); }
+
 bool Journal::conclude(const std::string& job_id, job::Verdict verdict, job::State state,
                        const nlohmann::json& conclusion,
                        std::span<const job::StageRecord> last_stages, std::uint64_t seq) {

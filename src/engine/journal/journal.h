@@ -7,9 +7,12 @@
 // when it dies, however it dies; a job belongs to the instance that submitted it, and once that is
 // gone whoever looks next ends the job as `interrupted`, stages kept.
 //
-// Writes return when the row is on the disk (about 0.3 ms). What is expected to fail (disk full,
-// read-only, I/O error) throws JournalUnavailable and leaves the journal as it was: what was
-// acknowledged stays, and stays readable.
+// Every write outlives the process that made it once the call has returned. Submissions and stages
+// outlive the machine's power only once settle() has returned, or anything else was written since:
+// so that a job goes on while the disk is still at it. All else returns when the row is on the disk
+// (0.1 to 2 ms). What is expected to fail (disk full, read-only, I/O error) throws
+// JournalUnavailable and leaves the journal as it was: what was acknowledged stays, and stays
+// readable.
 //
 //   journal.db                    jobs, stages, links to artifacts
 //   instances/<id>.lock           one per server, locked while it lives
@@ -75,13 +78,13 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // Durable before it returns, with the stages the record has already (numbered from 0). Sets
+  // Written before it returns, with the stages the record has already (numbered from 0). Sets
   // created_ns, updated_ns and state. `last_asked` is the last stage the job is to reach (empty:
   // all of them), so that no state beyond is told. Throws std::invalid_argument for an unknown kind
   // or stage, an id that exists, or a request beyond kMaxRequestBytes.
   void submit(job::JobRecord record, std::string last_asked = {});
 
-  // Durable before it returns: the engine begins the next stage only then. `seq` grows with every
+  // Written before it returns: the engine begins the next stage only then. `seq` grows with every
   // stage of a job, gaps allowed; the same call again changes nothing. The artifacts are in the
   // store already; this links them to the job, which keeps them from eviction. A stage without
   // started_ns gets it from the clock and its elapsed_ms. Throws std::invalid_argument for a stage
@@ -89,6 +92,10 @@ class Journal {
   // another server's, or a body beyond kMaxBodyBytes.
   void append(const std::string& job_id, std::uint64_t seq, const job::StageRecord& stage,
               std::span<const job::ArtifactLink> artifacts = {});
+
+  // Blocks until all that any thread had submitted or appended is on the disk. Throws
+  // JournalUnavailable if it cannot get there.
+  void settle();
 
   // How the job ended: the first conclusion wins, a later one changes nothing and returns false.
   // One beyond kMaxBodyBytes is cut to its "summary" and says so in "truncated". Gives up the

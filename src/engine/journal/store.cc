@@ -44,6 +44,11 @@ Journal::Store::Store(fs::path state_dir, Options options)
   if (::stat(database_file(state_dir_).c_str(), &status) != 0) {
     throw unavailable(errno, database_file(state_dir_).string());
   }
+  if (!network(options_.file_system, state_dir_)) {
+    const std::string log = database_file(state_dir_).string() + "-wal";
+    write_ahead_log_ = posix::Descriptor(::open(log.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!write_ahead_log_) throw unavailable(errno, log);
+  }
   file_device_ = status.st_dev;
   file_inode_ = status.st_ino;
   ballast_.take();
@@ -148,7 +153,7 @@ void Journal::Store::submit(JobRecord record, std::string last_asked) {
   record.created_ns = now_ns();
   record.updated_ns = record.created_ns;
   record.state = job::State::submitted;
-  write([&](const Database& database) {
+  write_ahead([&](const Database& database) {
     insert_job(database, record, opened_.instance->id(), request);
     for (std::size_t i = 0; i < record.stages.size(); ++i) {
       const auto& stage = record.stages[i];
@@ -170,7 +175,7 @@ void Journal::Store::append(const std::string& job_id, std::uint64_t seq,
   const std::string body = text_of(stage.body, kMaxBodyBytes, "stage '" + stage.name + "'");
   const std::int64_t now = now_ns();
   const std::string last_asked = last_asked_of(job_id);
-  const bool is_new = write([&](const Database& database) {
+  const bool is_new = write_ahead([&](const Database& database) {
     const auto head = job_head(database, job_id);
     if (!head) throw std::invalid_argument("no job " + job_id);
     if (head->instance != opened_.instance->id()) {
@@ -187,6 +192,22 @@ void Journal::Store::append(const std::string& job_id, std::uint64_t seq,
   const auto live = live_.find(job_id);
   if (live != live_.end()) ++live->second.stages;
   changed_.notify_all();
+}
+
+// Whoever comes while another waits for the disk is served by one more wait for all of them.
+void Journal::Store::settle() {
+  if (!write_ahead_log_) return;
+  const std::uint64_t wanted = written_;
+  const std::lock_guard lock(settle_mutex_);
+  if (settled_ >= wanted) return;
+  const std::uint64_t covered = written_;
+  if (::fdatasync(write_ahead_log_.get()) != 0) {
+    const int error = errno;
+    // The kernel says so once, and may have dropped what it could not write.
+    mark_suspect();
+    throw unavailable(error, "journal: settle");
+  }
+  settled_ = covered;
 }
 
 bool Journal::Store::conclude(Ending ending) {

@@ -1,8 +1,10 @@
 // The Journal's inside. Two connections, so that a reader never waits for a writer's disk:
 // `write_mutex_` guards the writing one, `read_mutex_` the reading one, `watch_mutex_` what waiters
-// look at. Taken in this order, never the other way round; the log is called under none.
+// look at. Taken in this order, never the other way round; the log is called under none, and
+// `settle_mutex_` is held together with no other.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -27,6 +29,7 @@ class Journal::Store {
   void submit(job::JobRecord record, std::string last_asked);
   void append(const std::string& job_id, std::uint64_t seq, const job::StageRecord& stage,
               std::span<const job::ArtifactLink> artifacts);
+  void settle();
   bool conclude(Ending ending);
 
   std::optional<job::JobRecord> find(const std::string& job_id, const std::string& principal);
@@ -73,8 +76,23 @@ class Journal::Store {
     });
   }
 
+  // The same, but the disk may still be at it: settle() waits for that.
   template <typename Change>
-  auto in_transaction(Change&& change) {
+  auto write_ahead(Change&& change) {
+    if (!write_ahead_log_) return write(change);
+    const std::lock_guard lock(write_mutex_);
+    return guarded([&] {
+      require_file_in_place();
+      auto result = in_transaction(change, false);
+      ++written_;
+      write_pending_ends();
+      return result;
+    });
+  }
+
+  template <typename Change>
+  auto in_transaction(Change&& change, bool waits_for_disk = true) {
+    opened_.writer->wait_for_disk(waits_for_disk);
     Transaction transaction(*opened_.writer);
     auto result = change(*opened_.writer);
     transaction.commit();
@@ -112,11 +130,15 @@ class Journal::Store {
   const Options options_;
   const Ballast ballast_;
   Opened opened_;
+  posix::Descriptor write_ahead_log_{};  // none on a network file system
   dev_t file_device_ = 0;
   ino_t file_inode_ = 0;
 
   std::mutex write_mutex_{};
   std::mutex read_mutex_{};
+  std::mutex settle_mutex_{};
+  std::atomic<std::uint64_t> written_{0};  // ahead of the disk, in all
+  std::uint64_t settled_ = 0;              // of these
   std::mutex watch_mutex_{};
   std::condition_variable_any changed_{};
   std::map<std::string, Live> live_{};       // this instance's unfinished jobs

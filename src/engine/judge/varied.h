@@ -18,4 +18,14 @@ namespace assay::judge {
 // lengths and masks mean nothing else.
 void vary(std::span<std::byte> tensor, contract::DType dtype, std::uint64_t seed);
 
+// Likewise what is no mask and no label. Zeros and ones stay such, booleans too: of zeros alone
+// about a quarter become ones, else about a quarter of the ones become zeros; where each row has a
+// single one, all are moved along their rows by as much; rows of ones and then zeros, which are
+// lengths, become shorter, but for those of one; a square that is equal to its transpose stays so,
+// and of numbers rows that sum to one do. Of signs (-1, 0, 1) about a quarter change. `row`
+// elements at a time belong together: the first and the last that could change in each stay, so
+// that a mask still leaves something of every row. One or two zeros become numbers in [1/4, 1).
+void vary_masks_too(std::span<std::byte> tensor, contract::DType dtype, std::uint64_t seed,
+                    std::uint64_t row);
+
 }  // namespace assay::judge

@@ -70,19 +70,21 @@ json capabilities(const confinement::Isolation& isolation, const Toolkit& toolki
                   const std::vector<Interpreter>& interpreters, unsigned slots) {
   json includes = json::array();
   for (const auto& folder : toolkit.include_folders) includes.push_back(folder.string());
-  return {{"version", ASSAY_VERSION},
-          {"devices", devices(gpus)},
-          {"no_gpu", gpus.missing.empty() ? json(nullptr) : json(gpus.missing)},
-          {"kernel_types", kernel_types(toolkit, gpus, interpreters)},
-          {"python", describe(interpreters)},
-          {"toolkit",
-           {{"compiler", compiler.name.empty() ? json(nullptr) : json(compiler.name)},
-            {"architectures", compiler.architectures},
-            {"nvrtc", toolkit.has_compiler() ? json(toolkit.nvrtc.string()) : json(nullptr)},
-            {"include_folders", std::move(includes)},
-            {"searched", toolkit.searched}}},
-          {"isolation", confinement::to_json(isolation)},
-          {"slots", slots}};
+  return {
+      {"version", ASSAY_VERSION},
+      {"devices", devices(gpus)},
+      {"no_gpu", gpus.missing.empty() ? json(nullptr) : json(gpus.missing)},
+      {"kernel_types", kernel_types(toolkit, gpus, interpreters)},
+      {"python", describe(interpreters)},
+      {"toolkit",
+       {{"compiler", compiler.name.empty() ? json(nullptr) : json(compiler.name)},
+        {"architectures", compiler.architectures},
+        {"nvrtc", toolkit.has_compiler() ? json(toolkit.nvrtc.string()) : json(nullptr)},
+        {"include_folders", std::move(includes)},
+        {"sanitizer", toolkit.sanitizer.empty() ? json(nullptr) : json(toolkit.sanitizer.string())},
+        {"searched", toolkit.searched}}},
+      {"isolation", confinement::to_json(isolation)},
+      {"slots", slots}};
 }
 
 json isolation_in_force(const confinement::Isolation& isolation) {

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "engine/node/leading_headers.h"
+#include "engine/node/missing_header.h"
 #include "engine/node/triton_assembly.h"
 #include "engine/node/triton_compiler.h"
 #include "engine/node/wrapper_build.h"
@@ -84,14 +85,15 @@ std::string first_error(const json& reply) {
 }
 
 Ended refused(const json& reply) {
-  const auto log = reply.at("log").get<std::string>();
-  Ended ended{.verdict = Verdict::compile_failed,
-              .summary = "The kernel does not compile: " + first_error(reply),
-              .detail = {{"log", log},
-                         {"log_truncated", reply.at("log_truncated")},
-                         {"result", reply.at("result")},
-                         {"diagnostics", reply.at("diagnostics")},
-                         {"diagnostics_truncated", reply.at("diagnostics_truncated")}}};
+  const std::string error = first_error(reply);
+  const auto header = missing_cuda_header(error);
+  Ended ended = header ? lacks_header(*header, error)
+                       : Ended{.verdict = Verdict::compile_failed,
+                               .summary = "The kernel does not compile: " + error};
+  for (const char* told :
+       {"log", "log_truncated", "result", "diagnostics", "diagnostics_truncated"}) {
+    ended.detail[told] = reply.at(told);
+  }
   return ended;
 }
 
@@ -191,6 +193,13 @@ bool Program::adds_in_any_order() const {
     }
   }
   return false;
+}
+
+bool Program::has_neighbours() const {
+  if (takes_heap()) return true;
+  constexpr std::string_view kDeclared = ".shared .align";
+  const auto first = ptx.find(kDeclared);
+  return first != std::string::npos && ptx.find(kDeclared, first + 1) != std::string::npos;
 }
 
 std::string first_global(std::string_view text) {

@@ -32,6 +32,8 @@ struct CompileGoal {
   bool debug = false;
   // Also say what each kernel needs and takes, and make the cubin where `arch` is a real one.
   bool examine = false;
+  // Facts of the one it is for, where that is known.
+  nlohmann::json device = nlohmann::json::object();
   const char* which = "kernel";  // or ref_kernel: what a Triton source is called in its tracebacks
 };
 
@@ -66,6 +68,9 @@ struct Program {
   // Whether its warps may depend on one another.
   [[nodiscard]] bool shares_memory() const { return ptx.find(".shared") != std::string::npos; }
   [[nodiscard]] bool takes_heap() const { return ptx.find("malloc") != std::string::npos; }
+  // Whether what leaves one piece of memory may get into another unseen: blocks of the heap,
+  // variables of shared memory.
+  [[nodiscard]] bool has_neighbours() const;
 };
 
 // What the compiler is and makes code for; `missing` says why there is none.

@@ -22,6 +22,8 @@ const char* work_of(RunnerRole role) {
     case RunnerRole::kernel:
     case RunnerRole::gpu_kernel:
       return "The process that ran the kernel";
+    case RunnerRole::sanitizer:
+      return "The process of compute-sanitizer";
     case RunnerRole::devices:
       return "The process that looks for GPUs";
     case RunnerRole::python:

@@ -47,7 +47,7 @@ class Engine {
 
   // Runs the job to its end on the calling thread; any number of threads may call at once.
   // `on_stage` is called on this thread, in order, and the engine does not begin the next stage
-  // before it returns: return once the stage is durable. An exception from it cancels the job.
+  // before it returns: return once the stage is recorded. An exception from it cancels the job.
   // `stop` cancels the job.
   virtual Conclusion run(const Order& order, const std::function<void(const StageEvent&)>& on_stage,
                          const std::stop_token& stop) = 0;

@@ -63,8 +63,7 @@ GpuTiming::Step GpuTiming::one_more_pair(bool by_graph) {
        {reference_first ? &*reference_ : &kernel_, reference_first ? &kernel_ : &*reference_}) {
     // The times that are told are those that were asked for.
     const std::size_t told = side->cold_ns.size();
-    auto ended =
-        by_graph ? graph_turn(*side) : take_turn(*side, std::min(kRunsOfPair, trials_), false);
+    auto ended = by_graph ? graph_turn(*side) : take_turn(*side, std::min(kRunsOfPair, trials_), 0);
     if (ended) return ended;
     side->cold_ns.resize(told);
   }
@@ -86,7 +85,7 @@ GpuTiming::Step GpuTiming::compare(json& body) {
     }
   }
   // A ratio needs two, however few runs were asked for.
-  while (kernel_.turns_ns.size() < 2 && unrepeatable_.empty()) {
+  while (kernel_.turns_ns.size() < 2 && !is_unrepeatable()) {
     if (auto ended = one_more_pair(by_graph)) return ended;
   }
   const auto measurable = [](const Side& side) {
@@ -105,7 +104,7 @@ GpuTiming::Step GpuTiming::compare(json& body) {
   Ratio ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns);
   const auto until = Clock::now() + kSettling;
   while (ratio.high / ratio.low > 1 + 2 * enough && ratio.pairs < kMostPairs &&
-         unrepeatable_.empty() && Clock::now() < until) {
+         !is_unrepeatable() && Clock::now() < until) {
     if (auto ended = one_more_pair(by_graph)) return ended;
     if (!measurable(kernel_) || !measurable(*reference_)) break;
     ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns);

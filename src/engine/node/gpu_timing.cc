@@ -81,7 +81,7 @@ GpuTiming::Step GpuTiming::measure(json& body) {
   if (request_.has_inout) shown_anew();
   part("views", [&] { return other_views(body); });
   if (reference_) part("comparing", [&] { return compare(body); });
-  if (!request_.has_inout) shown_anew();
+  if (!request_.has_inout && !is_spent_) shown_anew();
   tell(body);
   return ended;
 }
@@ -125,6 +125,17 @@ GpuTiming::Step GpuTiming::stage_arenas() {
   const auto placed =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, kMaxPlacedBytes / least));
   places_ = std::max(placed, 1U);
+  auto filled = filled_arenas();
+  if (auto* ended = std::get_if<Ended>(&filled)) return std::move(*ended);
+  const auto& arenas = std::get<std::vector<LentArena>>(filled);
+  // The reference first: the candidate has written nothing yet.
+  if (reference_) {
+    if (auto ended = stage(*reference_->session, arenas)) return ended;
+  }
+  return stage(*kernel_.session, arenas);
+}
+
+std::variant<std::vector<LentArena>, Ended> GpuTiming::filled_arenas() {
   std::vector<LentArena> arenas;
   for (std::uint32_t slot = 0; slot < slots_; ++slot) {
     const std::uint32_t trial = request_.first_trial + slot;
@@ -132,11 +143,7 @@ GpuTiming::Step GpuTiming::stage_arenas() {
     if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
     arenas.push_back(std::move(std::get<LentArena>(arena)));
   }
-  // The reference first: the candidate has written nothing yet.
-  if (reference_) {
-    if (auto ended = stage(*reference_->session, arenas)) return ended;
-  }
-  return stage(*kernel_.session, arenas);
+  return arenas;
 }
 
 GpuTiming::Step GpuTiming::stage(KernelSession& session, const std::vector<LentArena>& arenas) {
@@ -171,10 +178,17 @@ GpuTiming::Step GpuTiming::estimate() {
   return std::nullopt;
 }
 
+// Of the others nobody knows what is right.
+std::uint32_t GpuTiming::known_contents() const { return std::min(slots_, request_.known_trials); }
+
 GpuTiming::Step GpuTiming::take_turns() {
-  // What counts its launches may do its work in some only: more of them are looked at.
+  // What counts its launches may do its work in some only: more of them are looked at, each in a
+  // turn of its own.
   const std::uint32_t looked_at = request_.keeps_state ? kExaminedOfState : kExaminedTurns;
-  const std::uint32_t turns = std::clamp(trials_ / 2, 1U, reference_ ? kPairs : looked_at);
+  const bool at_once = !request_.keeps_state && !reference_;
+  const std::uint32_t per_turn = at_once ? std::min(known_contents(), looked_at) : 1;
+  const std::uint32_t most = reference_ ? kPairs : (looked_at + per_turn - 1) / per_turn;
+  const std::uint32_t turns = std::clamp(trials_ / 2, 1U, most);
   const std::uint32_t runs = (trials_ + turns - 1) / turns;
   std::set<std::uint32_t> examined;
   while (examined.size() < std::min(looked_at, turns)) examined.insert(below(turns));
@@ -182,21 +196,20 @@ GpuTiming::Step GpuTiming::take_turns() {
     // ABBA: what drifts in one direction drifts for both.
     const bool kernel_first = turn % 2 == 1;
     if (reference_ && !kernel_first) {
-      if (auto ended = take_turn(*reference_, runs, false)) return ended;
+      if (auto ended = take_turn(*reference_, runs, 0)) return ended;
     }
-    if (auto ended = take_turn(kernel_, runs, examined.contains(turn))) return ended;
+    if (auto ended = take_turn(kernel_, runs, examined.contains(turn) ? per_turn : 0)) return ended;
     if (reference_ && kernel_first) {
-      if (auto ended = take_turn(*reference_, runs, false)) return ended;
+      if (auto ended = take_turn(*reference_, runs, 0)) return ended;
     }
   }
   return std::nullopt;
 }
 
-GpuTiming::Step GpuTiming::take_turn(Side& side, std::uint32_t runs, bool examined) {
+GpuTiming::Step GpuTiming::take_turn(Side& side, std::uint32_t runs, std::uint32_t examined) {
   // One run more than counts: the first after a switch of contexts is slower.
   TurnOrder turn = order("cold", runs + 1);
-  RunOrder& kept = turn.runs[1 + below(runs)];
-  if (examined) choose_examined(turn.runs.front(), kept);
+  const auto kept = choose_examined(turn, std::min(examined, runs));
   auto reply = ask(side, turn);
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   const Turn& taken = std::get<Turn>(reply);
@@ -207,19 +220,34 @@ GpuTiming::Step GpuTiming::take_turn(Side& side, std::uint32_t runs, bool examin
   }
   side.turns_ns.push_back(median(counted));
   if (taken.clock_mhz) side.turn_cycles.push_back(median(counted) * *taken.clock_mhz * 1e-3);
-  return examined ? examine(kept.content) : std::nullopt;
+  for (const std::uint32_t content : kept) {
+    if (auto ended = examine(content)) return ended;
+  }
+  return std::nullopt;
 }
 
 // A kernel that answers with what it kept of another run is wrong in the examined one: each begins
-// with contents that the last examined one did not have, nor the turn's first.
-void GpuTiming::choose_examined(RunOrder& first, RunOrder& kept) {
-  // Of the others nobody knows what is right.
-  const std::uint32_t known = std::min(slots_, request_.known_trials);
-  kept.keep = true;
-  kept.content =
-      last_examined_ && known > 1 ? (*last_examined_ + 1 + below(known - 1)) % known : below(known);
-  last_examined_ = kept.content;
-  if (slots_ > 1) first.content = (kept.content + 1 + below(slots_ - 1)) % slots_;
+// with contents that the last examined one did not have, nor the turn's first. Those of one turn
+// begin with different ones, for each is handed back in its own. Answers their contents.
+std::vector<std::uint32_t> GpuTiming::choose_examined(TurnOrder& turn, std::uint32_t count) {
+  std::set<std::uint32_t> which;
+  while (which.size() < count) {
+    which.insert(1 + below(static_cast<std::uint32_t>(turn.runs.size()) - 1));
+  }
+  const std::uint32_t known = known_contents();
+  std::vector<std::uint32_t> contents;
+  for (const std::uint32_t run : which) {
+    const std::optional<std::uint32_t> last = contents.empty() ? last_examined_ : contents.back();
+    const std::uint32_t step = contents.empty() && known > 1 ? 1 + below(known - 1) : 1;
+    contents.push_back(last ? (*last + step) % known : below(known));
+    turn.runs[run].keep = true;
+    turn.runs[run].content = contents.back();
+  }
+  if (contents.empty()) return contents;
+  last_examined_ = contents.back();
+  RunOrder& first = turn.runs.front();
+  if (slots_ > 1) first.content = (contents.front() + 1 + below(slots_ - 1)) % slots_;
+  return contents;
 }
 
 GpuTiming::Step GpuTiming::examine(std::uint32_t slot) {
@@ -288,7 +316,31 @@ GpuTiming::Step GpuTiming::views_of(Side& side, json& into) {
   if (auto* ended = std::get_if<Ended>(&graph)) return std::move(*ended);
   into["graph"] = view_of(std::get<Turn>(graph));
   into["graph"]["launches"] = std::get<Turn>(graph).launches;
-  return std::nullopt;
+  if (!std::get<Turn>(graph).samples_ns.empty()) return std::nullopt;
+  return go_on_afresh(side, std::get<Turn>(graph).note);
+}
+
+// What a capture that failed leaves in its process nobody knows: whatever is timed after it, is in
+// another.
+GpuTiming::Step GpuTiming::go_on_afresh(Side& side, const std::string& failure) {
+  const bool is_reference = &side != &kernel_;
+  uncaptured_ = std::string("The ") + (is_reference ? "reference" : "kernel") +
+                " was timed without a graph (" + failure + ")";
+  if (!request_.renew) {
+    is_spent_ = true;
+    uncaptured_ += ", and no more after that.";
+    return std::nullopt;
+  }
+  uncaptured_ += ", and what followed in a fresh process.";
+  auto fresh = request_.renew(is_reference);
+  if (auto* ended = std::get_if<Ended>(&fresh)) {
+    ended->detail["which"] = side.name;
+    return std::move(*ended);
+  }
+  side.session = std::get<KernelSession*>(fresh);
+  auto filled = filled_arenas();
+  if (auto* ended = std::get_if<Ended>(&filled)) return std::move(*ended);
+  return stage(*side.session, std::get<std::vector<LentArena>>(filled));
 }
 
 bool GpuTiming::is_of_repeating(const Ended& ended) const {
@@ -330,6 +382,9 @@ void GpuTiming::tell(json& body) const {
   }
   if (!unrepeatable_.empty()) {
     body["warnings"].push_back({{"code", "not_repeatable"}, {"message", unrepeatable_}});
+  }
+  if (!uncaptured_.empty()) {
+    body["warnings"].push_back({{"code", "graph_failed"}, {"message", uncaptured_}});
   }
   clocks_.tell(body);
 }

@@ -34,6 +34,8 @@ struct TimingRequest {
   std::uint32_t first_trial = 0;
   std::function<std::variant<LentArena, Ended>(std::uint32_t trial, std::uint32_t slot)> fill{};
   std::uint64_t scratch_bytes = 0;  // that each place has beside its arena
+  // Another process with the program of one side, in place of the one that side had.
+  std::function<std::variant<KernelSession*, Ended>(bool is_reference)> renew{};
 };
 
 class GpuTiming {
@@ -50,7 +52,7 @@ class GpuTiming {
   [[nodiscard]] Step measure(nlohmann::json& body);
   // A side's process ended in a view that does not count against it: no process is to be used
   // again.
-  [[nodiscard]] bool is_unrepeatable() const { return !unrepeatable_.empty(); }
+  [[nodiscard]] bool is_unrepeatable() const { return !unrepeatable_.empty() || is_spent_; }
 
  private:
   static constexpr std::uint32_t kPairs = 12;  // of turns, of a kernel and its reference
@@ -65,15 +67,19 @@ class GpuTiming {
   };
 
   [[nodiscard]] Step stage_arenas();
+  [[nodiscard]] std::variant<std::vector<LentArena>, Ended> filled_arenas();
   [[nodiscard]] Step stage(KernelSession& session, const std::vector<LentArena>& arenas);
   [[nodiscard]] Step estimate();
   [[nodiscard]] Step take_turns();
-  [[nodiscard]] Step take_turn(Side& side, std::uint32_t runs, bool examined);
-  void choose_examined(RunOrder& first, RunOrder& kept);
+  // `examined`: how many of its runs the referee looks at, at most as many as it knows contents.
+  [[nodiscard]] Step take_turn(Side& side, std::uint32_t runs, std::uint32_t examined);
+  [[nodiscard]] std::vector<std::uint32_t> choose_examined(TurnOrder& turn, std::uint32_t count);
+  [[nodiscard]] std::uint32_t known_contents() const;
   [[nodiscard]] Step examine(std::uint32_t slot);
   [[nodiscard]] Step show_anew(nlohmann::json& body);
   [[nodiscard]] Step other_views(nlohmann::json& body);
   [[nodiscard]] Step views_of(Side& side, nlohmann::json& into);
+  [[nodiscard]] Step go_on_afresh(Side& side, const std::string& failure);
   // Whether a view ended so because its runs begin with what others left.
   [[nodiscard]] bool is_of_repeating(const Ended& ended) const;
   [[nodiscard]] Step compare(nlohmann::json& body);
@@ -100,6 +106,8 @@ class GpuTiming {
   std::optional<std::uint32_t> last_examined_{};  // its contents
   double event_overhead_ns_ = 0;
   std::string unrepeatable_{};  // what became of a view, and whose
+  std::string uncaptured_{};    // likewise of a graph
+  bool is_spent_ = false;       // a process is left in a state that nobody knows
   ClockLog clocks_{};
   std::mt19937_64 random_{std::random_device{}()};
 };

@@ -206,9 +206,12 @@ std::variant<Loaded, Ended> loaded_claim(const json& body, RunnerRole role,
   if (auto ended = beyond_assembling(body)) return *std::move(ended);
   if (!body.at("misfits").empty()) return all_misfits(body.at("misfits"), passed);
   Loaded loaded{.entry = body.at("kernel").get<std::string>(),
+                .register_rows = body.value("register_rows", 0U),
                 .kernels = told_kernels(body.at("kernels"))};
   for (const auto& kernel : body.at("kernels")) {
-    if (kernel.at("name") == loaded.entry) loaded.display_name = kernel.at("display_name");
+    if (kernel.at("name") != loaded.entry) continue;
+    loaded.display_name = kernel.at("display_name");
+    loaded.max_threads = kernel.value("max_threads", 0U);
   }
   return loaded;
 }

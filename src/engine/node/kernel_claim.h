@@ -21,6 +21,8 @@ namespace assay::node {
 struct Loaded {
   std::string entry{};
   std::string display_name{};
+  unsigned register_rows = 0;  // that the emulator keeps: an assembler seldom needs more
+  unsigned max_threads = 0;    // it was compiled for; 0: any
   nlohmann::json kernels = nlohmann::json::array();  // every entry of the module
 };
 

@@ -4,6 +4,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "engine/node/division_places.h"
+
 namespace assay::node {
 namespace {
 
@@ -62,16 +64,18 @@ json estimate_of(const json& profile) {
   const auto flops = profile.at("flops").get<double>();
   const auto requested = profile.at("global_bytes_requested").get<double>();
   const auto unique = profile.at("global_bytes_unique").get<double>();
+  // Memory moves whole sectors: what threads ask for may be less than the sectors it lies in.
+  const double uncached = std::max(requested, unique);
   json e = {{"gpu", kRooflineGpu},
             {"flops", flops},
             {"global_bytes_requested", requested},
             {"global_bytes_unique", unique},
-            {"bound", bound_of(flops, requested, unique)},
+            {"bound", bound_of(flops, uncached, unique)},
             {"ridge_flops_per_byte", kPeakFlops / kPeakBytesPerSecond},
             {"note",
              "Arithmetic intensity lies between `low` (no cache) and `high` (every byte fetched "
              "once). A bound, not a time."}};
-  e["arithmetic_intensity"] = {{"low", requested > 0 ? json(flops / requested) : json(nullptr)},
+  e["arithmetic_intensity"] = {{"low", uncached > 0 ? json(flops / uncached) : json(nullptr)},
                                {"high", unique > 0 ? json(flops / unique) : json(nullptr)}};
   return e;
 }
@@ -95,7 +99,7 @@ json run_checks(const InspectionRun& run) {
   json out = {{"ran", false}, {"checks", run.task.checks}, {"findings", json::array()}};
   std::vector<std::string> what;
   for (const std::string& check : run.task.checks) {
-    if (check != "memory" || run.takes_heap) what.push_back(check);  // else never off
+    if (check != "memory" || run.has_neighbours) what.push_back(check);  // else never off
   }
   Accesses seen = run.on_gpu ? emulated_accesses(run) : Accesses{.findings = run.strays};
   if (what.empty() || seen.faulted) {
@@ -113,6 +117,9 @@ json run_checks(const InspectionRun& run) {
   auto& said = std::get<Inspected>(answer);
   out["ran"] = true;
   out["findings"] = std::move(said.findings);
+  if (run.task.kernel.kernel_type == "cuda") {
+    place_divisions(out["findings"], run.task.kernel.source);
+  }
   out["notes"] = std::move(said.notes);
   out["blocks"] = {{"checked", said.checked_blocks}, {"of", said.blocks}};
   if (said.ending != "completed") {

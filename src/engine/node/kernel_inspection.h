@@ -16,7 +16,7 @@ struct InspectionRun {
   KernelSession& kernel;
   const KernelTask& task;
   bool on_gpu = false;
-  bool takes_heap = false;  // malloc() in the kernel, whose blocks no run tells apart
+  bool has_neighbours = false;  // in memory, which no run tells apart
   // Findings of the runs before it: loads out of bounds. Of a GPU's twin there are none yet.
   nlohmann::json strays = nlohmann::json::array();
   std::chrono::nanoseconds& execution_left;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/node/assembling.h"
 #include "engine/node/element_types.h"
 #include "engine/node/kernel_wording.h"
 #include "engine/node/program_facts.h"
@@ -91,7 +92,7 @@ bool KernelJob::may_serve_again(GpuPool::Side side) const {
 
 CompileGoal KernelJob::goal() const {
   if (gpu_ == nullptr) return {};
-  return {.arch = gpu_->gpu().arch(), .examine = true};
+  return {.arch = gpu_->gpu().arch(), .examine = true, .device = gpu_->gpu().facts};
 }
 
 Conclusion KernelJob::run() {
@@ -114,7 +115,7 @@ KernelJob::Step KernelJob::compile_reference(json& body, std::vector<Artifact>& 
   if (task_.reference->is_python()) {
     python_reference_.emplace(runners_, pythons_, compiler_,
                               gpu_ != nullptr ? &gpu_->gpu() : nullptr, stop_);
-    if (auto ended = python_reference_->load(*task_.reference)) {
+    if (auto ended = python_reference_->load(*task_.reference, task_.timeout)) {
       return about_reference(std::move(*ended));
     }
     body["reference"] = {{"compiled", true}, {"target", python_reference_->name()}};
@@ -201,7 +202,12 @@ KernelJob::Step KernelJob::prepare_reference(json& body) {
   }
   auto loaded =
       reference_->load(*task_.reference, *reference_program_, contract, referee_->places());
-  if (auto* ended = std::get_if<Ended>(&loaded)) return about_reference(std::move(*ended));
+  if (auto* ended = std::get_if<Ended>(&loaded)) {
+    if (gpu_ == nullptr) {
+      *ended = unless_refused(std::move(*ended), compiler_, *task_.reference, stop_);
+    }
+    return about_reference(std::move(*ended));
+  }
   body["reference"] = {{"kernel", std::get<Loaded>(loaded).display_name}};
   return std::nullopt;
 }
@@ -245,8 +251,19 @@ KernelJob::Step KernelJob::prepare_stage() {
   }
   auto loaded = kernel_->load(task_.kernel, *program_, contract, referee_->places());
   if (auto* ended = std::get_if<Ended>(&loaded)) {
+    if (gpu_ == nullptr) {
+      *ended = unless_refused(std::move(*ended), compiler_, task_.kernel, stop_);
+    }
     ended->detail["which"] = "kernel";
     return clock.tell(std::move(*ended));
+  }
+  if (gpu_ == nullptr && contract.launch && contract.launch->block) {
+    const auto& block = *contract.launch->block;
+    if (auto ended =
+            too_many_registers(std::get<Loaded>(loaded), std::uint64_t{block.x} * block.y * block.z,
+                               compiler_, task_.kernel, stop_)) {
+      return clock.tell(std::move(ended));
+    }
   }
   clock.body["kernel"] = std::get<Loaded>(loaded).display_name;
   const auto& display_name = std::get<Loaded>(loaded).display_name;

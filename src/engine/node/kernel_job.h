@@ -40,6 +40,8 @@ class KernelJob {
   [[nodiscard]] std::unique_ptr<KernelSession> start_session(const std::string& argument,
                                                              GpuPool::Side side);
   [[nodiscard]] bool may_serve_again(GpuPool::Side side) const;
+  // Another process with the same program, in place of the one that was used so far.
+  [[nodiscard]] std::variant<KernelSession*, Ended> renew(bool is_reference);
   void give_back(KernelSession& session, GpuPool::Side side, GpuPool::Used& used) const;
   [[nodiscard]] CompileGoal goal() const;
   [[nodiscard]] Step compile_stage();

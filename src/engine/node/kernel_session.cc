@@ -102,6 +102,7 @@ std::variant<Loaded, Ended> KernelSession::load(const KernelSource& source, cons
   if (auto ended = bind(program.contract_of(source), judged, places)) return *ended;
   std::string wanted = !program.entry.empty() ? program.entry : source.kernel_name;
   if (wanted.empty()) wanted = first_global(source.source);
+  wanted_ = wanted;
   frames::Frame request;
   request.body = {{"type", "load"},
                   {"kernel", wanted},
@@ -172,6 +173,12 @@ json KernelSession::launch_frame(const char* type) const {
                 {"arguments", arguments_}};
   if (!range_.empty()) frame["range"] = range_;
   return frame;
+}
+
+json KernelSession::sanitizer_order() const {
+  json order = launch_frame("sanitize");
+  order["kernel"] = wanted_;
+  return order;
 }
 
 std::variant<std::uint32_t, Ended> KernelSession::stage(std::vector<LentArena> arenas,

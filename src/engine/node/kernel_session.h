@@ -61,6 +61,10 @@ class KernelSession {
                                                  const contract::Contract& judged,
                                                  const std::vector<TensorPlace>& places);
 
+  // The launch that load() bound, for a process that compute-sanitizer looks at; also if the
+  // program could not be loaded here.
+  [[nodiscard]] nlohmann::json sanitizer_order() const;
+
   // `execution_left` shrinks by what the run took: the timeout counts execution, nothing else.
   // `to_the_barrier`: on the emulator, in the other order of warps.
   [[nodiscard]] std::variant<Ran, Ended> run(LentArena arena,
@@ -110,6 +114,7 @@ class KernelSession {
 
   std::unique_ptr<RunnerProcess> process_;
   bool untouched_ = true;
+  std::string wanted_{};  // the kernel's name, as load() was told it
   std::string range_{};
   std::string range_failure_{};
   bool fresh_runs_ = true;  // each run begins with the program as it was loaded

@@ -226,6 +226,16 @@ class Matcher {
   std::string failure_{};
 };
 
+// By the program that holds it, and its name.
+std::map<std::pair<std::size_t, std::string>, std::size_t> launches_by_kernel(
+    const CapturedCall& call) {
+  std::map<std::pair<std::size_t, std::string>, std::size_t> launches;
+  for (const CapturedStep& step : call.steps) {
+    if (step.what == "launch") ++launches[{step.program, step.entry}];
+  }
+  return launches;
+}
+
 }  // namespace
 
 std::variant<LiftedWork, std::string> matched(const CapturedCall& one, const CapturedCall& other) {
@@ -233,6 +243,27 @@ std::variant<LiftedWork, std::string> matched(const CapturedCall& one, const Cap
     if (!call->refused.empty()) return call->refused;
   }
   return Matcher(one, other).match();
+}
+
+json kernel_set(const CapturedCall& one, const CapturedCall& other) {
+  json item = {{"check", "kernel_set"}, {"result", "unknown"}};
+  for (const CapturedCall* call : {&one, &other}) {
+    if (call->refused.empty()) continue;
+    item["detail"] = "its launches are not all known: " + call->refused;
+    return item;
+  }
+  const auto launched = launches_by_kernel(one);
+  if (launched != launches_by_kernel(other)) {
+    item["detail"] = "calls on different inputs launch different kernels, or not as often";
+    return item;
+  }
+  std::size_t launches = 0;
+  for (const auto& [kernel, times] : launched) launches += times;
+  item["result"] = "agrees";
+  item["detail"] =
+      "calls on different inputs launch the same kernels: " + std::to_string(launched.size()) +
+      ", in " + std::to_string(launches) + " launches";
+  return item;
 }
 
 }  // namespace assay::node

@@ -30,6 +30,11 @@ struct LiftedWork {
   [[nodiscard]] std::uint64_t scratch_bytes() const { return memory_bytes - scratch_begin; }
 };
 
+// What the two say of the kernels that a call launches, as an item of evidence: {check:
+// "kernel_set", result, detail}. "agrees" where both launched the same, each as often; where they
+// did not, or nobody knows, "unknown": an honest source may choose by its data.
+[[nodiscard]] nlohmann::json kernel_set(const CapturedCall& one, const CapturedCall& other);
+
 // The work, or why there is none.
 [[nodiscard]] std::variant<LiftedWork, std::string> matched(const CapturedCall& one,
                                                             const CapturedCall& other);

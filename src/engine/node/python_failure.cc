@@ -75,6 +75,11 @@ std::string summary_of(const json& failed, const std::string& code, const std::s
            "' is not installed in the interpreter that runs kernels" + at_line(failed, file) +
            "; check_capabilities lists what there is.";
   }
+  if (code == "needs_gpu" && stage == "compile") {  // a kernel alone has no inputs
+    return "It needs a GPU" + at_line(failed, file) +
+           ", and there is none where it is compiled: " + exception +
+           (message.empty() ? "" : ": ") + message + ".";
+  }
   if (code == "needs_gpu") {
     return "It needs a GPU" + at_line(failed, file) +
            ", and tensors are on the CPU here: " + exception + (message.empty() ? "" : ": ") +

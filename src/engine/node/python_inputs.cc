@@ -5,20 +5,13 @@
 #include <algorithm>
 #include <system_error>
 
+#include "engine/node/trial_judgement.h"
+
 namespace assay::node {
 namespace {
 
 // The manual's: weights and first inputs are the same for everybody who asks.
 constexpr std::uint64_t kFirstSeed = 42;
-
-// Whether each trial draws its elements anew.
-bool is_drawn(const contract::Arg& arg) {
-  if (!arg.is_tensor() || !arg.is_read() || arg.tensor_spec->elements() == 0) return false;
-  const auto& spec = *arg.tensor_spec;
-  if (!spec.init) return !spec.data;
-  return spec.init->kind == contract::InitKind::randn ||
-         spec.init->kind == contract::InitKind::uniform;
-}
 
 // A bijection that spreads: seeds seen tell nothing of the next without the secret.
 std::uint64_t mix(std::uint64_t value) {
@@ -47,7 +40,7 @@ std::uint64_t PythonInputs::seed(std::uint32_t trial) const {
 std::variant<const posix::Descriptor*, Ended> PythonInputs::made_for(std::uint32_t trial) {
   const auto known = made_.find(trial);
   if (known != made_.end()) return &known->second.descriptor();
-  auto made = varied_ && trial > 0 ? make_varied(trial) : make(trial);
+  auto made = is_varied() && trial > 0 ? make_varied(trial) : make(trial);
   if (auto* ended = std::get_if<Ended>(&made)) return std::move(*ended);
   auto& memory = std::get<posix::SharedMemory>(made);
   return &made_.insert_or_assign(trial, std::move(memory)).first->second.descriptor();
@@ -66,25 +59,57 @@ std::variant<posix::SharedMemory, Ended> PythonInputs::make(std::uint32_t trial)
   return copy;
 }
 
+// Where all are varied those of trial 0 do for every trial: what makes them need not be asked.
 std::variant<posix::SharedMemory, Ended> PythonInputs::make_varied(std::uint32_t trial) {
-  if (auto made = made_for(0); auto* ended = std::get_if<Ended>(&made)) return std::move(*ended);
-  const auto from = made_.at(0).bytes();
-  auto copy = posix::SharedMemory::create("assay-inputs", from.size());
-  std::copy(from.begin(), from.end(), copy.bytes().begin());
-  if (auto ended = referee_.vary(contract_, copy.descriptor(), seed(trial))) {
+  const auto is_read = [this](const TensorPlace& place) {
+    return contract_.args[place.argument].is_read() && place.bytes > 0;
+  };
+  const auto& places = referee_.places();
+  const bool all = static_cast<std::size_t>(std::count_if(places.begin(), places.end(), is_read)) ==
+                   variation_.arguments.size();
+  std::optional<posix::SharedMemory> memory;
+  if (all) {
+    if (auto made = made_for(0); auto* ended = std::get_if<Ended>(&made)) return std::move(*ended);
+    const auto from = made_.at(0).bytes();
+    memory = posix::SharedMemory::create("assay-inputs", from.size());
+    std::copy(from.begin(), from.end(), memory->bytes().begin());
+  } else {
+    auto made = make(trial);
+    if (std::holds_alternative<Ended>(made)) return made;
+    memory = std::get<posix::SharedMemory>(std::move(made));
+  }
+  if (auto ended = referee_.vary(contract_, variation_, memory->descriptor(), seed(trial))) {
     return std::move(*ended);
   }
-  return copy;
+  return *std::move(memory);
 }
 
-void PythonInputs::vary(bool on) {
-  varied_ = on;
+void PythonInputs::vary(RefereeSession::Variation variation) {
+  variation_ = std::move(variation);
   made_.clear();
 }
 
+std::vector<std::size_t> PythonInputs::constant() {
+  for (const std::uint32_t trial : {0U, 1U}) {
+    if (std::holds_alternative<Ended>(made_for(trial))) return {};
+  }
+  std::vector<std::size_t> same;
+  const auto first = made_.at(0).bytes();
+  for (const TensorPlace& place : referee_.places()) {
+    if (!contract_.args[place.argument].is_read() || place.bytes == 0) continue;
+    const auto there = first.subspan(place.offset, place.bytes);
+    const bool is_same = std::all_of(made_.begin(), made_.end(), [&](const auto& made) {
+      const auto other = made.second.bytes().subspan(place.offset, place.bytes);
+      return std::equal(there.begin(), there.end(), other.begin());
+    });
+    if (is_same) same.push_back(place.argument);
+  }
+  return same;
+}
+
 bool PythonInputs::are_constant() {
-  if (provider_ != nullptr) return !varied_ && !differ(0, 1);
-  return std::none_of(contract_.args.begin(), contract_.args.end(), is_drawn);
+  if (provider_ != nullptr) return !is_varied() && !differ(0, 1);
+  return !draws_inputs(contract_);
 }
 
 bool PythonInputs::differ(std::uint32_t one, std::uint32_t other) {

@@ -29,23 +29,26 @@ class PythonInputs {
   // Whether they are the same for every trial: a source that makes them is asked for two, else the
   // contract says so.
   [[nodiscard]] bool are_constant();
-  // From here on trials other than 0 have trial 0's contents varied (judge/varied.h), or, with
-  // false, as they were made again.
-  void vary(bool on);
-  [[nodiscard]] bool are_varied() const { return varied_; }
+  // Of inputs that a source makes itself: which arguments have had the same bytes in all trials so
+  // far, two at least. None if they could not be made.
+  [[nodiscard]] std::vector<std::size_t> constant();
+  // From here on trials other than 0 have these varied (judge/varied.h); without any, as they were
+  // made again.
+  void vary(RefereeSession::Variation variation);
   // What was made for trials so far is not needed again.
   void forget() { made_.clear(); }
 
  private:
   [[nodiscard]] std::variant<const posix::Descriptor*, Ended> made_for(std::uint32_t trial);
   [[nodiscard]] std::variant<posix::SharedMemory, Ended> make(std::uint32_t trial);
+  [[nodiscard]] bool is_varied() const { return !variation_.arguments.empty(); }
   [[nodiscard]] std::variant<posix::SharedMemory, Ended> make_varied(std::uint32_t trial);
 
   RefereeSession& referee_;
   PythonSession* provider_;
   const contract::Contract& contract_;
   std::uint64_t secret_ = 0;
-  bool varied_ = false;
+  RefereeSession::Variation variation_{};
   std::map<std::uint32_t, posix::SharedMemory> made_{};  // by trial; ours alone
 };
 

@@ -151,16 +151,24 @@ Conclusion PythonJob::run() {
 
 PythonJob::Step PythonJob::load(PythonSession& session, const KernelSource& source,
                                 bool is_candidate, PythonLoaded& loaded) {
-  WrapperBuild wrappers(wrappers_, source, is_candidate ? "kernel.py" : "ref_kernel.py",
-                        gpu_ != nullptr ? gpu_->arch() : kEmulatorArch, stop_);
-  auto answer = session.load(source, is_candidate, kConstructionSeed, gpu_ != nullptr,
-                             builds_wrappers(source) ? &wrappers : nullptr);
+  std::unique_ptr<WrapperBuild> wrappers;
+  if (builds_wrappers(source)) {
+    wrappers = std::make_unique<WrapperBuild>(
+        wrappers_, source, session.file(), gpu_ != nullptr ? gpu_->arch() : kEmulatorArch, stop_);
+  }
+  auto answer = session.load(source,
+                             {.is_candidate = is_candidate,
+                              .seed = kConstructionSeed,
+                              .on_gpu = gpu_ != nullptr,
+                              .init_inputs = is_candidate ? reference_loaded_.init_inputs : json(),
+                              .timeout = task_.timeout},
+                             std::move(wrappers));
   if (auto* ended = std::get_if<Ended>(&answer)) {
     return is_candidate ? about_kernel(std::move(*ended)) : about_reference(std::move(*ended));
   }
   loaded = std::get<PythonLoaded>(std::move(answer));
   if (is_candidate) note_build(loaded.built);
-  loaded.built = wrappers.report();
+  loaded.built = session.built();
   return std::nullopt;
 }
 

@@ -64,7 +64,9 @@ class PythonJob {
   // Inputs that are the same each time could have been answered beforehand: whether the kernel
   // follows others, too.
   [[nodiscard]] Step try_other_contents();
-  [[nodiscard]] Step run_on_other_contents(nlohmann::json& said);
+  // Likewise where only some are the same each time, beside others that are drawn.
+  [[nodiscard]] Step try_constant_inputs();
+  [[nodiscard]] Step run_on_other_contents(nlohmann::json& said, const std::string& of);
   [[nodiscard]] Step timed_stage();
   // Repeats what the source launches without it, and puts that in the place of what `body` has of
   // it; evidence says whether and why not. An end only if it is proven to cheat.
@@ -77,6 +79,8 @@ class PythonJob {
   // Of torch_cuda: who built it, and whether its kernels were launched.
   void note_build(const nlohmann::json& built);
   void note_launches();
+  // On fresh inputs, twice: the last thing that the kernel's process does.
+  [[nodiscard]] bool is_right_without_launches();
   // Of what they wrote more than is kept.
   void note_output();
   void note_chosen(nlohmann::json& body);

@@ -122,6 +122,9 @@ PythonLift::Step PythonLift::capture(Lifted& lifted) {
   if (auto* ended = std::get_if<Ended>(&one)) return std::move(*ended);
   auto other = capture_once(lifted, kCapturedTrial + 1);
   if (auto* ended = std::get_if<Ended>(&other)) return std::move(*ended);
+  if (&lifted == &kernel_) {
+    launched_ = kernel_set(std::get<CapturedCall>(one), std::get<CapturedCall>(other));
+  }
   auto work = matched(std::get<CapturedCall>(one), std::get<CapturedCall>(other));
   if (auto* why = std::get_if<std::string>(&work)) return not_lifted(std::move(*why));
   lifted.work = std::get<LiftedWork>(std::move(work));

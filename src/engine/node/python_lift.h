@@ -55,6 +55,8 @@ class PythonLift {
 
   // "" if the kernel was lifted; so was the reference, if there is one.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
+  // Of the kernel's captures (lift_match.h); null if there are none.
+  [[nodiscard]] const nlohmann::json& launched() const { return launched_; }
   // What was measured (gpu_timing.h).
   [[nodiscard]] const nlohmann::json& measured() const { return measured_; }
   // Whether the kernel was repeated by a runner that had served this client before.
@@ -96,6 +98,7 @@ class PythonLift {
   std::function<void()> end_python_;
   std::chrono::nanoseconds left_;
   std::string why_not_{};
+  nlohmann::json launched_ = nullptr;
   nlohmann::json measured_ = nlohmann::json::object();
   std::uint32_t examined_ = 0;
   bool runner_reused_ = false;

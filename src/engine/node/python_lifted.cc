@@ -62,6 +62,7 @@ PythonJob::Step PythonJob::lift(json& body) {
         [this] { end_python(); });
     ended = lift.lift();
     why = lift.why_not();
+    if (!why.empty() && !lift.launched().is_null()) evidence_.push_back(lift.launched());
     if (why.empty()) {
       json in_place = taken_in_place(body);
       body.update(lift.measured());

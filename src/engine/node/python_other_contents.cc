@@ -10,12 +10,10 @@ using nlohmann::json;
 // No trial of the task's, and none of the timed ones.
 constexpr std::uint32_t kOtherTrial = 9'000;
 constexpr const char* kCheck = "other_contents";
+constexpr std::size_t kMostNames = 200;
 constexpr const char* kWeakSource =
     "get_inputs() gives the same each time, so that an answer computed beforehand would pass: let "
     "it draw random numbers without a seed of its own.";
-constexpr const char* kWeakContract =
-    "the contract gives the same inputs each time, so that an answer computed beforehand would "
-    "pass: let one be randn or uniform.";
 
 bool is_answer_of(RefereeSession& referee, std::uint32_t trial) {
   const auto said = referee.outline_as(trial, 0);
@@ -30,19 +28,19 @@ bool is_answer_of(RefereeSession& referee, std::uint32_t trial) {
 }  // namespace
 
 // Ended: only of the reference, for which they may mean nothing, or of the kernel.
-PythonJob::Step PythonJob::run_on_other_contents(json& said) {
+PythonJob::Step PythonJob::run_on_other_contents(json& said, const std::string& of) {
   if (auto ended = run_once(*reference_, kOtherTrial, said)) return about_reference(*ended);
   if (auto ended = run_once(*kernel_, kOtherTrial, said)) {
-    ended->summary +=
-        " That was on other contents than those of get_inputs(), which gives the "
-        "same each time: of the same shapes, and within their range.";
+    ended->summary += " That was on other contents than those of " + of +
+                      ": of the same shapes, and within their range.";
     return about_kernel(std::move(*ended));
   }
   return std::nullopt;
 }
 
 PythonJob::Step PythonJob::try_other_contents() {
-  if (!reference_ || !inputs_->are_constant()) return std::nullopt;
+  if (!reference_) return std::nullopt;
+  if (!inputs_->are_constant()) return try_constant_inputs();
   const auto tell = [&](const char* result, const std::string& detail) -> json& {
     evidence_.push_back(
         {{"check", kCheck}, {"result", result}, {"which", "kernel"}, {"detail", detail}});
@@ -50,19 +48,19 @@ PythonJob::Step PythonJob::try_other_contents() {
   };
   const auto give_up = [&](const std::string& why) {
     same_contents_ = true;
-    const std::string message = provider_ != nullptr ? kWeakSource : kWeakContract;
+    const std::string message = provider_ != nullptr ? kWeakSource : kSameInputs;
     weak_ = "The task is weak: " + message;
     warn_once(warnings_, "weak_oracle", "", message);
-    inputs_->vary(false);
+    inputs_->vary({});
     tell("unknown", why);
     return std::nullopt;
   };
   if (provider_ == nullptr) return give_up("they are the contract's");
   if (typical_ * 4 > execution_left_) return give_up("no time is left to try others");
-  inputs_->vary(true);
+  inputs_->vary({.arguments = inputs_->constant()});
   if (!inputs_->differ(0, kOtherTrial)) return give_up("its inputs hold no numbers to vary");
   json said;
-  if (auto ended = run_on_other_contents(said)) {
+  if (auto ended = run_on_other_contents(said, "get_inputs(), which gives the same each time")) {
     if (ended->detail.value("which", "") == "kernel") return ended;
     return give_up("the reference does not take others: " + ended->summary);
   }
@@ -85,6 +83,47 @@ PythonJob::Step PythonJob::try_other_contents() {
                          "get_inputs(), which gives the same each time: it knew it beforehand."
                        : "On other contents of the same shapes it is wrong: it computes the answer "
                          "to those of get_inputs() alone, which gives the same each time."}});
+  return std::nullopt;
+}
+
+PythonJob::Step PythonJob::try_constant_inputs() {
+  if (provider_ == nullptr) return std::nullopt;  // the contract says what is drawn
+  const auto constant = inputs_->constant();
+  if (constant.empty()) return std::nullopt;
+  std::string names;
+  for (const std::size_t argument : constant) {
+    names += (names.empty() ? "" : ", ") + contract_.args[argument].name;
+  }
+  names = names.substr(0, kMostNames) + " (the same in every get_inputs())";
+  const auto tell = [&](const char* result, const std::string& detail) {
+    evidence_.push_back({{"check", kCheck},
+                         {"result", result},
+                         {"which", "kernel"},
+                         {"detail", names + ": " + detail}});
+  };
+  const auto give_up = [&](const std::string& why) {
+    inputs_->vary({});
+    tell("unknown", why);
+    return std::nullopt;
+  };
+  if (typical_ * 4 > execution_left_) return give_up("no time is left to try others");
+  inputs_->vary({.arguments = constant, .masks_too = true});
+  if (inputs_->constant() == constant) return give_up("no numbers or masks to vary");
+  json said;
+  if (auto ended = run_on_other_contents(said, names)) {
+    if (ended->detail.value("which", "") == "kernel") return ended;
+    return give_up("the reference does not take others: " + ended->summary);
+  }
+  note_findings(evidence_, said.at("findings"), "kernel", kOtherTrial);
+  if (!judge_outputs(said, kOtherTrial)) {
+    tell("agrees", "judged and timed on other contents, too");
+    return std::nullopt;
+  }
+  inputs_->vary({});
+  tell("disagrees", "wrong on other contents");
+  evidence_.back()["message"] = "On other contents of " + names +
+                                " it is wrong: it computes the answer to those alone, or ignores "
+                                "an input that the reference follows.";
   return std::nullopt;
 }
 

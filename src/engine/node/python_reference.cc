@@ -16,7 +16,8 @@ PythonReference::~PythonReference() {
   pythons_.spares(runners_, *zygote_, *gpu_).give_back(std::move(used));
 }
 
-std::optional<Ended> PythonReference::load(const KernelSource& source) {
+std::optional<Ended> PythonReference::load(const KernelSource& source,
+                                           std::chrono::seconds timeout) {
   const auto chosen = pythons_.choose(source.python);
   if (const auto* none = std::get_if<Ended>(&chosen)) return *none;
   zygote_ = std::get<PythonZygote*>(chosen);
@@ -25,13 +26,15 @@ std::optional<Ended> PythonReference::load(const KernelSource& source) {
   if (auto* ended = std::get_if<Ended>(&process)) return std::move(*ended);
   session_ = std::make_unique<PythonSession>(
       std::get<std::unique_ptr<RunnerProcess>>(std::move(process)), "ref_kernel", stop_);
-  std::optional<WrapperBuild> wrappers;
+  std::unique_ptr<WrapperBuild> wrappers;
   if (builds_wrappers(source)) {
-    wrappers.emplace(compiler_.wrapper_tools(*zygote_), source, "ref_kernel.py",
-                     gpu_ != nullptr ? gpu_->arch() : kEmulatorArch, stop_);
+    wrappers =
+        std::make_unique<WrapperBuild>(compiler_.wrapper_tools(*zygote_), source, session_->file(),
+                                       gpu_ != nullptr ? gpu_->arch() : kEmulatorArch, stop_);
   }
-  auto loaded = session_->load(source, false, kConstructionSeed, gpu_ != nullptr,
-                               wrappers ? &*wrappers : nullptr);
+  auto loaded = session_->load(
+      source, {.seed = kConstructionSeed, .on_gpu = gpu_ != nullptr, .timeout = timeout},
+      std::move(wrappers));
   if (auto* ended = std::get_if<Ended>(&loaded)) return std::move(*ended);
   name_ = std::get<PythonLoaded>(loaded).name;
   return std::nullopt;

@@ -16,6 +16,7 @@ using Clock = std::chrono::steady_clock;
 
 // Modules are imported from a disk that may be cold, weights are made.
 constexpr std::chrono::seconds kLoadLimit{120};
+constexpr std::chrono::seconds kLeastLoadLimit{10};
 constexpr std::chrono::seconds kAnswerLimit{30};
 // As much as a CUDA source gets; a large Triton kernel took 2 s.
 constexpr std::chrono::seconds kCompileLimit{60};
@@ -44,6 +45,28 @@ const TensorPlace* place_of(const std::vector<TensorPlace>& places, const std::s
   return found == places.end() ? nullptr : &*found;
 }
 
+json told_of_build(const Ended& failed) {
+  constexpr std::size_t kToldBytes = 600;
+  return {{"line", 0},
+          {"code", "build"},
+          {"message", "A load_inline failed, and the source went on without it: " +
+                          failed.summary.substr(0, kToldBytes)}};
+}
+
+// Nothing is built while a clock runs, or in what is to be repeated elsewhere.
+bool may_build(const std::string& request) {
+  for (const char* clocked : {"time", "stage", "go", "fetch", "capture", "programs", "rest"}) {
+    if (request == clocked) return false;
+  }
+  return true;
+}
+
+bool asks_for_a_build(const frames::Frame& said) {
+  return said.type() == "build" || said.type() == "kernels";
+}
+
+}  // namespace
+
 std::vector<LentArena> only(LentArena arena) {
   std::vector<LentArena> one;
   one.push_back(std::move(arena));
@@ -56,8 +79,6 @@ PythonClaims claims_of(const json& body) {
           .launches = body.value("launches", std::uint64_t{0}),
           .chosen = body.value("chosen", std::vector<std::string>{})};
 }
-
-}  // namespace
 
 PythonSession::PythonSession(std::unique_ptr<RunnerProcess> process, std::string which,
                              std::stop_token stop)
@@ -74,13 +95,16 @@ Ended PythonSession::forged() const {
 }
 
 Reply PythonSession::ask_building(frames::Frame request, Deadline deadline) {
+  const bool builds = wrappers_ != nullptr && may_build(request.type());
   auto reply = process_->ask(std::move(request), deadline, stop_);
-  while (wrappers_ != nullptr) {
+  while (builds) {
     const auto* said = std::get_if<frames::Frame>(&reply);
-    if (said == nullptr || (said->type() != "build" && said->type() != "kernels")) break;
+    if (said == nullptr || !asks_for_a_build(*said)) break;
     const auto start = Clock::now();
     frames::Frame answer = wrappers_->answer(*said);
-    deadline += Clock::now() - start;
+    const auto took = Clock::now() - start;
+    deadline += took;
+    built_for_ += took;
     reply = process_->ask(std::move(answer), deadline, stop_);
   }
   return reply;
@@ -108,32 +132,52 @@ std::variant<json, Ended> PythonSession::ask(json body, const char* expected, De
   return decode_claim(RunnerRole::python, [&]() -> std::variant<json, Ended> {
     json& said = std::get<frames::Frame>(reply).body;
     if (said.at("seq") != seq_) return forged();
-    blob_ = std::move(std::get<frames::Frame>(reply).blob);
-    if (said.at("type") == expected) return std::move(said);
-    if (said.at("type") != "failed") return forged();
-    Ended ended = python_failure(said, file(), process_->recent_output());
-    // What is right is the reference's to say: one that does not fit says nothing.
-    if (which_ == kReference && ended.verdict == Verdict::wrong_output) {
-      ended.verdict = Verdict::contract_invalid;
+    if (wrappers_ != nullptr && asks_for_a_build(std::get<frames::Frame>(reply))) {
+      return Ended{.verdict = Verdict::unsupported,
+                   .summary =
+                       "It calls load_inline in a call that is timed: build it while the source is "
+                       "loaded, or in its first call."};
     }
-    return ended;
+    blob_ = std::move(std::get<frames::Frame>(reply).blob);
+    if (said.at("type") == "failed") return failed(said);
+    if (said.at("type") != expected) return forged();
+    // What a build found and the source went on without.
+    const auto swallowed = wrappers_ != nullptr ? wrappers_->take_failure() : std::nullopt;
+    if (swallowed) swallowed_ = told_of_build(*swallowed);
+    return std::move(said);
   });
+}
+
+Ended PythonSession::failed(const json& said) {
+  Ended ended = python_failure(said, file(), process_->recent_output());
+  // What a build found says more than the exception that it became.
+  auto build = wrappers_ != nullptr ? wrappers_->take_failure() : std::nullopt;
+  if (build && ended.detail.contains("exception")) return std::move(*build);
+  // What is right is the reference's to say: one that does not fit says nothing.
+  if (which_ == kReference && ended.verdict == Verdict::wrong_output) {
+    ended.verdict = Verdict::contract_invalid;
+  }
+  return ended;
+}
+
+json PythonSession::built() const {
+  return wrappers_ != nullptr ? wrappers_->report() : json::array();
 }
 
 std::variant<json, Ended> PythonSession::ask_running(json body, const char* expected,
                                                      std::vector<LentArena> memory,
                                                      nanoseconds& execution_left) {
   const auto start = Clock::now();
+  const auto built_before = built_for_;
   auto reply =
       ask(std::move(body), expected, start + execution_left + kRunGrace, std::move(memory));
-  execution_left -= Clock::now() - start;
+  execution_left -= Clock::now() - start - (built_for_ - built_before);
   return reply;
 }
 
-std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source, bool is_candidate,
-                                                      std::uint64_t seed, bool on_gpu,
-                                                      WrapperBuild* wrappers) {
-  json target = {{"candidate", is_candidate}};
+std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source, Loading loading,
+                                                      std::unique_ptr<WrapperBuild> wrappers) {
+  json target = {{"candidate", loading.is_candidate}};
   const auto name = [&](const char* key, const std::string& value) {
     if (!value.empty()) target[key] = value;
   };
@@ -141,27 +185,30 @@ std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source
   name("function_name", source.function_name);
   name("class_name", source.class_name);
   name("method_name", source.method_name);
-  wrappers_ = wrappers;
+  wrappers_ = std::move(wrappers);
+  // What torch builds itself, it builds in there.
+  const auto limit = loading.on_gpu && wrappers_ != nullptr
+                         ? kLoadLimit
+                         : std::clamp(loading.timeout, kLeastLoadLimit, kLoadLimit);
   auto reply = ask({{"type", "load"},
                     {"source", source.source},
                     {"file", file()},
                     {"kernel_type", source.kernel_type},
                     {"target", std::move(target)},
-                    {"device", on_gpu ? "cuda" : "cpu"},
-                    {"fast_build", wrappers != nullptr},
-                    {"seed", seed}},
-                   "loaded", Clock::now() + kLoadLimit, {});
-  wrappers_ = nullptr;
-  if (auto* ended = std::get_if<Ended>(&reply)) {
-    // What the build found says more than the exception that it became.
-    auto failure = wrappers != nullptr ? wrappers->take_failure() : std::nullopt;
-    if (failure && ended->detail.contains("exception")) return std::move(*failure);
-    return std::move(*ended);
-  }
+                    {"device", loading.on_gpu ? "cuda" : "cpu"},
+                    {"fast_build", wrappers_ != nullptr},
+                    {"init_inputs", std::move(loading.init_inputs)},
+                    {"seed", loading.seed}},
+                   "loaded", Clock::now() + limit, {});
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return decode_claim(RunnerRole::python, [&]() -> std::variant<PythonLoaded, Ended> {
-    const json& body = std::get<json>(reply);
+    json& body = std::get<json>(reply);
+    if (json swallowed = take_swallowed_build(); !swallowed.is_null()) {
+      body.at("warnings").push_back(std::move(swallowed));
+    }
     return PythonLoaded{.name = body.at("name").get<std::string>().substr(0, 200),
                         .has_inputs = body.at("has_inputs").get<bool>(),
+                        .init_inputs = body.at("init_inputs"),
                         .warnings = body.at("warnings"),
                         .torch = body.at("torch").get<std::string>().substr(0, 100),
                         .python = body.at("python").get<std::string>().substr(0, 100),
@@ -208,6 +255,7 @@ std::optional<Ended> PythonSession::bind(const contract::Contract& own,
                                          const std::vector<TensorPlace>& places, Arguments taken) {
   json arguments = json::array();
   json outputs = json::array();
+  json written = json::array();
   for (std::size_t i = 0; i < own.args.size(); ++i) {
     const contract::Arg& arg = own.args[i];
     if (!arg.is_tensor()) {
@@ -226,18 +274,18 @@ std::optional<Ended> PythonSession::bind(const contract::Contract& own,
     }
     arguments.push_back(passed_tensor(judged.args[place->argument], *place));
   }
+  // What is written, and of that what only the call can give; else one result goes where it writes.
   for (const TensorPlace& place : places) {
     const contract::Arg& arg = judged.args[place.argument];
-    if (arg.role == contract::Role::output) outputs.push_back(passed_tensor(arg, place));
+    if (!arg.is_written()) continue;
+    written.push_back(passed_tensor(arg, place));
+    if (arg.role == contract::Role::output) outputs.push_back(written.back());
   }
-  // Without an output of its own, what is returned goes where it writes.
-  for (const TensorPlace& place : places) {
-    const contract::Arg& arg = judged.args[place.argument];
-    if (outputs.empty() && arg.is_written()) outputs.push_back(passed_tensor(arg, place));
-  }
+  if (outputs.empty() && !written.empty()) outputs.push_back(written.front());
   auto reply = ask({{"type", "bind"},
                     {"arguments", arguments},
                     {"outputs", outputs},
+                    {"written", written},
                     {"what_fits", taken == Arguments::what_fits},
                     {"groups", groups_}},
                    "bound", Clock::now() + kAnswerLimit, {});
@@ -255,6 +303,12 @@ std::variant<json, Ended> PythonSession::shapes(LentArena arena, std::uint64_t s
   });
 }
 
+std::optional<Ended> PythonSession::skip_launches() {
+  auto reply = ask({{"type", "skip_launches"}}, "skipping", Clock::now() + kAnswerLimit, {});
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  return std::nullopt;
+}
+
 std::variant<PythonClaims, Ended> PythonSession::run(LentArena arena, std::uint64_t seed,
                                                      nanoseconds& execution_left,
                                                      const char* in_double) {
@@ -264,51 +318,6 @@ std::variant<PythonClaims, Ended> PythonSession::run(LentArena arena, std::uint6
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return decode_claim(RunnerRole::python, [&]() -> std::variant<PythonClaims, Ended> {
     return claims_of(std::get<json>(reply));
-  });
-}
-
-std::variant<PythonSession::Turn, Ended> PythonSession::time(LentArena memory,
-                                                             const TurnRequest& request,
-                                                             nanoseconds& execution_left) {
-  json body = {{"type", "time"},
-               {"calls", request.calls},
-               {"contents", request.contents},
-               {"stride_bytes", request.stride_bytes},
-               {"seed", request.seed}};
-  return clocked(std::move(body), "timed", only(std::move(memory)), execution_left);
-}
-
-std::variant<PythonSession::Turn, Ended> PythonSession::stage(std::vector<LentArena> memory,
-                                                              const Stretches& stretches,
-                                                              nanoseconds& execution_left) {
-  return clocked({{"type", "stage"},
-                  {"contents", stretches.contents},
-                  {"stride_bytes", stretches.stride_bytes}},
-                 "staged", std::move(memory), execution_left);
-}
-
-std::variant<PythonSession::Turn, Ended> PythonSession::go(std::uint32_t calls, std::uint64_t seed,
-                                                           nanoseconds& execution_left) {
-  return clocked({{"type", "go"}, {"calls", calls}, {"seed", seed}}, "gone", {}, execution_left);
-}
-
-std::variant<PythonSession::Turn, Ended> PythonSession::fetch(nanoseconds& execution_left) {
-  return clocked({{"type", "fetch"}}, "fetched", {}, execution_left);
-}
-
-std::variant<PythonSession::Turn, Ended> PythonSession::clocked(json body, const char* expected,
-                                                                std::vector<LentArena> memory,
-                                                                nanoseconds& execution_left) {
-  const auto cpu_before = process_->cpu_time();
-  const auto start = Clock::now();
-  auto reply = ask_running(std::move(body), expected, std::move(memory), execution_left);
-  const auto wall = Clock::now() - start;
-  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
-  const auto cpu_after = process_->cpu_time();
-  return decode_claim(RunnerRole::python, [&]() -> std::variant<Turn, Ended> {
-    Turn turn{.claims = claims_of(std::get<json>(reply)), .wall = wall};
-    if (cpu_before && cpu_after) turn.cpu = *cpu_after - *cpu_before;
-    return turn;
   });
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -20,6 +21,9 @@ namespace assay::node {
 struct PythonLoaded {
   std::string name{};  // of what is called: "Model.forward"
   bool has_inputs = false;
+  // What get_init_inputs() gave, for a source without one (assay_runner/construction.py); null if
+  // there is none or it cannot be told.
+  nlohmann::json init_inputs{};
   nlohmann::json warnings = nlohmann::json::array();
   std::string torch{};
   std::string python{};
@@ -40,12 +44,23 @@ class PythonSession {
   // `which`: kernel or ref_kernel, for pointers and files.
   PythonSession(std::unique_ptr<RunnerProcess> process, std::string which, std::stop_token stop);
 
-  // `on_gpu`: its tensors live there, the memory lent to it stays the host's. `wrappers`: builds
-  // what a torch_cuda source asks for; null leaves that to torch.
-  [[nodiscard]] std::variant<PythonLoaded, Ended> load(const KernelSource& source,
-                                                       bool is_candidate, std::uint64_t seed,
-                                                       bool on_gpu,
-                                                       WrapperBuild* wrappers = nullptr);
+  struct Loading {
+    bool is_candidate = false;
+    std::uint64_t seed = 0;
+    bool on_gpu = false;                // its tensors live there; lent memory stays the host's
+    nlohmann::json init_inputs{};       // the other source's, for one that has none
+    std::chrono::seconds timeout{120};  // the task's: what runs as it is loaded gets no more
+  };
+  // `wrappers`: builds what a torch_cuda source asks for, here and in calls that no clock takes;
+  // null leaves that to torch.
+  [[nodiscard]] std::variant<PythonLoaded, Ended> load(
+      const KernelSource& source, Loading loading,
+      std::unique_ptr<WrapperBuild> wrappers = nullptr);
+  // What was built so far, by the engine.
+  [[nodiscard]] nlohmann::json built() const;
+  // A warning of a build that failed in a call since, and that the source went on without; null if
+  // none did. Taken once.
+  [[nodiscard]] nlohmann::json take_swallowed_build() { return std::exchange(swallowed_, nullptr); }
   // Instead of load(): one Triton kernel (triton_claim.h), as the process answers: a claim and PTX.
   [[nodiscard]] std::variant<frames::Frame, Ended> compile(nlohmann::json request);
   // Of the source's get_inputs(): {inputs: [{shape, dtype} | {value}], groups}.
@@ -70,6 +85,8 @@ class PythonSession {
   // [{shape, dtype}] of what a call returns.
   [[nodiscard]] std::variant<nlohmann::json, Ended> shapes(
       LentArena arena, std::uint64_t seed, std::chrono::nanoseconds& execution_left);
+  // From here on launches of a torch_cuda source on CPU tensors do nothing.
+  [[nodiscard]] std::optional<Ended> skip_launches();
   // `in_double`: null, or which part (high, low) of what it gives in double is left as outputs.
   [[nodiscard]] std::variant<PythonClaims, Ended> run(LentArena arena, std::uint64_t seed,
                                                       std::chrono::nanoseconds& execution_left,
@@ -90,8 +107,10 @@ class PythonSession {
   };
   [[nodiscard]] std::variant<Turn, Ended> time(LentArena memory, const TurnRequest& request,
                                                std::chrono::nanoseconds& execution_left);
-  // A turn on a GPU: what is moved there and back is apart from what is called. `wall` of each is
-  // the engine's. stage() takes the first `contents` stretches; the turn's calls go over them.
+  // A turn on a GPU: what is mapped and moved back is apart from what is called. `wall` of each is
+  // the engine's. stage() takes the first `contents` stretches; the turn's calls go over them. What
+  // is in them comes after it, and for memory of the host's go() moves it there: what is done
+  // before the clock runs is done without them.
   struct Stretches {
     std::uint32_t contents = 1;
     std::uint64_t stride_bytes = 0;
@@ -100,7 +119,12 @@ class PythonSession {
   [[nodiscard]] std::variant<Turn, Ended> stage(std::vector<LentArena> memory,
                                                 const Stretches& stretches,
                                                 std::chrono::nanoseconds& execution_left);
-  [[nodiscard]] std::variant<Turn, Ended> go(std::uint32_t calls, std::uint64_t seed,
+  struct Going {
+    std::uint32_t calls = 1;
+    std::uint64_t seed = 0;
+    bool moves = false;  // what the host's memory holds to the device, first
+  };
+  [[nodiscard]] std::variant<Turn, Ended> go(const Going& going,
                                              std::chrono::nanoseconds& execution_left);
   [[nodiscard]] std::variant<Turn, Ended> fetch(std::chrono::nanoseconds& execution_left);
 
@@ -138,17 +162,25 @@ class PythonSession {
   [[nodiscard]] std::variant<Turn, Ended> clocked(nlohmann::json body, const char* expected,
                                                   std::vector<LentArena> memory,
                                                   std::chrono::nanoseconds& execution_left);
-  // What the source asks for while it is loaded is built meanwhile, and is not its time.
+  // What the source asks to be built is built meanwhile, and is not its time.
   [[nodiscard]] Reply ask_building(frames::Frame request, Deadline deadline);
   [[nodiscard]] Ended forged() const;
+  [[nodiscard]] Ended failed(const nlohmann::json& said);
 
   std::unique_ptr<RunnerProcess> process_;
   std::string which_;
   std::stop_token stop_;
-  WrapperBuild* wrappers_ = nullptr;  // while a source is loaded
-  nlohmann::json groups_{};           // null: each value is an argument
+  std::unique_ptr<WrapperBuild> wrappers_{};
+  std::chrono::nanoseconds built_for_{0};  // what its builds took together
+  nlohmann::json swallowed_ = nullptr;
+  nlohmann::json groups_{};  // null: each value is an argument
   std::uint64_t seq_ = 0;
   std::string blob_{};  // of the last answer
 };
+
+// Of an answer. Throws nlohmann's exceptions.
+[[nodiscard]] PythonClaims claims_of(const nlohmann::json& body);
+// A list of that one, for requests that may lend several.
+[[nodiscard]] std::vector<LentArena> only(LentArena arena);
 
 }  // namespace assay::node

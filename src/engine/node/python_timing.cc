@@ -51,6 +51,20 @@ std::uint32_t random_below(std::uint32_t bound) {
   return value % bound;
 }
 
+// Whether threads of the kernel's that should have waited did.
+json quiet(const char* check, nanoseconds used, nanoseconds wall, const std::string& when,
+           const char* message) {
+  const auto told_us = [](nanoseconds time) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(time).count());
+  };
+  const bool worked = used > kLeastAside && used > wall * kMostAside;
+  json item = {{"check", check},
+               {"result", worked ? "disagrees" : "agrees"},
+               {"detail", told_us(used) + " us of CPU in " + told_us(wall) + " us " + when}};
+  if (worked) item.update({{"which", "kernel"}, {"message", message}});
+  return item;
+}
+
 // N: as many as make a turn stand out, as fit in memory, and at least one.
 std::uint32_t calls_of(const PythonTiming::Plan& plan, std::uint64_t stride_bytes) {
   const auto in_time = kTurn / std::max(plan.typical, nanoseconds(1));
@@ -215,21 +229,18 @@ PythonTiming::Step PythonTiming::round(bool counts) {
 
 void PythonTiming::tell_aside() {
   if (reference_ == nullptr || reference_wall_ == nanoseconds(0)) return;
-  const auto told_us = [](nanoseconds time) {
-    return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(time).count());
-  };
-  const bool worked = kernel_aside_ > kLeastAside && kernel_aside_ > reference_wall_ * kMostAside;
-  json item = {{"check", "quiet_in_others_turn"},
-               {"result", worked ? "disagrees" : "agrees"},
-               {"detail", told_us(kernel_aside_) + " us of CPU in " + told_us(reference_wall_) +
-                              " us of the reference's turns"}};
-  if (worked) {
-    item["which"] = "kernel";
-    item["message"] =
-        "Its threads worked while the reference was timed: the reference's times are not those of "
-        "an idle machine.";
-  }
-  evidence_.push_back(std::move(item));
+  evidence_.push_back(quiet("quiet_in_others_turn", kernel_aside_, reference_wall_,
+                            "of the reference's turns",
+                            "Its threads worked while the reference was timed: the reference's "
+                            "times are not those of an idle machine."));
+}
+
+void PythonTiming::tell_unclocked() {
+  if (fill_wall_ == nanoseconds(0)) return;
+  evidence_.push_back(quiet("quiet_before_its_turn", kernel_early_, fill_wall_,
+                            "in which its next inputs were made",
+                            "Its threads worked while its next inputs were made: what they did "
+                            "there is in none of its times."));
 }
 
 // Threads that go on after the last answer, and answers that nobody asked for.
@@ -249,6 +260,7 @@ PythonTiming::Step PythonTiming::listen() {
   }
   evidence_.push_back(std::move(quiet));
   tell_aside();
+  tell_unclocked();
   const double cores = kernel_wall_.count() > 0 ? static_cast<double>(kernel_cpu_.count()) /
                                                       static_cast<double>(kernel_wall_.count())
                                                 : 0;
@@ -269,11 +281,16 @@ void PythonTiming::conclude(json& body) {
   body["runs_examined"] = examined_;
   body["calls_timed"] = timed_calls_;
   body["calls_per_turn"] = {calls_, 2 * calls_};
+  // A source that makes its own turns of N calls longer makes its slope smaller, and with no
+  // reference beside it nobody knows better.
   evidence_.push_back(
       {{"check", "wall_clock_slope"},
-       {"result", samples_ns_.empty() ? "unknown" : "agrees"},
+       {"result", samples_ns_.empty() || reference_ == nullptr ? "unknown" : "agrees"},
        {"detail", std::to_string(samples_ns_.size()) + " slopes over " + std::to_string(calls_) +
-                      " and " + std::to_string(2 * calls_) + " calls"}});
+                      " and " + std::to_string(2 * calls_) + " calls" +
+                      (reference_ == nullptr
+                           ? "; without a reference what a turn costs besides them is its own word"
+                           : "")}});
   evidence_.push_back(
       {{"check", "sampled_outputs"},
        {"result", "agrees"},

@@ -5,16 +5,17 @@
 // what calls that nobody could foresee left is examined. Reference and candidate take turns on the
 // same contents.
 //
-// On a GPU (python_device_timing.cc) a call lasts microseconds and its contents megabytes: what is
-// moved is apart from what is timed, and a turn goes over a few contents again and again, the last
-// call alone over its own. What that would hide is looked for: work put off until the results are
-// fetched shows in the time of the whole turn, results kept by their contents in turns that show
-// each only once.
+// On a GPU (python_device_timing.cc) a call lasts microseconds and its contents megabytes: memory
+// is mapped before the clock runs, its contents are put there after that, and a turn goes over a
+// few contents again and again, the last call alone over its own. What that would hide is looked
+// for: work put off until the results are fetched shows in the time of the whole turn, results kept
+// by their contents, or for the length of a turn, in turns that show each only once.
 //
 // Owned by the job's thread; borrows what it is given.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -86,7 +87,12 @@ class PythonTiming {
   // What `turn` of the reference's answers, with what the kernel's threads did meanwhile.
   template <typename Turn>
   [[nodiscard]] auto beside_kernel(const Turn& turn);
+  // What `fill` answers, which puts contents where the session can see them while no clock runs;
+  // with what the kernel's threads did meanwhile.
+  template <typename Fill>
+  auto unclocked(PythonSession& session, const Fill& fill);
   void tell_aside();
+  void tell_unclocked();
   [[nodiscard]] Step measure_rounds();
   [[nodiscard]] Step measure_on_device();
   [[nodiscard]] Step estimate_on_device();
@@ -103,8 +109,10 @@ class PythonTiming {
   [[nodiscard]] std::variant<std::chrono::nanoseconds, Ended> lent_calls(PythonSession& session,
                                                                          std::uint32_t first_slot,
                                                                          const Deal& deal);
+  [[nodiscard]] std::variant<LentArena, Ended> lend(std::uint32_t slot);
   [[nodiscard]] std::vector<std::uint32_t> choose(std::uint32_t contents) const;
   [[nodiscard]] Step show_anew();
+  [[nodiscard]] bool is_more_than_its_slope(const Walls& once) const;
   void tell_put_off();
   [[nodiscard]] std::uint32_t rounds_wanted() const;
   void conclude(nlohmann::json& body);
@@ -129,8 +137,11 @@ class PythonTiming {
   std::uint32_t examined_ = 0;
   std::chrono::nanoseconds kernel_wall_{0};
   std::chrono::nanoseconds kernel_cpu_{0};
-  std::chrono::nanoseconds reference_wall_{0};  // of its turns
-  std::chrono::nanoseconds kernel_aside_{0};    // CPU time of the kernel's threads in those
+  std::chrono::nanoseconds reference_wall_{0};         // of its turns
+  std::chrono::nanoseconds kernel_aside_{0};           // CPU time of the kernel's threads in those
+  std::chrono::nanoseconds fill_wall_{0};              // while the kernel's next contents were made
+  std::chrono::nanoseconds kernel_early_{0};           // CPU time of its threads meanwhile
+  std::map<std::uint32_t, posix::Descriptor> lent_{};  // of the device, by slot
   std::vector<std::string> patched_{};
   nlohmann::json evidence_ = nlohmann::json::array();
 };
@@ -143,6 +154,18 @@ auto PythonTiming::beside_kernel(const Turn& turn) {
   reference_wall_ += std::chrono::steady_clock::now() - start;
   const auto after = kernel_.cpu_time();
   if (before && after) kernel_aside_ += *after - *before;
+  return answer;
+}
+
+template <typename Fill>
+auto PythonTiming::unclocked(PythonSession& session, const Fill& fill) {
+  const bool is_kernels = &session == &kernel_;
+  const auto before = is_kernels ? kernel_.cpu_time() : std::nullopt;
+  const auto start = std::chrono::steady_clock::now();
+  auto answer = fill();
+  if (is_kernels) fill_wall_ += std::chrono::steady_clock::now() - start;
+  const auto after = before ? kernel_.cpu_time() : std::nullopt;
+  if (after) kernel_early_ += *after - *before;
   return answer;
 }
 

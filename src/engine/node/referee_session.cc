@@ -1,5 +1,7 @@
 #include "engine/node/referee_session.h"
 
+#include <algorithm>
+
 #include <sys/random.h>
 
 #include <array>
@@ -22,6 +24,14 @@ json draw_secret() {
     throw std::system_error(errno, std::generic_category(), "getrandom");
   }
   return words;
+}
+
+// Elements that belong together: along the last dimension that has some.
+std::uint64_t row_of(const contract::TensorSpec& spec) {
+  const auto row = std::find_if(spec.shape.rbegin(), spec.shape.rend(),
+                                [](std::int64_t extent) { return extent > 2; });
+  return row == spec.shape.rend() ? std::max<std::uint64_t>(spec.elements(), 1)
+                                  : static_cast<std::uint64_t>(*row);
 }
 
 }  // namespace
@@ -104,17 +114,21 @@ std::variant<LentArena, Ended> RefereeSession::fill(std::uint32_t trial, std::ui
 }
 
 std::optional<Ended> RefereeSession::vary(const contract::Contract& contract,
+                                          const Variation& variation,
                                           const posix::Descriptor& arena, std::uint64_t seed) {
   json tensors = json::array();
   for (const TensorPlace& place : places_) {
-    const contract::Arg& arg = contract.args.at(place.argument);
-    if (!arg.is_read()) continue;
+    const auto& chosen = variation.arguments;
+    if (std::find(chosen.begin(), chosen.end(), place.argument) == chosen.end()) continue;
+    const contract::TensorSpec& spec = *contract.args.at(place.argument).tensor_spec;
     tensors.push_back({{"offset", place.offset},
                        {"bytes", place.bytes},
-                       {"dtype", contract::name(arg.tensor_spec->dtype)}});
+                       {"dtype", contract::name(spec.dtype)},
+                       {"row", row_of(spec)}});
   }
   auto reply = ask({{"type", "vary"},
                     {"seed", seed},
+                    {"masks_too", variation.masks_too},
                     {"total_bytes", arena_bytes_},
                     {"tensors", std::move(tensors)}},
                    "varied", &arena);

@@ -51,8 +51,13 @@ class RefereeSession {
   // `given`: an arena of the same layout whose inputs are taken instead of made, if it is one.
   [[nodiscard]] std::variant<LentArena, Ended> fill(std::uint32_t trial, std::uint32_t slot = 0,
                                                     const posix::Descriptor* given = nullptr);
-  // Other contents (judge/varied.h) for the inputs of a contract in an arena of the engine's.
+  // Other contents (judge/varied.h) for some of a contract's inputs in an arena of the engine's.
+  struct Variation {
+    std::vector<std::size_t> arguments{};
+    bool masks_too = false;
+  };
   [[nodiscard]] std::optional<Ended> vary(const contract::Contract& contract,
+                                          const Variation& variation,
                                           const posix::Descriptor& arena, std::uint64_t seed);
   // See runner/examination.h for what they answer.
   [[nodiscard]] std::variant<nlohmann::json, Ended> expect();

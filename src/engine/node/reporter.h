@@ -17,7 +17,7 @@ struct JobStopped : std::runtime_error {
 class Reporter {
  public:
   virtual ~Reporter() = default;
-  // Returns when the server has made the stage durable. Throws JobStopped.
+  // Returns when the server has recorded the stage. Throws JobStopped.
   virtual void stage(StageEvent event) = 0;
 };
 

@@ -51,6 +51,8 @@ const char* name(RunnerRole role) {
       return "devices";
     case RunnerRole::python:
       return "python";
+    case RunnerRole::sanitizer:
+      return "sanitizer";
   }
   return "";
 }
@@ -99,6 +101,7 @@ Reply RunnerProcess::ask(frames::Frame request, Deadline deadline, const std::st
   const posix::Descriptor cancelled = posix::make_event();
   const std::stop_callback wake(stop, [&] { posix::signal_event(cancelled); });
   channel_.queue(std::move(request));
+  awake_until_ = Clock::now() + limits_.awake;
   for (;;) {
     auto decided = step(deadline, cancelled.get());
     if (!decided) continue;
@@ -118,8 +121,8 @@ std::optional<Reply> RunnerProcess::step(Deadline deadline, int cancelled) {
                       {child_.status().get(), POLLIN, 0},
                       {output_.get(), POLLIN, 0},
                       {cancelled, POLLIN, 0}};
-  ::poll(entries, 4,
-         std::min(milliseconds_until(deadline), static_cast<int>(kMemoryPeriod.count())));
+  const auto rest = std::min(milliseconds_until(deadline), static_cast<int>(kMemoryPeriod.count()));
+  ::poll(entries, 4, Clock::now() < awake_until_ ? 0 : rest);
 
   if (entries[2].revents != 0) {
     if (auto end = drain_output()) return *end;

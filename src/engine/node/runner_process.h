@@ -19,7 +19,16 @@
 
 namespace assay::node {
 
-enum class RunnerRole { compile, kernel, gpu_kernel, referee, gpu_referee, devices, python };
+enum class RunnerRole {
+  compile,
+  kernel,
+  gpu_kernel,
+  referee,
+  gpu_referee,
+  devices,
+  python,
+  sanitizer
+};
 [[nodiscard]] const char* name(RunnerRole role);
 
 struct RunnerEnd {
@@ -50,6 +59,8 @@ struct RunnerLimits {
   std::size_t resident_bytes = 4ULL << 30;  // watched; all processes of the runner together
   std::size_t output_bytes = 16U << 20;     // stdout and stderr together, beyond which it is killed
   std::size_t kept_output_bytes = 16U << 10;
+  // How long ask() looks for an answer before it sleeps: a wake-up costs time, looking a core.
+  std::chrono::microseconds awake{0};
 };
 
 // How the child of a request comes to be; confinement::spawn, or a zygote's way.
@@ -92,6 +103,7 @@ class RunnerProcess {
   std::size_t output_seen_ = 0;
   std::string kept_output_{};
   std::chrono::steady_clock::time_point next_memory_check_{};
+  std::chrono::steady_clock::time_point awake_until_{};
   std::optional<std::chrono::steady_clock::time_point> channel_closed_at_{};
   std::optional<RunnerEnd> end_{};
 };

@@ -1,5 +1,7 @@
 #include "engine/node/runners.h"
 
+#include "engine/node/cores.h"
+
 namespace assay::node {
 namespace {
 
@@ -16,6 +18,18 @@ constexpr std::size_t kPythonOutputBytes = 1ULL << 30;
 // Of what Triton and torch build for a GPU.
 constexpr std::uint64_t kBuildBytes = 1ULL << 30;
 constexpr std::uint64_t kBuildFiles = 65'536;
+// compute-sanitizer itself, and a context with its tables.
+constexpr std::size_t kSanitizerResidentBytes = 8ULL << 30;
+constexpr std::uint64_t kSanitizerFileBytes = 256ULL << 20;
+
+// A wake-up costs a process that waits for an answer 50 to 100 us, and an evaluation on a GPU asks
+// some thirty times. Where there are few cores, looking would take them from who answers.
+constexpr std::chrono::microseconds kAwake{3'000};
+constexpr unsigned kCoresToStayAwake = 4;
+
+std::chrono::microseconds awake() {
+  return cores_here() < kCoresToStayAwake ? std::chrono::microseconds(0) : kAwake;
+}
 
 std::size_t resident_limit(RunnerRole role) {
   switch (role) {
@@ -27,6 +41,8 @@ std::size_t resident_limit(RunnerRole role) {
       return kKernelResidentBytes;
     case RunnerRole::python:
       return kPythonResidentBytes;
+    case RunnerRole::sanitizer:
+      return kSanitizerResidentBytes;
     case RunnerRole::referee:
     case RunnerRole::gpu_referee:
       return kRefereeResidentBytes;
@@ -47,7 +63,14 @@ Runners::Runners(std::filesystem::path executable, confinement::Layers layers, T
     : executable_(std::move(executable)),
       layers_(layers),
       toolkit_(std::move(toolkit)),
-      profiler_(std::move(profiler)) {}
+      profiler_(std::move(profiler)),
+      emulator_cores_(emulator_cores(cores_here(), 0)) {}
+
+Runners Runners::leaving_cores_to(std::size_t gpus) const {
+  Runners same = *this;
+  same.emulator_cores_ = emulator_cores(cores_here(), gpus);
+  return same;
+}
 
 void Runners::show_to_profiler(RunnerRole role, confinement::SpawnRequest& request) const {
   if (profiler_.empty() || (role != RunnerRole::kernel && role != RunnerRole::gpu_kernel)) return;
@@ -77,6 +100,11 @@ std::unique_ptr<RunnerProcess> Runners::start(RunnerRole role, const Spawner& sp
   const bool compiles = role == RunnerRole::compile;
   auto wanted = request(role, compiles ? confinement::Profile::compile : confinement::Profile::cpu);
   if (compiles) wanted.confinement.readable = readable_paths(toolkit_);
+  if (role == RunnerRole::kernel) {
+    wanted.arguments.push_back("--cores=" + std::to_string(emulator_cores_));
+    // The clock of a kernel that works on all of them runs as many times as fast.
+    wanted.confinement.limits.cpu_seconds *= emulator_cores_;
+  }
   show_to_profiler(role, wanted);
   return std::make_unique<RunnerProcess>(
       std::move(wanted), RunnerLimits{.resident_bytes = resident_limit(role)}, spawn);
@@ -126,6 +154,26 @@ std::unique_ptr<RunnerProcess> Runners::start_host_compiler(std::vector<std::str
       std::move(wanted), RunnerLimits{.resident_bytes = resident_limit(RunnerRole::python)}, spawn);
 }
 
+bool Runners::can_sanitize() const {
+  return !toolkit_.sanitizer.empty() && confinement::has_pid_namespace(layers_.level);
+}
+
+std::unique_ptr<RunnerProcess> Runners::start_sanitizer(const GpuAccess& gpu,
+                                                        std::uint64_t arena_bytes) const {
+  auto wanted = request(RunnerRole::sanitizer, confinement::Profile::gpu);
+  confinement::Confinement& walls = wanted.confinement;
+  walls.may_start_processes = true;
+  walls.is_company = true;
+  walls.devices = gpu.nodes;
+  // It starts this executable to look at, and loads libraries of its own into it.
+  walls.readable = {toolkit_.sanitizer.parent_path().string(), executable_.string()};
+  walls.limits.temporary_bytes = arena_bytes + kSanitizerFileBytes;
+  wanted.environment = {{"CUDA_CACHE_DISABLE", "1"}};
+  if (!gpu.uuid.empty()) wanted.environment.emplace_back("CUDA_VISIBLE_DEVICES", gpu.uuid);
+  return std::make_unique<RunnerProcess>(
+      std::move(wanted), RunnerLimits{.resident_bytes = resident_limit(RunnerRole::sanitizer)});
+}
+
 std::unique_ptr<RunnerProcess> Runners::start_on_gpu(RunnerRole role, const GpuAccess& gpu) const {
   auto wanted = request(role, confinement::Profile::gpu);
   wanted.confinement.devices = gpu.nodes;
@@ -136,8 +184,8 @@ std::unique_ptr<RunnerProcess> Runners::start_on_gpu(RunnerRole role, const GpuA
   wanted.environment = {{"CUDA_MODULE_LOADING", "LAZY"}, {"CUDA_CACHE_DISABLE", "1"}};
   if (!gpu.uuid.empty()) wanted.environment.emplace_back("CUDA_VISIBLE_DEVICES", gpu.uuid);
   show_to_profiler(role, wanted);
-  return std::make_unique<RunnerProcess>(std::move(wanted),
-                                         RunnerLimits{.resident_bytes = resident_limit(role)});
+  return std::make_unique<RunnerProcess>(
+      std::move(wanted), RunnerLimits{.resident_bytes = resident_limit(role), .awake = awake()});
 }
 
 }  // namespace assay::node

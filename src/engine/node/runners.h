@@ -28,6 +28,9 @@ class Runners {
   Runners(std::filesystem::path executable, confinement::Layers layers, Toolkit toolkit,
           std::string profiler = {});
 
+  // The same, whose emulated kernels leave cores to measurements on that many GPUs (cores.h).
+  [[nodiscard]] Runners leaving_cores_to(std::size_t gpus) const;
+
   // Throws std::system_error when no process can be made.
   [[nodiscard]] std::unique_ptr<RunnerProcess> start(
       RunnerRole role, const Spawner& spawn = confinement::spawn) const;
@@ -48,6 +51,13 @@ class Runners {
   [[nodiscard]] std::unique_ptr<RunnerProcess> start_on_gpu(RunnerRole role,
                                                             const GpuAccess& gpu) const;
 
+  // compute-sanitizer's process, and that of the launch it looks at, on a GPU; with room for
+  // `arena_bytes` of tensors. REQUIRES can_sanitize().
+  [[nodiscard]] std::unique_ptr<RunnerProcess> start_sanitizer(const GpuAccess& gpu,
+                                                               std::uint64_t arena_bytes) const;
+  // It was found, and this machine has the walls between which it may be used.
+  [[nodiscard]] bool can_sanitize() const;
+
   [[nodiscard]] const Toolkit& toolkit() const { return toolkit_; }
   [[nodiscard]] bool are_profiled() const { return !profiler_.empty(); }
   [[nodiscard]] const std::filesystem::path& executable() const { return executable_; }
@@ -61,6 +71,7 @@ class Runners {
   confinement::Layers layers_;
   Toolkit toolkit_;
   std::string profiler_;
+  unsigned emulator_cores_;
 };
 
 // Folders that the runners of every role are shown, as the self-test should see them too.

@@ -5,6 +5,7 @@
 #include "engine/node/gpu_timing.h"
 #include "engine/node/kernel_job.h"
 #include "engine/node/locals_check.h"
+#include "engine/node/sanitizer_checks.h"
 #include "engine/node/stage_clock.h"
 
 namespace assay::node {
@@ -61,7 +62,8 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
        .known_trials = std::max(task_.validation_trials, 1U),
        .arena_bytes = referee_->arena_bytes(),
        .keeps_state = program_->keeps_state(),
-       .has_inout = has_inout(task_.kernel.contract)},
+       .has_inout = has_inout(task_.kernel.contract),
+       .renew = [this](bool is_reference) { return renew(is_reference); }},
       [&](std::uint32_t trial, const json& said) { return judge_trial(trial, said, judged); },
       execution_left_);
   Step ended = timing.measure(clock.body);
@@ -77,6 +79,19 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
           "the kernel's are not."}});
   }
   return clock.tell(std::move(ended));
+}
+
+std::variant<KernelSession*, Ended> KernelJob::renew(bool is_reference) {
+  auto& session = is_reference ? reference_ : kernel_;
+  session.reset();
+  session = start_session(is_reference ? task_.reference_name : task_.judged_name,
+                          is_reference ? GpuPool::Side::reference : GpuPool::Side::judged);
+  name_ranges();
+  auto loaded = session->load(is_reference ? *task_.reference : task_.kernel,
+                              is_reference ? *reference_program_ : *program_, task_.kernel.contract,
+                              referee_->places());
+  if (auto* ended = std::get_if<Ended>(&loaded)) return std::move(*ended);
+  return session.get();
 }
 
 // The manual's names: what it calls original is the reference, or the one kernel there is.
@@ -165,7 +180,7 @@ InspectionRun KernelJob::inspection() {
   return {.referee = *referee_,
           .kernel = *kernel_,
           .task = task_,
-          .takes_heap = program_->takes_heap(),
+          .has_neighbours = program_->has_neighbours(),
           .strays = strays_,
           .execution_left = execution_left_};
 }
@@ -185,20 +200,32 @@ json KernelJob::checks_made(const Step& ended) {
   };
   if (gpu_ == nullptr) return with_locals(run_checks(inspection()), *referee_);
   EmulatedTwin twin(runners_, task_, stop_);
-  if (auto ended = twin.load(task_, *program_)) {
-    return {{"ran", false},
-            {"checks", task_.checks},
-            {"findings", json::array()},
-            {"notes", {"Checks run on the emulator, and there: " + ended->summary}}};
+  auto unloaded = twin.load(task_, *program_);
+  json sanitized = run_sanitizer({.runners = runners_,
+                                  .gpu = gpu_->gpu(),
+                                  .task = task_,
+                                  .program = *program_,
+                                  .referee = twin.referee(),
+                                  .kernel = twin.kernel(),
+                                  .never_ended = ended && ended->verdict == job::Verdict::timed_out,
+                                  .stop = stop_});
+  if (unloaded) {
+    json out = {{"ran", false},
+                {"checks", task_.checks},
+                {"findings", json::array()},
+                {"notes", {"Checks run on the emulator, and there: " + unloaded->summary}}};
+    add_sanitized(out, std::move(sanitized));
+    return out;
   }
   json out = with_locals(run_checks({.referee = twin.referee(),
                                      .kernel = twin.kernel(),
                                      .task = task_,
                                      .on_gpu = true,
-                                     .takes_heap = program_->takes_heap(),
+                                     .has_neighbours = program_->has_neighbours(),
                                      .execution_left = execution_left_}),
                          twin.referee());
   out["on"] = "emulator";
+  add_sanitized(out, std::move(sanitized));
   return out;
 }
 

@@ -111,6 +111,13 @@ fs::path find_disassembler(const fs::path& folder) {
   return {};
 }
 
+// In CUDA and in the wheel: a folder of that name with the program and its libraries.
+fs::path find_sanitizer(const fs::path& folder) {
+  std::error_code ignored;
+  const fs::path found = folder / "compute-sanitizer" / "compute-sanitizer";
+  return fs::is_regular_file(found, ignored) ? fs::weakly_canonical(found, ignored) : fs::path();
+}
+
 std::vector<fs::path> find_includes(const fs::path& folder) {
   std::vector<fs::path> includes;
   std::error_code ignored;
@@ -148,6 +155,7 @@ Toolkit find_toolkit(const fs::path& executable_folder) {
     if (toolkit.nvrtc.empty()) toolkit.nvrtc = find_library(folder, "libnvrtc");
     if (toolkit.cupti.empty()) toolkit.cupti = find_library(folder, "libcupti");
     if (toolkit.disassembler.empty()) toolkit.disassembler = find_disassembler(folder);
+    if (toolkit.sanitizer.empty()) toolkit.sanitizer = find_sanitizer(folder);
     if (toolkit.include_folders.empty()) toolkit.include_folders = find_includes(folder);
   }
   return toolkit;

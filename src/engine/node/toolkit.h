@@ -13,6 +13,7 @@ struct Toolkit {
   std::vector<std::filesystem::path> include_folders{};  // cuda_runtime.h and friends, then cccl
   std::filesystem::path cupti{};         // libcupti.so.N, the hardware counters'; empty: not found
   std::filesystem::path disassembler{};  // nvdisasm or cuobjdump; empty: not found
+  std::filesystem::path sanitizer{};     // compute-sanitizer; empty: not found
   std::vector<std::string> searched{};
 
   [[nodiscard]] bool has_compiler() const { return !nvrtc.empty(); }

@@ -9,6 +9,31 @@ namespace assay::node {
 using job::Verdict;
 using nlohmann::json;
 
+namespace {
+
+// Whether each trial draws its elements anew.
+bool is_drawn(const contract::Arg& arg) {
+  if (!arg.is_tensor() || !arg.is_read() || arg.tensor_spec->elements() == 0) return false;
+  const auto& spec = *arg.tensor_spec;
+  if (!spec.init) return !spec.data;
+  return spec.init->kind == contract::InitKind::randn ||
+         spec.init->kind == contract::InitKind::uniform;
+}
+
+}  // namespace
+
+bool repeats_inputs(const contract::Contract& contract) {
+  const auto is_read = [](const contract::Arg& arg) {
+    return arg.is_tensor() && arg.is_read() && arg.tensor_spec->elements() > 0;
+  };
+  return !draws_inputs(contract) &&
+         std::any_of(contract.args.begin(), contract.args.end(), is_read);
+}
+
+bool draws_inputs(const contract::Contract& contract) {
+  return std::any_of(contract.args.begin(), contract.args.end(), is_drawn);
+}
+
 void note_findings(json& evidence, const json& findings, const char* whose, std::uint32_t trial) {
   for (const auto& finding : findings) {
     json item = finding;

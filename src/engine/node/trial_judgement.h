@@ -11,6 +11,15 @@
 
 namespace assay::node {
 
+// Why a contract that draws no input proves little: an answer computed beforehand would pass.
+inline constexpr const char* kSameInputs =
+    "the contract gives the same inputs each time, so that an answer computed beforehand would "
+    "pass: let one be randn or uniform.";
+// Whether each trial has elements of its own to read.
+[[nodiscard]] bool draws_inputs(const contract::Contract& contract);
+// Whether there is something to read, and it is the same each time.
+[[nodiscard]] bool repeats_inputs(const contract::Contract& contract);
+
 // Adds what is not there yet: once per check, tensor and kernel, since later trials say the same.
 void note_findings(nlohmann::json& evidence, const nlohmann::json& findings, const char* whose,
                    std::uint32_t trial);

@@ -9,6 +9,7 @@ using nlohmann::json;
 
 constexpr std::size_t kToldNameBytes = 200;
 constexpr std::size_t kMaxMetasBytes = 4096;
+constexpr std::size_t kToldWhyBytes = 200;
 constexpr std::size_t kToldChoices = 16;
 
 // No address is in it and no seed: other contents compile to the same program.
@@ -31,6 +32,16 @@ json told_choices(const json& list) {
     told.push_back({{"metas", told_metas(one.at("metas"))},
                     {"num_warps", one.at("num_warps").get<unsigned>()},
                     {"num_stages", one.at("num_stages").get<unsigned>()}});
+  }
+  return told;
+}
+
+json told_passed_over(const json& list) {
+  json told = json::array();
+  for (const auto& one : list) {
+    if (told.size() == kToldChoices) break;
+    told.push_back({{"choice", one.at("choice").get<std::size_t>()},
+                    {"why", one.at("why").get<std::string>().substr(0, kToldWhyBytes)}});
   }
   return told;
 }
@@ -68,6 +79,7 @@ TritonClaim triton_claim(const json& body, std::string ptx) {
                     .configurations = body.at("configurations").get<std::size_t>(),
                     .chosen = body.at("chosen").get<std::size_t>(),
                     .choices = told_choices(body.at("choices")),
+                    .passed_over = told_passed_over(body.at("passed_over")),
                     .has_hooks = body.at("hooks").get<bool>(),
                     .needs = body.at("needs").get<std::vector<std::string>>(),
                     .triton = body.at("triton").get<std::string>().substr(0, kToldNameBytes)};

@@ -30,6 +30,8 @@ struct TritonClaim {
   std::size_t configurations = 0;
   std::size_t chosen = 0;
   nlohmann::json choices = nlohmann::json::array();
+  // Those before it that no device takes: [{choice, why}].
+  nlohmann::json passed_over = nlohmann::json::array();
   bool has_hooks = false;            // host code that belongs to a launch
   std::vector<std::string> needs{};  // what no plain launch gives
   nlohmann::json warnings = nlohmann::json::array();

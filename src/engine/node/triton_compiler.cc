@@ -25,12 +25,21 @@ constexpr std::uint64_t kMaxSharedBytes = 227 << 10;
 constexpr std::size_t kMaxScratch = 8;  // pointers that Triton appends; two in 3.9
 
 // What an entry of the cache holds changes with this number.
-constexpr const char* kAnswerFormat = "triton 1, assay " ASSAY_VERSION;
+constexpr const char* kAnswerFormat = "triton 2, assay " ASSAY_VERSION;
 
 // The number of a target that is named; of the emulator's, what it executes.
 int arch_of(const CompileGoal& goal) {
   if (goal.arch == kEmulatorArch) return kEmulatedArch;
   return std::stoi(goal.arch.substr(goal.arch.find('_') + 1));
+}
+
+// Of the device that runs it, what a source may ask: not which one of several alike it is.
+json told_of_device(const json& facts) {
+  json told = json::object();
+  for (const char* name : {"name", "memory_bytes", "multiprocessors", "l2_bytes"}) {
+    if (facts.contains(name)) told[name] = facts.at(name);
+  }
+  return told;
 }
 
 // All that the answer to a request depends on: itself, the interpreter with what is installed in
@@ -136,6 +145,7 @@ json configuration_of(const TritonClaim& claim, int arch, const contract::Contra
     told["configurations"] = claim.configurations;
     told["chosen"] = claim.chosen;
     told["choices"] = claim.choices;
+    if (!claim.passed_over.empty()) told["passed_over"] = claim.passed_over;
   }
   return told;
 }
@@ -147,17 +157,19 @@ json warnings_of(const KernelSource& source, const TritonClaim& claim) {
   };
   if (claim.configurations > 0) {
     warn("autotune", "Of " + std::to_string(claim.configurations) +
-                         " configurations the first that agrees with the contract was compiled (" +
-                         claim.metas.dump().substr(0, 200) + ", num_warps " +
+                         " configurations the first that agrees with the contract" +
+                         (claim.passed_over.empty() ? "" : " and that a device takes") +
+                         " was compiled (" + claim.metas.dump().substr(0, 200) + ", num_warps " +
                          std::to_string(claim.num_warps) + ", num_stages " +
                          std::to_string(claim.num_stages) +
                          "): none was timed against another. `sweep` with these metas, num_warps "
                          "and num_stages as parameters ranks them.");
   }
   if (claim.has_hooks) {
-    warn("hooks",
-         "Hooks of the autotuner (pre_hook, reset_to_zero, restore_value) are host code and are "
-         "not run: give an output that must begin as zeros an init in the contract.");
+    warn(
+        "hooks",
+        "Hooks of the autotuner (its pre_hook, reset_to_zero, restore_value) are host code and are "
+        "not run: give an output that must begin as zeros an init in the contract.");
   }
   const auto& launch = source.contract.launch;
   if (launch && launch->block && launch->block->x != claim.num_warps * 32) {
@@ -227,6 +239,8 @@ std::variant<Program, Ended> TritonCompiler::compile(const KernelSource& source,
   PythonZygote& zygote = *std::get<PythonZygote*>(chosen);
   const int arch = arch_of(goal);
   json request = triton_request(source, arch, std::string(goal.which) + ".py");
+  request["max_shared_bytes"] = goal.device.value("shared_bytes_per_block", kMaxSharedBytes);
+  request["device"] = told_of_device(goal.device);
   const std::string key = key_of(request, zygote.interpreter());
   auto kept = cache_.find(key);
   const bool cached = kept.has_value();

@@ -98,6 +98,10 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
       auto weak = referee_->weak_oracle();
       if (auto* ended = std::get_if<Ended>(&weak)) return std::move(*ended);
       note_weak_oracle(std::get<json>(weak).at("warnings"), warnings_, weak_);
+      // No warning: such contents are the manual's own examples.
+      if (weak_.empty() && repeats_inputs(task_.kernel.contract)) {
+        weak_ = std::string("The task is weak: ") + kSameInputs;
+      }
     }
   }
   if (auto ended = run_once(*kernel_, trial, said, ran)) {
@@ -125,10 +129,11 @@ KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, js
 
 // The same inputs again: a kernel that races with itself seldom gives the same bits twice. On the
 // emulator in another order of warps, in which a missing barrier shows that no device may ever
-// show. The timed runs repeat the first trial too, where there are some.
+// show. Examined timed runs repeat the first trials too, where there are some.
 KernelJob::Step KernelJob::run_again(json& body) {
   const bool reorders = gpu_ == nullptr && program_->shares_memory();
-  if (task_.reference && task_.until != Until::validated && !reorders) return std::nullopt;
+  const bool repeats_timed = task_.until != Until::validated;
+  if ((task_.reference || gpu_ != nullptr) && repeats_timed && !reorders) return std::nullopt;
   json said;
   Ran ran;
   if (auto ended = run_once(*kernel_, 0, said, ran, reorders)) return ended;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "engine/node/missing_header.h"
 #include "engine/node/wrapper_headers.h"
 #include "engine/source/device_code.h"
 #include "engine/source/host_code.h"
@@ -162,11 +163,14 @@ bool builds_wrappers(const KernelSource& source) {
 frames::Frame WrapperBuild::answer(const frames::Frame& question) {
   frames::Frame reply;
   const bool is_build = question.type() == "build";
+  if (is_build) name_ = question.body.value("name", std::string());
   auto failed = [&](Ended ended) {
     reply.body = {{"ok", false},
                   {"message", ended.summary},
                   {"fall_back", on_gpu() && ended.verdict == Verdict::unsupported}};
-    if (!reply.body.at("fall_back").get<bool>()) failure_ = std::move(ended);
+    if (reply.body.at("fall_back").get<bool>()) return;
+    failed_ = name_;
+    failure_ = std::move(ended);
   };
   if (is_build) {
     auto built = decode_claim(RunnerRole::python, [&] { return build(question.body); });
@@ -182,6 +186,8 @@ frames::Frame WrapperBuild::answer(const frames::Frame& question) {
     if (auto* ended = std::get_if<Ended>(&compiled)) {
       failed(std::move(*ended));
     } else {
+      // Another attempt at the same has done it.
+      if (failure_ && failed_ == name_) failure_.reset();
       Program& program = std::get<Program>(compiled);
       reply.body = {{"ok", true}, {"lowered", std::move(program.lowered)}};
       reply.blob = on_gpu() ? std::move(program.cubin) : std::move(program.ptx);
@@ -307,7 +313,12 @@ Ended WrapperBuild::refuse_host(const json& said) const {
     }
     ended.detail["diagnostics"].push_back(std::move(one));
   }
-  if (is_about_cuda(ended.summary)) {
+  if (const auto header = missing_cuda_header(ended.summary)) {
+    Ended lacks = lacks_header(*header, ended.summary);
+    ended.verdict = lacks.verdict;
+    ended.summary = std::move(lacks.summary);
+    ended.detail.update(lacks.detail);
+  } else if (is_about_cuda(ended.summary)) {
     ended.verdict = Verdict::unsupported;
     ended.summary += " — if it is right, only torch's own build on a GPU has what it needs.";
     ended.detail["missing"] = "CUDA's own compiler for the host code";

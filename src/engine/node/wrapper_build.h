@@ -62,6 +62,8 @@ class WrapperBuild {
   std::stop_token stop_;
   KernelSource device_{};  // of the last build
   unsigned builds_ = 0;
+  std::string name_{};    // of the last build
+  std::string failed_{};  // of the one that failed
   std::optional<Ended> failure_{};
   nlohmann::json report_ = nlohmann::json::array();
 };

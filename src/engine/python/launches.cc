@@ -29,10 +29,11 @@ struct Program {
 // Memory that kernels may touch. What overlaps something older has taken its place.
 class Regions {
  public:
-  void add(std::uint64_t address, std::size_t bytes) {
+  // `name`: the contract's, of what is lent.
+  void add(std::uint64_t address, std::size_t bytes, std::string name = {}) {
     const std::lock_guard lock(mutex_);
     forget_locked(address, bytes);
-    if (bytes > 0) regions_[address] = bytes;
+    if (bytes > 0) regions_[address] = {bytes, std::move(name)};
   }
   void remove(std::uint64_t address) {
     const std::lock_guard lock(mutex_);
@@ -45,9 +46,10 @@ class Regions {
   std::vector<emulator::Buffer> buffers() {
     const std::lock_guard lock(mutex_);
     std::vector<emulator::Buffer> list;
-    for (const auto& [address, bytes] : regions_) {
+    for (const auto& [address, region] : regions_) {
       // NOLINTNEXTLINE(performance-no-int-to-ptr): it was a pointer when it was noted
-      list.push_back({.address = address, .bytes = {reinterpret_cast<std::byte*>(address), bytes}});
+      auto* const memory = reinterpret_cast<std::byte*>(address);
+      list.push_back({.address = address, .bytes = {memory, region.bytes}, .name = region.name});
     }
     return list;
   }
@@ -57,13 +59,18 @@ class Regions {
     auto at = regions_.lower_bound(address);
     if (at != regions_.begin()) {
       const auto before = std::prev(at);
-      if (before->first + before->second > address) at = before;
+      if (before->first + before->second.bytes > address) at = before;
     }
     while (at != regions_.end() && at->first < address + bytes) at = regions_.erase(at);
   }
 
+  struct Region {
+    std::size_t bytes = 0;
+    std::string name{};
+  };
+
   std::mutex mutex_{};
-  std::map<std::uint64_t, std::size_t> regions_{};
+  std::map<std::uint64_t, Region> regions_{};
 };
 
 struct State {
@@ -72,6 +79,7 @@ struct State {
   std::string failure{};  // of the first launch that failed: later ones fail likewise
   std::string kind{};
   std::uint64_t launches = 0;
+  bool skips = false;  // launches succeed and do nothing
 };
 
 State& state() {
@@ -188,6 +196,7 @@ ASSAY_EXPORTED int assay_emulator_launch(int program, const char* entry, const s
   const auto misfit = assay::python::pack(*kernel, arguments, sizes, count, launch.parameters);
   if (!misfit.empty()) return assay::python::fail("device_launch", misfit);
   ++state().launches;
+  if (state().skips) return 0;
   // One thread: work beside the call would count as work that is hidden.
   const auto outcome =
       loaded.device->launch(launch, state().regions.buffers(),
@@ -199,9 +208,14 @@ ASSAY_EXPORTED int assay_emulator_launch(int program, const char* entry, const s
 ASSAY_EXPORTED const char* assay_emulator_failure() { return state().failure.c_str(); }
 ASSAY_EXPORTED const char* assay_emulator_failure_kind() { return state().kind.c_str(); }
 ASSAY_EXPORTED std::uint64_t assay_emulator_launches() { return state().launches; }
+ASSAY_EXPORTED void assay_emulator_skip() { state().skips = true; }
 
 ASSAY_EXPORTED void assay_memory_add(const void* memory, std::size_t bytes) {
   state().regions.add(reinterpret_cast<std::uint64_t>(memory), bytes);
+}
+ASSAY_EXPORTED void assay_memory_add_named(const void* memory, std::size_t bytes,
+                                           const char* name) {
+  state().regions.add(reinterpret_cast<std::uint64_t>(memory), bytes, name);
 }
 ASSAY_EXPORTED void assay_memory_remove(const void* memory) {
   state().regions.remove(reinterpret_cast<std::uint64_t>(memory));

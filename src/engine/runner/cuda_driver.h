@@ -173,6 +173,7 @@ static_assert(sizeof(TextureDescription) == 104);
   X(StreamBeginCapture, "cuStreamBeginCapture_v2", int (*)(Handle, int))                           \
   X(StreamEndCapture, "cuStreamEndCapture", int (*)(Handle, Handle*))                              \
   X(GraphInstantiate, "cuGraphInstantiateWithFlags", int (*)(Handle*, Handle, unsigned long long)) \
+  X(GraphUpload, "cuGraphUpload", int (*)(Handle, Handle))                                         \
   X(GraphLaunch, "cuGraphLaunch", int (*)(Handle, Handle))                                         \
   X(GraphExecDestroy, "cuGraphExecDestroy", int (*)(Handle))                                       \
   X(GraphDestroy, "cuGraphDestroy", int (*)(Handle))                                               \

@@ -19,11 +19,16 @@ json line_counts(const emulator::LineCounts& line) {
   if (line.global_requests != 0) {
     item["global_requests"] = line.global_requests;
     item["global_sectors"] = line.global_sectors;
+    item["global_sectors_per_request"] =
+        static_cast<double>(line.global_sectors) / static_cast<double>(line.global_requests);
+    item["global_strides_bytes"] = line.global_strides_bytes;
   }
   if (line.shared_requests != 0) {
     item["shared_requests"] = line.shared_requests;
     item["shared_wavefronts"] = line.shared_wavefronts;
+    item["shared_strides_bytes"] = line.shared_strides_bytes;
   }
+  if (line.is_irregular) item["irregular"] = true;
   return item;
 }
 

@@ -28,16 +28,17 @@
 //   → {type: "reset"}
 //   ← {type: "reset"}: as if it had served nobody, or {type: "kept"}: it cannot be that
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <memory>
 #include <stdexcept>
 
 #include "engine/emulator/emulator.h"
 #include "engine/runner/arguments.h"
+#include "engine/runner/awake.h"
 #include "engine/runner/device.h"
 #include "engine/runner/inspection.h"
 #include "engine/runner/kernel_choice.h"
+#include "engine/runner/launch_frame.h"
 #include "engine/runner/nvtx.h"
 #include "engine/runner/ptx_places.h"
 #include "engine/runner/role.h"
@@ -47,27 +48,6 @@ namespace assay::runner {
 namespace {
 
 using nlohmann::json;
-
-std::vector<Argument> decode_arguments(const json& list, std::uint64_t arena_address) {
-  std::vector<Argument> arguments;
-  for (const auto& item : list) {
-    Argument argument{.name = item.at("name").get<std::string>(),
-                      .type = item.at("type").get<std::string>(),
-                      .c_type = contract::parse_dtype(item.value("c_type", std::string()))};
-    if (argument.type == "tensor") {
-      argument.address = arena_address + item.at("offset").get<std::uint64_t>();
-      argument.is_texture = item.contains("texture");
-    } else if (argument.type == "float") {
-      // JSON has no NaN or infinity: the engine sends the bits.
-      argument.real = std::bit_cast<double>(item.at("bits").get<std::uint64_t>());
-    } else if (argument.type == "int" || argument.type == "bool") {
-      argument.is_unsigned = item.value("unsigned", false);
-      argument.integer = std::bit_cast<std::int64_t>(item.at("bits").get<std::uint64_t>());
-    }
-    arguments.push_back(std::move(argument));
-  }
-  return arguments;
-}
 
 json describe(const emulator::KernelInfo& kernel) {
   json parameters = json::array();
@@ -93,10 +73,6 @@ json describe(const GpuState& state) {
   return out;
 }
 
-emulator::Dim3 decode_dim(const json& list) {
-  return {.x = list.at(0), .y = list.at(1), .z = list.at(2)};
-}
-
 class Session {
  public:
   explicit Session(Device& device) : device_(device) {}
@@ -117,8 +93,7 @@ class Session {
     const std::string_view blob = request.blob;
     const auto ptx_bytes = request.body.value("ptx_bytes", blob.size());
     if (ptx_bytes > blob.size()) throw std::runtime_error("load with less than it says");
-    // Blocks of a grid that wait for one another find their meeting place through this register.
-    cooperative_ = blob.substr(0, ptx_bytes).find("%envreg2") != std::string_view::npos;
+    cooperative_ = is_cooperative(blob.substr(0, ptx_bytes));
     auto loaded = device_.load({.ptx = blob.substr(0, ptx_bytes), .cubin = blob.substr(ptx_bytes)});
     if (const auto* error = std::get_if<emulator::ParseError>(&loaded)) {
       const auto place = PtxPlaces(blob.substr(0, ptx_bytes)).at(error->ptx_line);
@@ -294,6 +269,7 @@ class Session {
     kernel_ = choose_kernel(kernels_, body.at("kernel").get<std::string>());
     if (kernel_ == nullptr) return reply;
     reply["kernel"] = kernel_->name;
+    reply["register_rows"] = kernel_->register_rows;
     if (!kernel_->unsupported_instruction.empty()) {
       reply["unsupported"] = {{"instruction", kernel_->unsupported_instruction},
                               {"ptx_line", kernel_->unsupported_ptx_line},
@@ -377,6 +353,7 @@ int serve_kernel_on(Device& device, frames::Channel& channel) {
       return 2;
     }
     channel.send(std::move(reply));
+    if (device.has_clock()) stay_awake(channel);
   }
   return 0;
 }

@@ -20,6 +20,7 @@
 #include <stdexcept>
 
 #include "engine/judge/varied.h"
+#include "engine/runner/awake.h"
 #include "engine/runner/device_examination.h"
 #include "engine/runner/gpu_space.h"
 #include "engine/runner/role.h"
@@ -51,6 +52,7 @@ class Bench {
       return frame_of({{"type", "no_memory"}, {"message", error.what()}});
     }
   }
+  [[nodiscard]] bool is_on_device() const { return space_ != nullptr; }
 
  private:
   Frame answer_in_time(Frame& request) {
@@ -101,11 +103,17 @@ class Bench {
     const auto total = request.body.at("total_bytes").get<std::uint64_t>();
     const auto memory = posix::SharedMemory::adopt(request.descriptors.at(0).duplicate(), total);
     std::uint64_t seed = request.body.at("seed");
+    const bool masks_too = request.body.at("masks_too");
     for (const auto& tensor : request.body.at("tensors")) {
       const std::uint64_t offset = tensor.at("offset");
       const std::uint64_t bytes = tensor.at("bytes");
       const auto dtype = contract::parse_dtype(tensor.at("dtype").get<std::string>());
-      judge::vary(memory.bytes().subspan(offset, bytes), dtype.value(), seed++);
+      const auto there = memory.bytes().subspan(offset, bytes);
+      if (masks_too) {
+        judge::vary_masks_too(there, dtype.value(), seed++, tensor.at("row"));
+      } else {
+        judge::vary(there, dtype.value(), seed++);
+      }
     }
     return frame_of({{"type", "varied"}});
   }
@@ -168,7 +176,10 @@ class Bench {
 
 int serve_referee(frames::Channel& channel) {
   Bench bench;
-  while (auto request = channel.receive()) channel.send(bench.answer(std::move(*request)));
+  while (auto request = channel.receive()) {
+    channel.send(bench.answer(std::move(*request)));
+    if (bench.is_on_device()) stay_awake(channel);
+  }
   return 0;
 }
 

@@ -23,5 +23,6 @@ int serve_gpu_kernel(frames::Channel& channel);  // on the one GPU this process 
 int serve_devices(frames::Channel& channel);
 int serve_kernel_on(Device& device, frames::Channel& channel);
 int serve_referee(frames::Channel& channel);
+int serve_sanitizer(frames::Channel& channel);
 
 }  // namespace assay::runner

@@ -161,12 +161,23 @@ class Separation {
     if (token.is("=")) reading.is_assigned = true;
     if (!token.is("(") || reading.has_parameters || reading.is_assigned || i == item.range.begin)
       return;
-    const Token& before = tokens_[i - 1];
+    const Token& before = tokens_[before_arguments(i - 1, item.range.begin)];
     if (before.kind != TokenKind::identifier || is_attribute(before.text) ||
         is_type_word(before.text))
       return;
     reading.has_parameters = true;
     if (!reading.is_type) item.name = std::string(before.text);
+  }
+
+  // Of "fill" in "fill<float>", whose last token is at `last`: a template that is specialised.
+  [[nodiscard]] std::size_t before_arguments(std::size_t last, std::size_t begin) const {
+    if (!is(last, ">")) return last;
+    std::size_t depth = 0;
+    for (std::size_t i = last; i > begin; --i) {
+      if (is(i, ">")) ++depth;
+      if (is(i, "<") && --depth == 0) return i - 1;
+    }
+    return last;
   }
 
   [[nodiscard]] bool ends_with_body(std::size_t close, Reading& reading) const {

@@ -56,6 +56,7 @@ class Rewriting {
     const auto partners = pair_brackets(tokens);
     walk(tokens, partners);
     shadow(tokens);
+    give_bodies();
     out_.text = edits_.text();
     return std::move(out_);
   }
@@ -130,6 +131,19 @@ class Rewriting {
     return std::max(end, at + 1);
   }
 
+  // Where several kernels have one name, the device's compiler needs their types to tell them
+  // apart.
+  void give_bodies() {
+    for (auto& body : bodies_) {
+      const auto has_its_name = [&](const Body& other) {
+        return other.stub.name == body.stub.name;
+      };
+      const bool is_overloaded = !body.stub.name.empty() &&
+                                 std::count_if(bodies_.begin(), bodies_.end(), has_its_name) > 1;
+      edits_.replace(body.from, body.to, is_overloaded ? body.stub.overloaded : body.stub.text);
+    }
+  }
+
   std::size_t kernel(const Tokens& tokens, const std::vector<std::size_t>& partners,
                      std::size_t begin, std::size_t end, const std::string& scope) {
     const auto stub = kernel_stub(tokens, partners, begin, scope);
@@ -152,7 +166,7 @@ class Rewriting {
       ++out_.kernels;
       const std::size_t from = tokens[stub->body].offset;
       const std::size_t to = end_offset(tokens[stub->end - 1]);
-      edits_.replace(from, to, stub->text);
+      bodies_.push_back({from, to, *stub});
     }
     return stub->end;
   }
@@ -306,7 +320,15 @@ class Rewriting {
 
   const std::string_view source_;
   const Unit unit_;
+  // Of a kernel, to be replaced.
+  struct Body {
+    std::size_t from = 0;
+    std::size_t to = 0;
+    KernelStub stub{};
+  };
+
   RewrittenText edits_;
+  std::vector<Body> bodies_{};
   std::vector<Pending> pending_{};
   std::unordered_set<std::string_view> words_{};  // of the host half
   HostCode out_{};

@@ -102,25 +102,42 @@ class Reading {
 
   bool read_parameters(Range range) {
     for (const Range part : split_at_commas(tokens_, range.begin, range.end)) {
-      if (part.end - part.begin == 1 && is(part.begin, "void")) continue;
-      std::size_t end = part.begin;
-      bool is_pack = false;
-      for (; end < part.end && !is(end, "=") && !is(end, "["); ++end) {
-        if (is(end, "(")) return false;  // a pointer to a function
-        is_pack |= is(end, "...");
-      }
-      const bool is_named = end - part.begin > 1 && names(part.begin, end - 1);
-      std::string name;
-      if (is_named) {
-        name = std::string(tokens_[end - 1].text);
-      } else {
-        if (end == part.begin || is_pack) return false;
-        name = "assay_argument_" + std::to_string(stub_.unnamed.size());
-        stub_.unnamed.push_back(end);
-      }
-      arguments_ += (arguments_.empty() ? "" : ", ") + name + (is_pack ? "..." : "");
+      const bool is_void = part.end - part.begin == 1 && is(part.begin, "void");
+      if (!is_void && !read_parameter(part)) return false;
     }
     return true;
+  }
+
+  bool read_parameter(Range part) {
+    std::size_t end = part.begin;
+    bool is_pack = false;
+    for (; end < part.end && !is(end, "=") && !is(end, "["); ++end) {
+      if (is(end, "(")) return false;  // a pointer to a function
+      is_pack |= is(end, "...");
+    }
+    const bool is_named = end - part.begin > 1 && names(part.begin, end - 1);
+    if (!is_named && (end == part.begin || is_pack)) return false;
+    std::string name;
+    if (is_named) {
+      name = std::string(tokens_[end - 1].text);
+    } else {
+      name = "assay_argument_" + std::to_string(stub_.unnamed.size());
+      stub_.unnamed.push_back(end);
+    }
+    const std::string comma = arguments_.empty() ? "" : ", ";
+    const std::string dots = is_pack ? "..." : "";
+    arguments_ += comma + name + dots;
+    types_ += comma + "decltype(" + name + ")" + dots;
+    spelled_ +=
+        comma + spelled(tokens_, part.begin, is_named ? end - 1 : end) + array(end, part.end);
+    return true;
+  }
+
+  // "[4]" of a parameter, which a default may follow.
+  [[nodiscard]] std::string array(std::size_t begin, std::size_t end) const {
+    std::size_t last = begin;
+    while (last < end && !is(last, "=")) ++last;
+    return last > begin ? " " + spelled(tokens_, begin, last) : "";
   }
 
   // Whether the token is a name and something before it is a type.
@@ -143,11 +160,29 @@ class Reading {
     if (stub_.is_instance || !is(at, "{") || partners_[at] >= tokens_.size()) return std::nullopt;
     stub_.body = at;
     stub_.end = partners_[at] + 1;
-    const bool names_itself = is_template_ && specialised_.empty();
-    stub_.text = "{ struct AssayName { static ::std::string text() { return ::assay::Instance(\"" +
-                 name_ + kernel_ + specialised_ + "\")" + (names_itself ? instance_ : "") +
-                 ".text(); } }; ::assay::Kernel<AssayName>::entry.launch(" + arguments_ + "); }";
+    if (specialised_.empty()) stub_.name = name_ + kernel_;
+    stub_.text = body("");
+    // The device's compiler has its own idea of an int64_t: where the source's words mean the same
+    // to both, they stand as they are.
+    const bool has_its_words = !is_template_ && name_.empty();
+    stub_.overloaded = body(has_its_words ? ".parameters(\"" + quoted(spelled_) + "\")"
+                                          : ".template parameters<" + types_ + ">()");
     return std::move(stub_);
+  }
+
+  static std::string quoted(const std::string& text) {
+    std::string out;
+    for (const char c : text)
+      out += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+    return out;
+  }
+
+  // `more`: beside what its own template parameters say of the instance.
+  [[nodiscard]] std::string body(const std::string& more) const {
+    const bool names_itself = is_template_ && specialised_.empty();
+    return "{ struct AssayName { static ::std::string text() { return ::assay::Instance(\"" +
+           name_ + kernel_ + specialised_ + "\")" + (names_itself ? instance_ : "") + more +
+           ".text(); } }; ::assay::Kernel<AssayName>::entry.launch(" + arguments_ + "); }";
   }
 
   const Tokens& tokens_;
@@ -158,6 +193,8 @@ class Reading {
   std::string specialised_{};  // "<float>" behind the name
   std::string instance_{};
   std::string arguments_{};
+  std::string types_{};    // of the parameters, for the host to spell
+  std::string spelled_{};  // as the source does
   bool is_template_ = false;
   KernelStub stub_{};
 };

@@ -15,7 +15,9 @@ struct KernelStub {
   std::size_t body = 0;                // of its '{'; `end` for a declaration
   std::vector<Range> attributes{};     // token ranges that a host compiler must not see
   std::vector<std::size_t> unnamed{};  // tokens before which a parameter's name is missing
+  std::string name{};                  // "ops::scale"; "" of "scale<float>", which is one alone
   std::string text{};                  // of the body: "{ … }"
+  std::string overloaded{};            // likewise where others have its name
   bool is_instance = false;            // template void k<float>(…): nothing for the host
 };
 

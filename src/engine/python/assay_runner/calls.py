@@ -19,6 +19,7 @@ _seed_gpu = None  # where there is one
 _Tensor = torch.Tensor
 _Parameter = torch.nn.Parameter
 _devices = ["cpu"]
+_MOST_TOLD = 200  # characters
 _plain = torch._C.DisableTorchFunctionSubclass
 
 
@@ -28,6 +29,7 @@ class Task:
     def __init__(self, body):
         self.arguments = body["arguments"]
         self.outputs = body["outputs"]
+        self.written = body["written"]  # those, and what a call changes
         self.passes_outputs = body["passes_outputs"]
 
     def bind(self, memory, base=0):
@@ -38,7 +40,44 @@ class Task:
                 if item["type"] != "tensor" or item["role"] != "output" or self.passes_outputs]
 
     def places(self, memory, base=0):
-        return [memory.tensor(item, base) for item in self.outputs]
+        outputs = [memory.tensor(item, base) for item in self.outputs]
+        if len(self.written) == len(self.outputs):
+            return Places(outputs, outputs)
+        return Places(outputs, [memory.tensor(item, base) for item in self.written], self.lends_output())
+
+    def lends_output(self):
+        """Whether the call gets what it is to write, so that what it returns may be another argument that it changed."""
+        return self.passes_outputs or all(item["role"] != "output" for item in self.outputs)
+
+
+class Places:
+    """Where results go, in the contract's order: `outputs`, or all that is `written` where as many are returned."""
+
+    def __init__(self, outputs, written, lends_output=False):
+        self.outputs = outputs
+        self.written = written
+        self._lends_output = lends_output
+
+    def of(self, count):
+        return self.written if count == len(self.written) else self.outputs
+
+    def holds_another(self, results):
+        """Whether the one result is, by its address, a written argument other than the output that one is taken for."""
+        if not self._lends_output or len(results) != 1 or len(self.outputs) != 1:
+            return False
+        return any(is_same(results[0], place) for place in self.written) and not is_same(results[0], self.outputs[0])
+
+
+def is_same(one, other):
+    """Whether two tensors lie in the same place in the same way."""
+    return one.numel() > 0 and _layout_of(one) == _layout_of(other)
+
+
+def _layout_of(tensor):
+    with _plain():
+        if tensor.layout != torch.strided:
+            return None
+        return tensor.device, tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
 
 
 def scalar(item):
@@ -55,11 +94,13 @@ def scalar(item):
 
 # Whether outputs that nobody named are told apart by the keys of the dicts they come in.
 _by_key = [True]
+_named = []  # the names in the contract's order: of its outputs, of all that is written
 
 
-def name_outputs(names):
-    """What a contract names it takes in the order of what is returned."""
-    _by_key[0] = all(name.startswith("output") and name[6:].isdigit() for name in names)
+def name_outputs(outputs, written):
+    """What a contract names it takes by these names, or else in the order of what is returned."""
+    _by_key[0] = all(name.startswith("output") and name[6:].isdigit() for name in outputs)
+    _named[:] = [] if _by_key[0] else [outputs, written]
 
 
 def tensors_of(result):
@@ -71,11 +112,18 @@ def tensors_of(result):
     if isinstance(result, (bool, int, float)):
         return [torch.tensor(result)]
     if isinstance(result, dict):
-        by_key = _by_key[0] and all(isinstance(key, str) for key in result)
-        result = [result[key] for key in sorted(result)] if by_key else result.values()
+        result = _values_of(result)
     elif not isinstance(result, (list, tuple)):
         raise Refused("returned", f"The call returned a {type(result).__name__}; return a tensor or a tuple of tensors")
     return [tensor for part in result for tensor in tensors_of(part)]
+
+
+def _values_of(result):
+    for names in _named:
+        if len(names) == len(result) and all(name in result for name in names):
+            return [result[name] for name in names]
+    by_key = _by_key[0] and all(isinstance(key, str) for key in result)
+    return [result[key] for key in sorted(result)] if by_key else result.values()
 
 
 # How many outputs this process said there are; None: a contract or another process says it.
@@ -91,12 +139,16 @@ def shapes_of(result):
         name = lent.dtype_name(tensor.dtype)
         if name is None:
             raise Refused("returned", f"The call returned a tensor of {tensor.dtype}, which no contract can name")
-        if tensor.layout != torch.strided or tensor.device.type not in _devices:
-            raise Refused("returned", f"The call returned a {tensor.layout} tensor on {tensor.device}; "
-                          f"only dense tensors on {' or '.join(_devices)} can be judged here")
+        _refuse_undense(tensor)
         described.append({"shape": list(tensor.shape), "dtype": name})
     _told[0] = len(described)
     return described
+
+
+def _refuse_undense(tensor):
+    if tensor.layout != torch.strided or tensor.device.type not in _devices:
+        raise Refused("returned", f"The call returned a {tensor.layout} tensor on {tensor.device}; "
+                      f"only dense tensors on {' or '.join(_devices)} can be judged here")
 
 
 def foreign_types(result):
@@ -108,14 +160,16 @@ def foreign_types(result):
 def leave(result, places):
     """Writes what was returned into its places. Nothing returned: the call wrote there itself."""
     results = tensors_of(result)
-    if not results:
+    for got in results:
+        _refuse_undense(got)
+    if not results or places.holds_another(results):
         return
-    if _told[0] is not None and len(results) != len(places):
-        raise Refused("own_shape", f"The call returned {len(results)} tensors, and {_told[0]} in another one: their number "
-                      + _BY_DATA)
-    if len(results) != len(places):
-        raise Refused("returned", f"The call returned {len(results)} tensors, but {len(places)} outputs are expected")
-    for index, (got, place) in enumerate(zip(results, places)):
+    chosen = places.of(len(results))
+    if len(results) != len(chosen):
+        raise _miscounted(len(results), places)
+    if chosen is not places.outputs:
+        results = _apart(results, chosen)
+    for index, (got, place) in enumerate(zip(results, chosen)):
         if _told[0] is not None and got.shape != place.shape:
             raise Refused("own_shape", f"Output {index} is {got.dtype} {list(got.shape)}, and was {list(place.shape)} in another "
                           f"call: its shape {_BY_DATA}", output=index)
@@ -124,6 +178,23 @@ def leave(result, places):
                           f"{list(place.shape)} is expected", output=index)
         with _plain():
             _copy(place, got)
+
+
+def _miscounted(count, places):
+    outputs, written = len(places.outputs), len(places.written)
+    if _told[0] is not None:
+        return Refused("own_shape", f"The call returned {count} tensors, and {_told[0]} in another one: their number "
+                       + _BY_DATA)
+    return Refused("returned", f"The call returned {count} tensors, but {outputs} outputs are expected"
+                   + (f", or all {written} that the contract has it write, in its order" if written > outputs else ""))
+
+
+def _apart(results, places):
+    """An argument that is returned for another one is read before that one's contents replace it."""
+    with _plain():
+        ends = [(place.data_ptr(), place.data_ptr() + place.numel() * place.element_size()) for place in places]
+        return [got.clone() if any(begin <= got.data_ptr() < end for begin, end in ends[:index]) else got
+                for index, got in enumerate(results)]
 
 
 def takes(target, count):
@@ -161,6 +232,18 @@ def fitting(target, arguments):
         if takes(target, len(chosen) - outputs) or takes(target, len(chosen)):
             return chosen
     return arguments
+
+
+def shown(target):
+    """What it is and where, for a sentence: "run(x, y) at line 3"."""
+    function = inspect.unwrap(getattr(target, "forward", target) if isinstance(target, torch.nn.Module) else target)
+    function = getattr(function, "__func__", function)
+    try:
+        text = f"{function.__qualname__}{_signature(target)}"[:_MOST_TOLD]
+    except (AttributeError, TypeError, ValueError):
+        return "It"
+    code = getattr(function, "__code__", None)
+    return text if code is None else f"{text} at line {code.co_firstlineno}"
 
 
 def _signature(target):

@@ -47,7 +47,8 @@ def call(target, task, memory, seed):
     _library.assay_capture_begin()
     try:
         result = calls.call(target, arguments, seed)
-        outputs = [_found(got, place, memory) for got, place in zip(calls.tensors_of(result), places)]
+        results = calls.tensors_of(result)
+        outputs = [_found(got, place, memory) for got, place in zip(results, places.of(len(results)))]
         if None in outputs:
             # What is returned is no whole tensor of its own: moving it to its place is a step like others.
             outputs = []

@@ -41,7 +41,11 @@ class DeviceMemory:
         if self._mirror is None or self._mirror.numel() < size:
             self._mirror = None
             self._mirror = torch.empty(size, dtype=torch.uint8, device="cuda")
-        _copy(self._mirror[:size], self._host.whole(size))
+        self.refresh()
+
+    def refresh(self):
+        """The mirror holds what was lent as it is now."""
+        _copy(self._mirror[:self._bytes], self._host.whole(self._bytes))
         _synchronize()
 
     def bases(self, contents, stride_bytes):

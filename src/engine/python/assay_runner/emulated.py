@@ -22,6 +22,7 @@ def use(library):
     library.assay_emulator_launches.restype = ctypes.c_uint64
     for name in ("assay_memory_add", "assay_memory_forget"):
         getattr(library, name).argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+    library.assay_memory_add_named.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p)
 
 
 class _Process(ctypes.Structure):
@@ -41,11 +42,15 @@ def attach(wrapper, kernels, ptx, is_first):
     for index, entry in enumerate(kernels):
         wrapper.assay_name_kernel(index, entry.encode())
     if is_first:
-        memory.watch(_library.assay_memory_add, _library.assay_memory_forget)
+        memory.watch(_add_named, _library.assay_memory_forget)
         for tensor in [found for found in gc.get_objects() if isinstance(found, torch.Tensor)]:
             storage = tensor.untyped_storage()
             _library.assay_memory_add(storage.data_ptr(), storage.nbytes())
     wrapper.assay_attach(ctypes.byref(process), int(is_first))
+
+
+def _add_named(address, size, name):
+    _library.assay_memory_add_named(address, size, name.encode())
 
 
 def check():
@@ -60,3 +65,8 @@ def check():
 def launches():
     """How many there were in this process."""
     return 0 if _library is None else _library.assay_emulator_launches()
+
+
+def skip():
+    """From here on launches do nothing: what is right then was not theirs."""
+    _library.assay_emulator_skip()

@@ -108,7 +108,12 @@ class Extensions:
         _, found, symbol = text.partition("undefined symbol: ")
         if found and symbol.startswith(("cuda", "cu")) and not self._on_gpu:
             raise Refused("device_unsupported", f"The host code calls {symbol}, which has no stand-in on the CPU")
-        return f"the built library cannot be loaded: {text}"
+        if not found:
+            return f"the built library cannot be loaded: {text}"
+        name = _demangled(symbol)
+        if name.startswith(("at::cuda::", "c10::cuda::")) and not self._on_gpu:
+            raise Refused("device_unsupported", f"The host code uses {name}, which has no stand-in on the CPU")
+        return f"{name} is declared and used, and neither the sources nor torch define it"
 
     def _placed(self, sources):
         """Each text with the line of the file it stands at, or 0 if it does not stand there as it is."""
@@ -117,6 +122,17 @@ class Extensions:
     def _line(self, text):
         at = self._text.find(text) if text.strip() else -1
         return self._text.count("\n", 0, at) + 1 if at >= 0 else 0
+
+
+def _demangled(symbol):
+    """A name as C++ has it."""
+    try:
+        demangle = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
+    except (OSError, AttributeError):
+        return symbol
+    demangle.restype = ctypes.c_void_p  # the library's to free; the process ends soon
+    text = demangle(symbol.encode(), None, None, None)
+    return ctypes.string_at(text).decode(errors="replace") if text else symbol
 
 
 def _variables(wrapper):

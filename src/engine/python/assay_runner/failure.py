@@ -1,6 +1,7 @@
 """What went wrong in the user's source, told in the user's own lines."""
 
 import linecache
+import re
 import traceback
 
 from assay_runner import device_question
@@ -10,6 +11,13 @@ _MAX_TRACEBACK = 6000
 _MAX_FRAMES = 12
 _MAX_LINE = 300
 _MAX_CHAIN = 20  # of exceptions, each raised from another
+# A torch for the CPU alone has hollow classes and lacks functions of its own library; one for GPUs finds none.
+_WANTS_GPU = re.compile("|".join((
+    "Torch not compiled with CUDA enabled", "Found no NVIDIA driver", "No CUDA GPUs are available", "0 active drivers",
+    "Cannot access accelerator device", "Expected a cuda device, but got: cpu", "Tried to instantiate dummy base class",
+    "requires CUDA support", "compiled without CUDA support", "NVTX functions not installed", "without ATen_cuda library",
+    "not linked with support for cuda devices", "requires a CUDA or other accelerator backend", "'torch._C' has no attribute '_cuda_",
+    r"Could not run 'aten::_?(cudnn_|scaled_dot_product_(flash|efficient|cudnn)_attention|flash_attention_|efficient_attention_)")))
 
 
 class Refused(Exception):
@@ -43,10 +51,19 @@ def needs_gpu(error):
     """Whether it failed for want of a GPU, as torch, triton and CuPy say it."""
     if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == "cupy":
         return True
-    text = _text(error)
-    return any(words in text for words in (
-        "Torch not compiled with CUDA enabled", "Found no NVIDIA driver", "No CUDA GPUs are available",
-        "0 active drivers", "Cannot access accelerator device", "Expected a cuda device, but got: cpu"))
+    return _WANTS_GPU.search(_text(error)) is not None
+
+
+def _wants_gpu(error, file):
+    """What the user's own `raise` says is the user's text: what it was raised from tells."""
+    for _ in range(_MAX_CHAIN):
+        frames = traceback.extract_tb(error.__traceback__)
+        if not frames or frames[-1].filename != file or not device_question.is_own_raise(error, frames[-1], file):
+            return needs_gpu(error)
+        error = error.__cause__ or error.__context__
+        if error is None:
+            return False
+    return False
 
 
 def needs_compiler(error):
@@ -70,7 +87,7 @@ def describe(stage, error, file, on_gpu=False):
     if isinstance(error, Located):
         frames = [{"line": error.line, "function": "", "text": _line(file, error.line)}] if error.line else []
         return {**body, "code": "exception", "exception": error.kind, "frames": frames, "column": error.column}
-    body["code"] = ("out_of_memory" if is_memory(error) else "needs_gpu" if needs_gpu(error) or not on_gpu and _asks_for_gpu(error, file)
+    body["code"] = ("out_of_memory" if is_memory(error) else "needs_gpu" if _wants_gpu(error, file) or not on_gpu and (_asks_for_gpu(error, file) or _is_in_torch_cuda(error))
                     else "needs_compiler" if needs_compiler(error)
                     else "missing_module" if isinstance(error, ModuleNotFoundError) else "exception")
     if isinstance(error, ModuleNotFoundError):
@@ -96,6 +113,12 @@ def _asks_for_gpu(error, file):
         return device_question.is_asked(error, _of_user(error, file), file)
     except Exception:  # a text nested beyond what can be walked
         return False
+
+
+def _is_in_torch_cuda(error):
+    """What torch.cuda fails at in words of its own, where there is no GPU: it looked for what none gave it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and "/torch/cuda/" in frames[-1].filename
 
 
 def _of_user(error, file):

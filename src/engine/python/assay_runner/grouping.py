@@ -36,8 +36,8 @@ class Inputs:
             return {kind: [self._take(part, f"{where}[{index}]", depth + 1) for index, part in enumerate(value)]}
         if type(value) is dict and all(type(key) is str for key in value):
             return {"dict": [[key, self._take(part, f"{where}[{key!r}]", depth + 1)] for key, part in value.items()]}
-        if (constant := _constant_name(value)) is not None:
-            return {"constant": constant}
+        if (name := constant_name(value)) is not None:
+            return {"constant": name}
         _refuse_unknown(value, where)
         self.values.append(value)
         return len(self.values) - 1
@@ -62,7 +62,7 @@ def grouped(groups, arguments):
 def bound(item, bind):
     """The value of a grouped item; `bind` makes that of a plain one."""
     if item["type"] == "constant":
-        return _constant(item["name"])
+        return constant(item["name"])
     if item["type"] == "dict":
         return {key: bound(part, bind) for key, part in item["items"]}
     if item["type"] in ("list", "tuple"):
@@ -91,7 +91,7 @@ def _count(group):
     return sum(_count(part[1] if kind == "dict" else part) for part in parts)
 
 
-def _constant_name(value):
+def constant_name(value):
     """Of what JSON and contracts have no number for."""
     if value is None:
         return "None"
@@ -102,7 +102,8 @@ def _constant_name(value):
     return None
 
 
-def _constant(name):
+def constant(name):
+    """What constant_name() named."""
     if name == "None":
         return None
     return float(name) if name in ("inf", "-inf", "nan") else torch_dtype(name)

@@ -26,7 +26,7 @@ class Target:
         self._target = copy.deepcopy(target).double() if isinstance(target, torch.nn.Module) else target
 
     def call(self, task, memory, seed):
-        """The results as a flat list of tensors, those that the call wrote into its arguments too."""
+        """What is left in all that the call writes, in the contract's order: returned, or written into an argument."""
         bound = task.bind(memory)
         wide = [_widened(value) for value in bound]
         default = torch.get_default_dtype()
@@ -35,12 +35,23 @@ class Target:
             results = calls.tensors_of(calls.call(self._target, wide, seed))
         finally:
             torch.set_default_dtype(default)
-        if results:
-            return results
         passed = [item for item in task.arguments
                   if item["type"] != "tensor" or item["role"] != "output" or task.passes_outputs]
         named = {item["name"]: value for item, value in zip(passed, wide)}
-        return [named[item["name"]] for item in task.outputs]
+        results = _without_another(results, task, named)
+        returned = task.written if len(results) == len(task.written) else task.outputs
+        if results and len(results) != len(returned):
+            return results  # which its places refuse
+        named.update((item["name"], result) for item, result in zip(returned, results))
+        return [named[item["name"]] for item in task.written if item["name"] in named]
+
+
+def _without_another(results, task, named):
+    """As calls.Places.holds_another(): the one result may be another argument, which the call changed."""
+    others = [item["name"] for item in task.written if item not in task.outputs]
+    is_another = (task.lends_output() and len(results) == 1 == len(task.outputs)
+                  and any(calls.is_same(results[0], named[name]) for name in others if name in named))
+    return [] if is_another else results
 
 
 def parts(results, places, part):

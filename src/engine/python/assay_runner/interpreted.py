@@ -2,6 +2,11 @@
 
 import importlib
 import sys
+import traceback
+
+import torch
+
+from assay_runner import device_facts
 
 _MOST_TOLD = 16
 _MOST_CHARACTERS = 200
@@ -20,20 +25,58 @@ def use():
     except ImportError:  # the source's own import tells it
         return
     _tune_nothing(tuner)
+    device_facts.answer_on_cpu()
 
 
 def _tune_nothing(tuner):
     """The first configuration that pruning leaves: to time them the autotuner asks a driver, and there is no clock here."""
-    pruned = tuner.prune_configs
+    pruned, run = tuner.prune_configs, tuner.run
 
     def first(self, kwargs):
-        configs = pruned(self, kwargs)[:1]
+        refused = vars(self).get("_assay_refused", [])
+        left = pruned(self, kwargs)
+        config = next((one for one in left if all(one is not other for other in refused)), left[0])
         if len(_chosen) < _MOST_TOLD:
-            _chosen[self.base_fn.__name__] = _described(configs[0], len(self.configs))
-        return configs
+            _chosen[self.base_fn.__name__] = _described(config, len(self.configs))
+        return [config]
+
+    def run_first_that_asserts_nothing(self, *arguments, **more):
+        refused = vars(self).setdefault("_assay_refused", [])
+        while True:
+            held = _held([*arguments, *more.values()]) if len(self.configs) > 1 + len(refused) else []
+            try:
+                return run(self, *arguments, **more)
+            except Exception as error:
+                tried = getattr(self, "best_config", None)
+                if not _is_static_assertion(error) or any(one is tried for one in refused) or len(self.configs) == 1:
+                    raise
+                refused.append(tried)
+                for storage, contents in held:
+                    storage.copy_(contents)
+                self.cache.clear()
 
     tuner.prune_configs = first
+    tuner.run = run_first_that_asserts_nothing
     tuner._bench = lambda self, *_arguments, **_more: [0.0, 0.0, 0.0]  # of one
+
+
+def _held(arguments):
+    """[(storage, its contents)] of the tensors among them: what a compiler refuses has stored nothing."""
+    found = {}
+    for argument in arguments:
+        tensor = getattr(argument, "base", argument) if not isinstance(argument, torch.Tensor) else argument  # of a descriptor
+        if isinstance(tensor, torch.Tensor):
+            storage = tensor.untyped_storage()
+            found.setdefault(storage.data_ptr(), storage)
+    return [(storage, storage.clone()) for storage in found.values()]
+
+
+def _is_static_assertion(error):
+    """Triton's compiler would have refused that configuration, and its autotuner gone on to the next."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    frames = traceback.extract_tb(error.__traceback__)
+    return isinstance(error, AssertionError) and bool(frames) and "static_assert" in frames[-1].name
 
 
 def _described(config, count):

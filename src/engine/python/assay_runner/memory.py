@@ -39,7 +39,7 @@ def torch_dtype(name):
 
 
 def watch(add, forget):
-    """add(address, bytes) for each tensor that is lent from now on, forget(address, bytes) when other memory comes."""
+    """add(address, bytes, name) for each tensor that is lent from now on, forget(address, bytes) when other memory comes."""
     _watchers[:] = [(add, forget)]
 
 
@@ -69,7 +69,7 @@ class Memory:
         if place["bytes"] == 0:
             return torch.empty(shape, dtype=dtype)
         for add, _ in _watchers:
-            add(self._address + base + place["offset"], place["bytes"])
+            add(self._address + base + place["offset"], place["bytes"], place["name"])
         raw = (ctypes.c_char * place["bytes"]).from_address(self._address + base + place["offset"])
         flat = torch.frombuffer(raw, dtype=dtype)
         strides = place.get("strides")

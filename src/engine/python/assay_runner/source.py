@@ -2,15 +2,19 @@
 
 import ast
 import inspect
+import re
 import sys
 import types
 
 import torch
 
-from assay_runner import interpreted, reading, uncompiled
+from assay_runner import construction, device_facts, interpreted, reading, uncompiled
 from assay_runner.failure import Refused
 
 _MAX_NAMES = 40
+# A text that only speaks of __global__ is no kernel, where nothing is there to compile it.
+_COMPILERS = ("load_inline", "cpp_extension", "_compile_kernel", "RawKernel", "RawModule", "SourceModule", "nvrtc")
+_KERNEL = re.compile(r"__global__[^;{}]*\([^;{}]*\)\s*\{")
 
 
 class Source:
@@ -19,6 +23,7 @@ class Source:
     def __init__(self, text, file, kernel_type, on_gpu=False):
         self.file = file
         self.kernel_type = kernel_type
+        self.init_inputs = None  # what a class was made from, as it may be told to another source
         self._on_gpu = on_gpu
         text, tree, code = reading.read(text, file)
         self.warnings = list(_warnings(tree))
@@ -27,6 +32,9 @@ class Source:
                                   "Triton's kernels run in Triton's own interpreter here, on CPU tensors: it has no libdevice, "
                                   "and computes with bfloat16 and 8-bit floats otherwise than a GPU"})
             interpreted.use()
+        if not on_gpu and kernel_type == "torch_cuda":
+            device_facts.answer_beside_launches()
+        self.warnings += device_facts.warnings(tree)
         if not on_gpu:
             self.warnings += uncompiled.warnings(tree)
         if kernel_type == "torch":
@@ -49,7 +57,7 @@ class Source:
             return found
         if found is not None:
             raise Refused("target", f"'{name}' is {_what(found)}, not a function. " + self.available())
-        raise Refused("target", f"{missing}. " + self.available(), available=self.functions())
+        raise Refused("target", f"{missing}. " + self.available(), available=self.functions()[:_MAX_NAMES])
 
     def own(self, name):
         """A function of the user's by its name, or None."""
@@ -57,28 +65,35 @@ class Source:
         return found if inspect.isfunction(found) else None
 
     def functions(self):
-        return [name for name, value in self._own_names() if not isinstance(value, type)][:_MAX_NAMES]
+        return [name for name, value in self._own_names() if not isinstance(value, type)]
 
     def classes(self):
-        return [name for name, value in self._own_names() if isinstance(value, type)][:_MAX_NAMES]
+        return [name for name, value in self._own_names() if isinstance(value, type)]
 
-    def method(self, class_name, method_name, seed):
-        """The bound method of a new instance, made from get_init_inputs() where the source has it."""
+    def method(self, class_name, method_name, seed, lent=None):
+        """The bound method of a new instance, made from get_init_inputs() where the source has it, else from `lent`: what
+        the reference's was told to be."""
         found = vars(self.module).get(class_name)
         if not isinstance(found, type):
             text = f"Class '{class_name}' not found" + ("" if found is None else f": it is {_what(found)}")
             if found is None and class_name == "Model" and self.kernel_type == "torch_cuda":
                 text = "No ModelNew torch module found, and no class 'Model'"
-            raise Refused("target", f"{text}. " + self.available(), available=self.classes())
+            raise Refused("target", f"{text}. " + self.available(), available=self.classes()[:_MAX_NAMES])
         if not callable(getattr(found, method_name, None)):
             methods = [name for name, value in vars(found).items() if callable(value) and not name.startswith("__")]
             raise Refused("target", f"Method '{method_name}' not found in class '{class_name}'. Available: "
                           f"[{', '.join(methods)}]", available=methods)
         torch.manual_seed(seed)
-        arguments = self.own("get_init_inputs")
-        plain, named = _init_inputs(arguments() if arguments else None, found)
+        if own := self.own("get_init_inputs"):
+            made = own()
+            self.init_inputs = construction.told(made)
+            plain, named = construction.arguments_of(made, found)
+        else:
+            plain, named = construction.of_another(construction.meant(lent), found)
         torch.manual_seed(seed)
-        instance = found(*plain, **named)
+        instance = construction.instance(found, plain, named, "" if own else construction.why_none(lent, found))
+        if not own and (words := construction.untold(lent)):
+            self.warnings.append({"line": 0, "code": "init_inputs", "message": f"{class_name} was made without arguments{words}"})
         if self._on_gpu and isinstance(instance, torch.nn.Module):
             instance = instance.to("cuda")
         if isinstance(instance, torch.nn.Module) and method_name == "forward":
@@ -93,11 +108,13 @@ class Source:
 
     def available(self):
         """What there is to be called, for the sentence that something is not."""
-        return f"Available: functions [{', '.join(self.functions())}], classes [{', '.join(self.classes())}]"
+        functions, classes = (", ".join(names[:_MAX_NAMES]) for names in (self.functions(), self.classes()))
+        return f"Available: functions [{functions}], classes [{classes}]"
 
 
-def find(source, wanted, seed):
-    """(what to call, its name). `wanted` is {entry_point | function_name | class_name, method_name, candidate}."""
+def find(source, wanted, seed, lent=None):
+    """(what to call, its name). `wanted` is {entry_point | function_name | class_name, method_name, candidate}; `lent`: the
+    other source's init_inputs."""
     if entry := wanted.get("entry_point"):
         return source.function(entry, f"Entry point function '{entry}' not found in module"), entry
     if name := wanted.get("function_name"):
@@ -105,34 +122,9 @@ def find(source, wanted, seed):
     class_name = wanted.get("class_name")
     if class_name is None:
         is_new = wanted.get("candidate") or source.kernel_type == "torch_cuda"
-        class_name = "ModelNew" if is_new and "ModelNew" in source.classes() else "Model"
+        class_name = "ModelNew" if is_new and hasattr(source.module, "ModelNew") else "Model"
     method_name = wanted.get("method_name") or "forward"
-    return source.method(class_name, method_name, seed), f"{class_name}.{method_name}"
-
-
-def _init_inputs(made, constructor):
-    """(positional, by keyword). A dict is keywords; so is one behind an empty list, if the constructor takes it so."""
-    if made is None:
-        return (), {}
-    if _is_keywords(made):
-        return (), made
-    if not isinstance(made, (list, tuple)):
-        raise Refused("target", f"get_init_inputs() returned {_what(made)}, not a list")
-    if len(made) == 2 and made[0] in ([], ()) and _is_keywords(made[1]) and _takes(constructor, made[1]):
-        return (), made[1]
-    return made, {}
-
-
-def _is_keywords(value):
-    return type(value) is dict and all(isinstance(key, str) for key in value)
-
-
-def _takes(constructor, named):
-    try:
-        inspect.signature(constructor).bind(**named)
-    except (TypeError, ValueError):
-        return False
-    return True
+    return source.method(class_name, method_name, seed, lent), f"{class_name}.{method_name}"
 
 
 def _what(value):
@@ -148,8 +140,11 @@ def _refuse_mixed(tree):
         if name == "torch.utils.cpp_extension":
             raise Refused("mixed", f"A torch source must not compile CUDA or C++ (line {line}); kernel_type "
                           "torch_cuda does", line=line)
+    unused = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings: nothing is built of them
+    compiles = any(getattr(node, "attr", getattr(node, "id", "")) in _COMPILERS for node in ast.walk(tree))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "__global__" in node.value:
+        if (isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in unused
+                and (_KERNEL.search(node.value) or compiles and "__global__" in node.value)):
             raise Refused("mixed", f"A torch source must not hold CUDA code (line {node.lineno}); kernel_type "
                           "torch_cuda or cuda may", line=node.lineno)
 

@@ -16,7 +16,7 @@ from triton.compiler.errors import CompilationError
 from triton.runtime.autotuner import Autotuner, Heuristics
 from triton.runtime.jit import JITFunction, mangle_type
 
-from assay_runner import calls
+from assay_runner import calls, device_facts, triton_tuning
 from assay_runner.failure import Located, Refused
 from assay_runner.memory import torch_dtype
 
@@ -37,11 +37,13 @@ class Kernel:
     def __init__(self, name, decorated):
         self.name = name
         self.configs = []
+        self.tuners = []
         self.heuristics = []
         self.hooks = False
         while not isinstance(decorated, JITFunction):
             if isinstance(decorated, Autotuner):
                 self.configs += decorated.configs
+                self.tuners.append(decorated)
                 self.hooks |= bool(decorated.reset_to_zero or decorated.restore_value
                                    or getattr(decorated, "user_defined_pre_hook", False))
             elif isinstance(decorated, Heuristics):
@@ -66,7 +68,14 @@ def find(source, wanted):
     if wanted:
         raise Refused("target", f"Kernel '{wanted}' not found. Available: [{', '.join(available)}]", available=available)
     used = {name for kernel in kernels for name in _globals_of(kernel.function.fn.__code__)}
-    return next((kernel for kernel in kernels if kernel.name not in used), kernels[0])
+    handed = [value for kernel in kernels for value in _handed_to(kernel)]
+    return next((kernel for kernel in kernels if kernel.name not in used and all(kernel.function is not one for one in handed)), kernels[0])
+
+
+def _handed_to(kernel):
+    """What it has as defaults and from its configurations: among it functions that it calls."""
+    return [parameter.default for parameter in kernel.function.params] + [
+        value for config in kernel.configs for value in config.kwargs.values()]
 
 
 def _globals_of(code):
@@ -85,31 +94,69 @@ def _inner(value):
 
 
 def compile_kernel(source, body):
-    """The reply to {kernel_name, arguments, arch, num_warps?, num_stages?}, and the PTX."""
+    """The reply to {kernel_name, arguments, arch, max_shared_bytes, num_warps?, num_stages?}, and the PTX."""
     kernel = find(source, body["kernel_name"])
     arguments = body["arguments"]
     body = {**body, **_options(kernel, body)}
     bound = _bind(kernel, arguments)
     values = {name: _value(arguments[index]) for name, index in bound.items()}
-    config = _choose(kernel, values)
+    metas = {name for name, index in bound.items() if arguments[index]["is_meta"]}
+    config, built, passed_over = triton_tuning.first_that_fits(
+        triton_tuning.candidates(kernel, values, metas), body["max_shared_bytes"],
+        lambda config: _build(source, kernel, (bound, dict(values)), config, body))
+    made = built.made
+    reply = {"type": "compiled", "kernel": kernel.name, "entry": made["name"], "passed": built.passed,
+             "scratch": _parameters(built.ptx) - len(built.passed), "shared_bytes": made["shared"],
+             "num_warps": made["num_warps"], "num_stages": built.launch["num_stages"],
+             "metas": {name: _shown(value) for name, value in built.constants.items()},
+             "configurations": len(kernel.configs), "chosen": triton_tuning.place(kernel, config),
+             "choices": [_described(one, body) for one in kernel.configs[:_TOLD_CHOICES]],
+             "passed_over": [{"choice": triton_tuning.place(kernel, one), "why": why} for one, why in passed_over],
+             "needs": _needs(made) + _needed_hook(config), "hooks": kernel.hooks,
+             "warnings": source.warnings[:20], "triton": triton.__version__}
+    return reply, built.ptx
+
+
+class _Built:
+    """One configuration, compiled."""
+
+    def __init__(self, launch, constants, passed):
+        self.launch = launch
+        self.constants = constants
+        self.passed = passed
+        self.ptx, self.made = "", {}
+
+    @property
+    def shared_bytes(self):
+        return self.made["shared"]
+
+
+def _build(source, kernel, given, config, body):
+    bound, values = given
     launch = _launch_of(config, body)
     values.update(config.kwargs if config else {})
-    for name, make in kernel.heuristics:
-        values[name] = make(dict(values))
+    _decide(kernel, values, launch, body)
     _complete(kernel, values)
-    signature, constants, attributes, passed = _specialise(kernel, arguments, bound, values)
+    signature, constants, attributes, passed = _specialise(kernel, body["arguments"], bound, values)
+    built = _Built(launch, constants, passed)
     try:
-        ptx, made = _lower(kernel.function, signature, constants, attributes, launch, body["arch"])
+        built.ptx, built.made = _lower(kernel.function, signature, constants, attributes, launch, body["arch"])
     except CompilationError as error:
         raise _located(error, source) from error
-    metas = {name: _shown(value) for name, value in constants.items()}
-    reply = {"type": "compiled", "kernel": kernel.name, "entry": made["name"], "passed": passed,
-             "scratch": _parameters(ptx) - len(passed), "shared_bytes": made["shared"],
-             "num_warps": made["num_warps"], "num_stages": launch["num_stages"], "metas": metas,
-             "configurations": len(kernel.configs), "chosen": kernel.configs.index(config) if config else 0,
-             "choices": [_described(one, body) for one in kernel.configs[:_TOLD_CHOICES]], "needs": _needs(made), "hooks": _has_hooks(kernel, config),
-             "warnings": source.warnings[:20], "triton": triton.__version__}
-    return reply, ptx
+    return built
+
+
+def _decide(kernel, values, launch, body):
+    """What @triton.heuristics makes of the arguments: metas, and options of the launch."""
+    for name, make in kernel.heuristics:
+        value = make({**values, **launch})
+        if name not in _OPTIONS or name in kernel.names:
+            values[name] = value
+            continue
+        _check_option(name, value, "value of the heuristics for")
+        if body.get(name) and body[name] != value:
+            raise Refused("arity", f"{name} is {body[name]} in the contract and {value} by the kernel's heuristics")
+        launch[name] = value
 
 
 def _options(kernel, body):
@@ -120,14 +167,18 @@ def _options(kernel, body):
         if not _is_option(kernel, item):
             continue
         value = calls.scalar(item)
-        if type(value) is not int or value < 1:
-            raise Refused("arity", f"The meta '{name}' is an option of the launch, and {value!r} is none")
-        if name == "num_warps" and value not in _WARPS:
-            raise Refused("arity", f"num_warps is {value}; it must be a power of two up to {_WARPS[-1]}")
+        _check_option(name, value, "meta")
         if body.get(name) and body[name] != value:
             raise Refused("arity", f"{name} is {body[name]} in launch and {value} among the metas")
         options[name] = value
     return options
+
+
+def _check_option(name, value, what):
+    if type(value) is not int or value < 1:
+        raise Refused("arity", f"The {what} '{name}' is an option of the launch, and {value!r} is none")
+    if name == "num_warps" and value not in _WARPS:
+        raise Refused("arity", f"num_warps is {value}; it must be a power of two up to {_WARPS[-1]}")
 
 
 def _is_option(kernel, item):
@@ -160,19 +211,8 @@ def _bind(kernel, arguments):
 
 def _value(item):
     if item["type"] == "tensor":
-        return torch.empty(item["shape"], dtype=torch_dtype(item["dtype"]), device="meta")
+        return device_facts.described(item["shape"], torch_dtype(item["dtype"]))
     return calls.scalar(item)
-
-
-def _choose(kernel, values):
-    """The first configuration that agrees with what the contract says: without a device nothing can be timed."""
-    if not kernel.configs:
-        return None
-    for config in kernel.configs:
-        if all(values.get(name, value) == value for name, value in config.kwargs.items()):
-            return config
-    stated = {name: _shown(values[name]) for config in kernel.configs for name in config.kwargs if name in values}
-    raise Refused("arity", f"None of the {len(kernel.configs)} configurations of '{kernel.name}' has {stated}")
 
 
 def _launch_of(config, body):
@@ -289,8 +329,12 @@ def _needs(made):
     return needs
 
 
-def _has_hooks(kernel, config):
-    return kernel.hooks or bool(config is not None and config.pre_hook)
+def _needed_hook(config):
+    """Triton runs it before every launch of that configuration, tuning or not."""
+    if config is None or not config.pre_hook:
+        return []
+    return ["the pre_hook of its configuration (host code before each launch: in a multi_kernel script it runs; or leave it out "
+            "and give what it zeroes an init in the contract)"]
 
 
 def _shown(value):

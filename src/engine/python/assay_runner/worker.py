@@ -1,24 +1,26 @@
 """One source in one confined process: the requests of the engine, answered until the channel ends.
 
   → {type: "begin"}                            ← {type: "begun"}: the device's context exists
-  → {type: "load", source, file, kernel_type, target, seed, device: "cpu" | "cuda", fast_build}
-  ← {type: "loaded", name, has_inputs, warnings, torch, python, built, no_capture}
+  → {type: "load", source, file, kernel_type, target, seed, device: "cpu" | "cuda", fast_build, init_inputs}
+  ← {type: "loaded", name, has_inputs, init_inputs, warnings, torch, python, built, no_capture}
 While it loads a torch_cuda source it may ask in turn, with the request's `seq`:
   ← {type: "build", name, cuda, cpp, functions, …}    → {type: "built", ok, message, fall_back} + the library
   ← {type: "kernels", names}                   → {type: "kernels", ok, message, lowered} + PTX or machine code
-  → {type: "compile", source, file, kernel_name, arguments, arch, num_warps, num_stages}
+  → {type: "compile", source, file, kernel_name, arguments, arch, device, max_shared_bytes, num_warps, …}
   ← {type: "compiled", kernel, entry, passed, scratch, shared_bytes, num_warps, …} + PTX as the blob
   → {type: "own_inputs", seed}                 ← {type: "inputs", inputs: [{shape, dtype} | {value}], groups}
   → {type: "make_inputs", seed, places, arena_bytes} + memory       ← {type: "made"}
-  → {type: "bind", arguments, outputs, what_fits, groups}  ← {type: "bound", passes_outputs}
+  → {type: "bind", arguments, outputs, written, what_fits, groups}  ← {type: "bound", passes_outputs}
   → {type: "shapes", seed, arena_bytes} + memory   ← {type: "shapes", outputs: [{shape, dtype}]}
   → {type: "run", seed, arena_bytes, in_double?: "high" | "low"} + memory   ← {type: "ran", patched, foreign, launches, chosen}
   → {type: "time", seed, calls, contents, stride_bytes, arena_bytes} + memory   ← {type: "timed", patched}
 Memory is the host's, or with `on_device` the GPU's: then a descriptor for each stretch, and nothing to fetch.
-On a GPU what a turn moves is apart from what it does:
+On a GPU what a turn maps and gives back is apart from what it does; the contents come when it was mapped, and `moves`:
+from the host's memory with the word:
   → {type: "stage", contents, stride_bytes, arena_bytes} + memory           ← {type: "staged"}
-  → {type: "go", seed, calls}                  ← {type: "gone", patched}
+  → {type: "go", seed, calls, moves}                ← {type: "gone", patched}
   → {type: "fetch"}                            ← {type: "fetched"}
+  → {type: "skip_launches"}                    ← {type: "skipping"}: kernels on CPU tensors do nothing from here on
   → {type: "rest"}                             ← {type: "rested"}
 What a call makes the device do (capture.py):
   → {type: "capture", seed, arena_bytes} + memory of the device
@@ -37,7 +39,7 @@ import sys
 
 import torch
 
-from assay_runner import (calls, capture, device_memory, emulated, extension, failure, grouping,
+from assay_runner import (calls, capture, device_facts, device_memory, emulated, extension, failure, grouping,
                           host_build, in_double, interpreted, source, uncompiled)
 from assay_runner.lent_device_memory import LentDeviceMemory
 from assay_runner.memory import Memory
@@ -94,11 +96,13 @@ class Worker:
         self._memory.adopt(descriptors, body["arena_bytes"])
 
     def _ask(self, body):
-        """A question to the engine, in the middle of its own."""
+        """A question to the engine, in the middle of its own; what it takes to answer is not this process's time."""
+        left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
         self._channel.send({**body, "seq": self._seq})
         frame = self._channel.receive()
         if frame is None:
             raise SystemExit
+        signal.setitimer(signal.ITIMER_REAL, left)
         return frame.body, frame.blob
 
     def _host_compiler(self, body, _):
@@ -129,11 +133,11 @@ class Worker:
         loaded = source.Source(body["source"], body["file"], body["kernel_type"], on_gpu)
         self._source = loaded
         self._exact = None
-        self._target, name = source.find(loaded, body["target"], body["seed"])
+        self._target, name = source.find(loaded, body["target"], body["seed"], body.get("init_inputs"))
         loaded.warnings += uncompiled.unsaid(loaded.warnings)
         calls.choose_generator(on_gpu)
         return {"type": "loaded", "name": name, "has_inputs": loaded.own("get_inputs") is not None,
-                "warnings": loaded.warnings[:20], "torch": torch.__version__, "python": platform.python_version(),
+                "init_inputs": loaded.init_inputs, "warnings": loaded.warnings[:20], "torch": torch.__version__, "python": platform.python_version(),
                 "built": extensions.built, "no_capture": no_capture}
 
     def _compile(self, body, _):
@@ -144,6 +148,7 @@ class Worker:
         except ImportError as error:
             raise failure.Refused("needs_gpu", "This interpreter cannot compile Triton kernels: "
                                   f"{error}") from None
+        device_facts.answer_for(body["arch"], body["max_shared_bytes"], body["device"])
         self._source = source.Source(body["source"], body["file"], "triton")
         reply, ptx = compiler.compile_kernel(self._source, body)
         self.blob = ptx.encode()
@@ -184,10 +189,10 @@ class Worker:
         passes_outputs = len(passed) < len(arguments) and calls.takes(self._target, len(arguments)) and (
             not fits_without or calls.names_outputs(self._target, arguments))
         if not passes_outputs and not fits_without:
-            raise failure.Refused("arity", f"It does not take {len(arguments)} positional arguments"
+            raise failure.Refused("arity", f"{calls.shown(self._target)} does not take {len(arguments)} positional arguments"
                                   + (f", nor {len(passed)} without the outputs" if len(passed) < len(arguments) else ""))
         self._task = calls.Task({**body, "arguments": arguments, "passes_outputs": passes_outputs})
-        calls.name_outputs([item["name"] for item in self._task.outputs])
+        calls.name_outputs(*([item["name"] for item in items] for items in (self._task.outputs, self._task.written)))
         return {"type": "bound", "passes_outputs": passes_outputs}
 
     def _shapes(self, body, descriptors):
@@ -209,7 +214,8 @@ class Worker:
     def _run_in_double(self, seed, part):
         self._exact = self._exact or in_double.Target(self._target)
         results = self._exact.call(self._task, self._memory, seed)
-        calls.leave(in_double.parts(results, self._task.places(self._memory), part), self._task.places(self._memory))
+        written = self._task.places(self._memory).written
+        calls.leave(in_double.parts(results, written, part), calls.Places(written, written))
         self._memory.give_back()
         return {"type": "ran", "patched": self._watch.patched(), "foreign": [], "launches": emulated.launches()}
 
@@ -228,6 +234,8 @@ class Worker:
         return {"type": "staged"}
 
     def _go(self, body, _):
+        if body["moves"]:
+            self._memory.refresh()
         calls.call_over(self._target, calls.dealt(self._staged, body["calls"]), body["seed"])
         self._memory.finish()
         return {"type": "gone", "patched": self._watch.patched()}
@@ -245,6 +253,10 @@ class Worker:
         programs = capture.programs(body["programs"])
         self.blob = b"".join(programs)
         return {"type": "programs", "bytes": [len(program) for program in programs]}
+
+    def _skip_launches(self, _body, _descriptors):
+        emulated.skip()
+        return {"type": "skipping"}
 
     def _rest(self, _body, _descriptors):
         return {"type": "rested"}

@@ -76,7 +76,8 @@ std::string value_text(V value) {
   }
 }
 
-// "reduce<float, 256>"
+// "reduce<float, 256>", or where others have its name "(void (*)(const float*, int))reduce<float,
+// 256>"
 class Instance {
  public:
   explicit Instance(std::string name) : name_(std::move(name)) {}
@@ -90,7 +91,17 @@ class Instance {
     (add(value_text(V)), ...);
     return open();
   }
-  std::string text() const { return is_open_ ? name_ + "<" + arguments_ + ">" : name_; }
+  template <class... T>
+  Instance& parameters() {
+    std::string list;
+    ((list += (list.empty() ? "" : ", ") + type_name<T>()), ...);
+    return parameters(list);
+  }
+  Instance& parameters(const std::string& list) {
+    cast_ = "(void (*)(" + list + "))";
+    return *this;
+  }
+  std::string text() const { return cast_ + (is_open_ ? name_ + "<" + arguments_ + ">" : name_); }
 
  private:
   void add(const std::string& argument) {
@@ -103,6 +114,7 @@ class Instance {
 
   std::string name_;
   std::string arguments_{};
+  std::string cast_{};
   bool is_open_ = false;
 };
 

@@ -14,23 +14,40 @@
 
 namespace assay {
 
-// Kernels may touch what was allocated and nothing beside it.
+// Kernels may touch what was allocated and nothing beside it. torch frees what it has taken raw
+// (convolutions do) by the allocator that is there by then, so one that frees by address alone
+// stays one: that of another may be older than this.
 class Watched final : public c10::Allocator {
  public:
-  explicit Watched(c10::Allocator* inner) : inner_(inner) {}
+  explicit Watched(c10::Allocator* inner) : inner_(inner) { free_inner() = inner->raw_deleter(); }
   c10::DataPtr allocate(std::size_t bytes) override {
     c10::DataPtr inner = inner_->allocate(bytes);
     void* memory = inner.get();
     if (memory == nullptr) return inner;
     process().add(memory, bytes);
     const c10::Device device = inner.device();
+    if (free_inner() != nullptr && inner.get_context() == memory) {
+      (void)inner.release_context();
+      return {memory, memory, &Watched::free, device};
+    }
     return {memory, new c10::DataPtr(std::move(inner)), &Watched::release, device};
+  }
+  c10::DeleterFnPtr raw_deleter() const override {
+    return free_inner() != nullptr ? &Watched::free : nullptr;
   }
   void copy_data(void* to, const void* from, std::size_t bytes) const override {
     std::memcpy(to, from, bytes);
   }
 
  private:
+  static c10::DeleterFnPtr& free_inner() {
+    static c10::DeleterFnPtr function = nullptr;
+    return function;
+  }
+  static void free(void* memory) {
+    process().remove(memory);
+    free_inner()(memory);
+  }
   static void release(void* context) {
     auto* inner = static_cast<c10::DataPtr*>(context);
     process().remove(inner->get());

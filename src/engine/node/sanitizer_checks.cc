@@ -1,0 +1,209 @@
+#include "engine/node/sanitizer_checks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <variant>
+#include <vector>
+
+namespace assay::node {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+// Looking at every access makes a kernel some hundred times slower; starting takes a second.
+constexpr std::chrono::seconds kToolLimit{60};
+constexpr std::size_t kMaxTextBytes = 2000;
+constexpr std::size_t kMaxFindings = 100;
+
+struct Tool {
+  const char* check;
+  const char* name;
+};
+constexpr Tool kTools[] = {{.check = "memory", .name = "memcheck"},
+                           {.check = "races", .name = "racecheck"},
+                           {.check = "initialised", .name = "initcheck"},
+                           {.check = "barriers", .name = "synccheck"}};
+
+std::string text_claim(const json& item, const char* key) {
+  auto text = item.at(key).get<std::string>();
+  return text.size() <= kMaxTextBytes ? text : "(too long)";
+}
+
+// What a process wrote need not be text.
+std::string readable(const std::string& bytes) {
+  std::string text = bytes.substr(0, kMaxTextBytes);
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+  }
+  return text;
+}
+
+json place_claim(const json& where) {
+  return {{"file", text_claim(where, "file")},
+          {"line", where.at("line").get<std::uint32_t>()},
+          {"column", where.at("column").get<std::uint32_t>()}};
+}
+
+json triple_claim(const json& triple) {
+  return json::array({triple.at(0).get<std::uint32_t>(), triple.at(1).get<std::uint32_t>(),
+                      triple.at(2).get<std::uint32_t>()});
+}
+
+// The process has met the user's program: member by member. Throws json's exceptions.
+json finding_claim(const json& item) {
+  json finding = {{"kind", text_claim(item, "kind")},
+                  {"severity", item.at("severity") == "error" ? "error" : "warning"},
+                  {"message", text_claim(item, "message")},
+                  {"by", "compute-sanitizer"},
+                  {"count", item.at("count").get<std::uint64_t>()},
+                  {"where", place_claim(item.at("where"))}};
+  for (const char* key : {"block", "thread"}) {
+    if (item.contains(key)) finding[key] = triple_claim(item.at(key));
+  }
+  if (item.contains("memory")) {
+    finding["memory"] = text_claim(item, "memory");
+    finding["offset_bytes"] = item.at("offset_bytes").get<std::int64_t>();
+  }
+  if (item.contains("element")) finding["element"] = item.at("element").get<std::int64_t>();
+  if (item.contains("other")) {
+    finding["other"] = {{"where", place_claim(item.at("other").at("where"))}};
+  }
+  return finding;
+}
+
+// Why a launch cannot be made for it; "" if it can.
+std::string obstacle(const SanitizerRun& run) {
+  if (!run.runners.can_sanitize()) {
+    return run.runners.toolkit().sanitizer.empty()
+               ? "compute-sanitizer was not found (a CUDA toolkit has it, and the wheel "
+                 "nvidia-cuda-sanitizer-api): the emulator alone looked."
+               : "compute-sanitizer starts processes of its own, which are kept in only where "
+                 "there are pid namespaces: the emulator alone looked.";
+  }
+  if (run.never_ended) return "The kernel did not end in its time: the emulator alone looked.";
+  if (run.program.cubin.empty()) return "There is no machine code for it to look at.";
+  const auto& args = run.task.kernel.contract.args;
+  const bool has_texture = std::any_of(args.begin(), args.end(),
+                                       [](const auto& arg) { return arg.texture.has_value(); });
+  return has_texture ? "It is not shown kernels that take textures." : "";
+}
+
+// Findings, or why there are none to tell.
+using Seen = std::variant<json, std::string>;
+
+// Any thread: beside those of the other tools. The arena is read only.
+Seen look(const SanitizerRun& run, const LentArena& lent, const char* tool) {
+  frames::Frame request;
+  request.body = run.kernel.sanitizer_order();
+  request.body["sanitizer"] = run.runners.toolkit().sanitizer.string();
+  request.body["tool"] = tool;
+  request.body["ptx_bytes"] = run.program.ptx.size();
+  request.body["arena_bytes"] = lent.bytes;
+  request.blob = run.program.ptx + run.program.cubin;
+  request.descriptors.push_back(lent.descriptor.duplicate());
+  const auto process =
+      run.runners.start_sanitizer({.nodes = run.gpu.nodes(), .uuid = run.gpu.uuid}, lent.bytes);
+  auto reply = process->ask(std::move(request), Clock::now() + kToolLimit, run.stop);
+  if (const auto* end = std::get_if<RunnerEnd>(&reply)) {
+    return "Its process ended (" + std::string(name(end->why)) + ") " + end->detail + end->output;
+  }
+  const json& body = std::get<frames::Frame>(reply).body;
+  if (body.at("type") != "sanitized") return body.value("message", std::string("It said nothing."));
+  json findings = json::array();
+  for (const auto& item : body.at("findings")) {
+    if (findings.size() < kMaxFindings) findings.push_back(finding_claim(item));
+  }
+  return findings;
+}
+
+struct Told {
+  json tool = json::object();
+  json findings = json::array();
+};
+
+Told use(const SanitizerRun& run, const LentArena& arena, const Tool& tool) {
+  const auto begin = Clock::now();
+  Seen seen;
+  try {
+    seen = look(run, arena, tool.name);
+  } catch (const json::exception& error) {
+    seen = std::string("Its process told what is no finding: ") + error.what();
+  }
+  Told told;
+  told.tool = {{"tool", tool.name},
+               {"check", tool.check},
+               {"ran", std::holds_alternative<json>(seen)},
+               {"ms", std::chrono::duration<double, std::milli>(Clock::now() - begin).count()}};
+  if (const auto* why = std::get_if<std::string>(&seen)) {
+    told.tool["reason"] = readable(*why);
+  } else {
+    told.findings = std::move(std::get<json>(seen));
+    told.tool["findings"] = told.findings.size();
+  }
+  return told;
+}
+
+}  // namespace
+
+json run_sanitizer(const SanitizerRun& run) {
+  if (std::string why = obstacle(run); !why.empty()) return {{"reason", std::move(why)}};
+  auto arena = run.referee.fill(0);
+  if (const auto* ended = std::get_if<Ended>(&arena)) return {{"reason", ended->summary}};
+  const auto& lent = std::get<LentArena>(arena);
+  // At once: most of what each takes is the start of two processes and a context.
+  std::vector<std::future<Told>> looking;
+  for (const Tool& tool : kTools) {
+    const auto& checks = run.task.checks;
+    if (std::find(checks.begin(), checks.end(), tool.check) == checks.end()) continue;
+    looking.push_back(std::async(std::launch::async | std::launch::deferred,
+                                 [&run, &lent, &tool] { return use(run, lent, tool); }));
+  }
+  json out = {{"tools", json::array()}, {"findings", json::array()}};
+  for (auto& one : looking) {
+    Told told = one.get();
+    out["tools"].push_back(std::move(told.tool));
+    for (auto& finding : told.findings) out["findings"].push_back(std::move(finding));
+  }
+  return out;
+}
+
+namespace {
+
+// The emulator says of a launch that ended there only that the access was none.
+bool is_same(const json& emulated, const json& finding) {
+  const std::string kind = finding.at("kind");
+  const bool alike =
+      emulated.at("kind") == kind || (emulated.at("kind") == "invalid_access" &&
+                                      (kind == "out_of_bounds" || kind == "misaligned"));
+  return alike && emulated.at("where").at("line") == finding.at("where").at("line");
+}
+
+}  // namespace
+
+void add_sanitized(json& checks, json sanitized) {
+  json& findings = checks["findings"];
+  const json found = sanitized.value("findings", json::array());
+  sanitized.erase("findings");
+  for (const auto& finding : found) {
+    const auto same = std::find_if(findings.begin(), findings.end(),
+                                   [&](const json& other) { return is_same(other, finding); });
+    if (same == findings.end()) {
+      findings.push_back(finding);
+    } else {
+      (*same)["also_by"] = finding.at("by");
+    }
+  }
+  const json tools = sanitized.value("tools", json::array());
+  const bool ran =
+      std::any_of(tools.begin(), tools.end(), [](const json& tool) { return tool.at("ran"); });
+  // Where the emulator could not look, it is what was looked at.
+  if (ran && !checks.value("ran", false)) {
+    checks["ran"] = true;
+    checks["on"] = "gpu";
+  }
+  checks["sanitizer"] = std::move(sanitized);
+}
+
+}  // namespace assay::node

@@ -1,0 +1,13 @@
+// Waiting for the next question without falling asleep at once: on a GPU they follow one another,
+// and a wake-up of this process costs as much as many of them do.
+#pragma once
+
+#include "engine/frames/channel.h"
+
+namespace assay::runner {
+
+// Returns when something can be read, or after half a millisecond; at once where there are few
+// cores.
+void stay_awake(const frames::Channel& channel);
+
+}  // namespace assay::runner

@@ -1,0 +1,45 @@
+// A runner for tests of what is timed: as kernel it takes as long as it likes, and cannot be
+// captured in a graph; after that it is out of order, as a process may be. As referee it finds
+// nothing.
+#include "engine/confinement/child.h"
+#include "engine/confinement/enter.h"
+#include "engine/frames/channel.h"
+
+namespace {
+
+using nlohmann::json;
+
+json timed(const json& order, bool& is_broken) {
+  json reply = {{"type", "timed"}, {"ending", "completed"}, {"samples_ns", json::array()},
+                {"launches", 0},   {"clock_mhz", nullptr},  {"event_overhead_ns", 0},
+                {"note", ""}};
+  if (order.at("view") == "graph") {
+    is_broken = true;
+    reply["note"] = "graph capture failed: no reason";
+    return reply;
+  }
+  for (std::size_t i = 0; i < order.at("runs").size(); ++i) reply["samples_ns"].push_back(5'000);
+  return reply;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace assay;
+  if (const auto code = confinement::enter_confinement(argc, argv)) return *code;
+  frames::Channel channel(posix::Descriptor(confinement::kChannelDescriptor), frames::Caps{}, true);
+  bool is_broken = false;
+  while (const auto request = channel.receive()) {
+    frames::Frame reply;
+    if (is_broken) return 1;
+    if (request->type() == "time") {
+      reply.body = timed(request->body, is_broken);
+    } else if (request->type() == "stage") {
+      reply.body = {{"type", "staged"}, {"places", request->body.at("places")}};
+    } else {
+      reply.body = {{"type", "checked"}, {"slot", request->body.at("slot")}};
+    }
+    channel.send(std::move(reply));
+  }
+  return 0;
+}
