@@ -62,6 +62,25 @@ TEST_CASE("a grid of two thousand million blocks allocates for those that run on
                         .run(parsed(ptx_file("elementwise")));
   REQUIRE(o.ending == Ending::budget_wall);
   REQUIRE(o.counters.blocks > 100);
+  REQUIRE(o.was_progressing);
+  REQUIRE(o.grid_blocks == 2147483647);
+  REQUIRE(o.message.find(" of 2147483647 blocks had ended") != std::string::npos);
+  REQUIRE(o.fault.where.line == 0);  // no line is to blame
+}
+
+TEST_CASE("one block that goes round is to blame, however many have ended") {
+  const auto module = parsed(
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n"
+      ".reg .b32 %r<2>;\n.reg .pred %p<2>;\nmov.u32 %r1, %ctaid.x;\n"
+      "setp.ne.u32 %p1, %r1, 7;\n@%p1 bra OUT;\nL:\nbra L;\nOUT:\nret;\n}\n");
+  for (const unsigned threads : {1U, 2U}) {
+    const Outcome o =
+        Call("k", {1000}, {32}).budget({.wall = 100ms, .threads = threads}).run(module);
+    REQUIRE(o.ending == Ending::budget_wall);
+    REQUIRE(o.counters.blocks == 999);
+    REQUIRE_FALSE(o.was_progressing);
+    REQUIRE(o.fault.block.x == 7);
+  }
 }
 
 TEST_CASE("what no device would launch is refused before anything runs") {

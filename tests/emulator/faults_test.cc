@@ -32,6 +32,32 @@ TEST_CASE("a write past the end names tensor, thread, block, distance and source
                          "'out' (4000 bytes)") != std::string::npos);
 }
 
+TEST_CASE("an access 2^32 elements away is of the tensor whose index wrapped") {
+  const auto at = [](std::int64_t offset, const std::string& access) {
+    const auto module = parsed(
+        ".version 8.0\n.target sm_80\n.address_size 64\n"
+        ".visible .entry k(.param .u64 a, .param .u64 b)\n{\n"
+        ".reg .b64 %rd<4>;\n.reg .f32 %f<3>;\nld.param.u64 %rd1, [a];\nmov.f32 %f1, 0f00000000;\n"
+        "add.s64 %rd2, %rd1, " +
+        std::to_string(offset) + ";\n" + access + "\nret;\n}\n");
+    std::vector<float> a(64), b(64);
+    return Call("k", {1}, {1}).buffer("a", a).buffer("b", b).run(module);
+  };
+  const std::int64_t wrap = std::int64_t{1} << 34;
+  const Outcome below = at(wrap - 12, "ld.global.f32 %f1, [%rd2];");
+  REQUIRE(below.fault.buffer == "a");
+  REQUIRE(below.fault.buffer_offset_bytes == wrap - 12);
+  REQUIRE(below.message.ends_with(
+      "tensor 'a' (256 bytes), as index -3 once it has wrapped in 32 bits"));
+  const Outcome above = at(20 - wrap, "st.global.f32 [%rd2], %f1;");
+  REQUIRE(above.fault.buffer == "a");
+  REQUIRE(above.message.ends_with(", as index 5 once it has wrapped in 32 bits"));
+  const Outcome pair = at(2 * wrap - 8, "ld.global.v2.f32 {%f1, %f2}, [%rd2];");
+  REQUIRE(pair.message.ends_with(", as index -1 once it has wrapped in 32 bits"));
+  const Outcome far = at(wrap / 2, "ld.global.f32 %f1, [%rd2];");
+  REQUIRE(far.message.find("wrapped") == std::string::npos);
+}
+
 TEST_CASE("a null pointer is called one") {
   std::vector<float> out(32);
   const Outcome o =

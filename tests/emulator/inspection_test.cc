@@ -1,6 +1,7 @@
 // Inspections: a corpus of planted mistakes, none of which may be missed, and of kernels without
 // any, about which nothing may be said. mistakes.cu, misuse.cu, pipelines.cu, neighbours.cu,
-// meetings.cu, numbers.cu, decisions.cu and phases.cu have their sources, with the rules of naming.
+// meetings.cu, numbers.cu, decisions.cu, phases.cu and masks.cu have their sources, with the rules
+// of naming.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -61,9 +62,14 @@ std::shared_ptr<const Module> phases() {
   return module;
 }
 
+std::shared_ptr<const Module> masks() {
+  static const std::shared_ptr<const Module> module = parsed(ptx_file("masks"));
+  return module;
+}
+
 std::vector<std::shared_ptr<const Module>> corpus() {
-  return {mistakes(), misuse(),  pipelines(), neighbours(),
-          meetings(), numbers(), decisions(), phases()};
+  return {mistakes(), misuse(),    pipelines(), neighbours(), meetings(),
+          numbers(),  decisions(), phases(),    masks()};
 }
 
 Outcome inspect(const std::string& kernel, const Inspection& inspection = kAll,
@@ -114,7 +120,7 @@ TEST_CASE("every planted mistake is found, by the name it has") {
       ++planted;
     }
   }
-  REQUIRE(planted >= 113);
+  REQUIRE(planted >= 121);
   REQUIRE(of_kind.size() >= 20);
 }
 
@@ -130,7 +136,7 @@ TEST_CASE("about kernels without mistakes nothing is said") {
       ++clean;
     }
   }
-  REQUIRE(clean >= 81);
+  REQUIRE(clean >= 89);
 }
 
 TEST_CASE("an inspection changes no result and runs the same way every time") {

@@ -52,12 +52,14 @@ void FunctionDecoder::watch_index(std::string_view base, std::string_view opcode
       Known{"add", IndexStep::add, 2},      Known{"sub", IndexStep::subtract, 2},
       Known{"mul", IndexStep::multiply, 2}, Known{"mad", IndexStep::multiply_add, 3},
       Known{"shl", IndexStep::shift, 1},    Known{"neg", IndexStep::negate, 1},
+      Known{"min", IndexStep::least, 2},    Known{"max", IndexStep::most, 2},
   };
   const auto* const known =
       std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& k) { return k.base == base; });
   const Type type = s.operands[1];
   const unsigned bytes = bytes_of(type);
-  const bool is_whole = opcode.find(".hi") == opcode.npos && opcode.find(".sat") == opcode.npos;
+  const bool is_whole = opcode.find(".hi") == opcode.npos && opcode.find(".sat") == opcode.npos &&
+                        opcode.find(".relu") == opcode.npos;
   if (known == kKnown.end() || s.uses_carry || !is_whole || (bytes != 4 && bytes != 8)) return;
   if (!is_integer(type) && !(known->step == IndexStep::shift && is_bits(type))) return;
   WatchedSite site{.kind = SiteKind::index,

@@ -275,6 +275,9 @@ struct Outcome {
   std::string message{};
   Fault fault{};
   Counters counters{};
+  std::uint64_t grid_blocks = 0;
+  // A budget ended it while blocks were being finished: it is long, and none of them need be.
+  bool was_progressing = false;
   std::string printf_output{};
   bool printf_truncated = false;
   std::chrono::nanoseconds wall{0};

@@ -63,6 +63,9 @@ class LaunchState {
   // `where` is the instruction the slice ended at.
   void poll(std::uint64_t warp_instructions, std::uint64_t thread_instructions, std::uint32_t pc,
             Dim3 block);
+  [[nodiscard]] std::uint64_t grid_blocks() const {
+    return std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
+  }
   void block_done() { blocks_.fetch_add(1, std::memory_order_relaxed); }
   bool reserve_memory(std::size_t bytes);
   // Half of what the budget allows is left.
@@ -83,11 +86,15 @@ class LaunchState {
 
  private:
   void end_at(Ending ending, std::string message, std::uint32_t pc, Dim3 block);
+  void end_by_budget(Ending ending, const std::string& message, std::uint32_t pc, Dim3 block);
+  [[nodiscard]] bool is_progressing();
 
   std::atomic<bool> ended_{false};
   std::atomic<std::uint64_t> warp_instructions_{0};
   std::atomic<std::uint64_t> thread_instructions_{0};
   std::atomic<std::uint64_t> blocks_{0};
+  std::atomic<std::uint64_t> seen_blocks_{0};  // when it was last looked
+  std::atomic<std::int64_t> progress_ns_{0};   // since `started`, when there were more than before
   std::atomic<std::size_t> memory_bytes_{0};
   std::mutex mutex_;
   Outcome outcome_{};

@@ -147,6 +147,8 @@ enum class IndexStep : std::uint8_t {
   multiply,
   multiply_add,
   shift,
+  least,  // of two
+  most,
 };
 struct WatchedSite {
   std::uint32_t pc = 0;
@@ -162,6 +164,11 @@ struct WatchedSite {
   std::uint8_t constants = 0;  // of an index: sources that are, a bit each
   Type from = Type::none;      // of a conversion: its source
   [[nodiscard]] unsigned bytes() const { return bytes_of(type) * elements; }  // of a lane
+  // selp of what may be indices.
+  [[nodiscard]] bool selects_index() const {
+    return kind == SiteKind::number && step == IndexStep::copy && elements == 2 &&
+           !is_float(type) && bytes_of(type) == row_bytes && row_bytes >= 4;
+  }
 };
 
 // Where an Op stands in the PTX text.

@@ -150,6 +150,7 @@ void release_syncs(Warp& w) {
     const Group released = g;
     if (w.watch != nullptr && released.is_fence) {
       w.watch->warp_synchronised(w, released.mask | (arrived & released.members));
+      w.watch->members_met(w, released.pc - 1, released.mask);
     }
     for (unsigned j = 0; j < w.group_count; ++j) {
       Group& other = w.groups[j];
@@ -268,19 +269,23 @@ bool gather_members(Warp& w, const Op& op, std::uint32_t members, const std::uin
     if (w.watch != nullptr && masks != nullptr) w.watch->warp_synchronised(w, masks);
     if (w.watch != nullptr && masks == nullptr) w.watch->warp_synchronised(w, w.active & members);
     if (w.watch != nullptr && alone) w.watch->partial_mask(w, op, missing);
+    if (w.watch != nullptr) w.watch->members_met(w, op_pc(w, op), w.active);
     return true;
   }
   const std::uint32_t pc = op_pc(w, op);
+  if (w.watch != nullptr) w.watch->members_awaited(w, pc, missing);
   park(w, {.pc = pc, .state = GroupState::at_warp_sync, .members = members});
   release_syncs(w);
   return false;
 }
 
 void warp_fence(Warp& w, std::uint32_t members, const std::uint32_t* masks) {
-  if ((members & w.live & ~w.active) == 0) {
+  const std::uint32_t missing = members & w.live & ~w.active;
+  if (missing == 0) {
     if (w.watch != nullptr) w.watch->warp_synchronised(w, masks);
     return;
   }
+  if (w.watch != nullptr) w.watch->members_awaited(w, w.pc - 1, missing);
   park(w, {.pc = w.pc, .state = GroupState::at_warp_sync, .members = members, .is_fence = true});
   release_syncs(w);
 }

@@ -219,9 +219,11 @@ void Watch::before(Warp& w, const Op& op) {
     case SiteKind::division:
       check_division(w, op, site);
       break;
-    case SiteKind::number:
     case SiteKind::product:
     case SiteKind::comparison:
+      break;
+    case SiteKind::number:
+      if (site.selects_index()) note_index(w, op, site);
       break;
     case SiteKind::index:
       note_index(w, op, site);
@@ -234,7 +236,7 @@ void Watch::after(Warp& w, const Op& op) {
   const WatchedSite& site = launch_.text.watched[static_cast<std::size_t>(site_of_[current_pc_])];
   if (w.event == Event::fault) return;
   if (wanted_.numbers) numbers_after(w, op, site);
-  if (site.kind == SiteKind::index) check_index(w, op, site);
+  if (site.kind == SiteKind::index || site.selects_index()) check_index(w, op, site);
 }
 
 }  // namespace assay::emulator

@@ -33,6 +33,14 @@ struct PartialArrival {
   std::uint32_t lanes = 0;  // all that came
 };
 
+// Lanes that a warp-wide operation waits for, and where they stood when it began to.
+struct AwaitedLanes {
+  Warp* warp = nullptr;
+  std::uint32_t pc = 0;  // of the operation
+  std::uint32_t lanes = 0;
+  std::uint32_t at = 0;
+};
+
 // Global memory that copies under way read from: by where each of them writes to.
 struct CopySource {
   std::uint64_t begin = 0;
@@ -67,6 +75,7 @@ struct BlockWatch {
   CopySources sources{};
   std::uint32_t began = 0;  // when it first touched memory
   std::vector<PartialArrival> partial{};
+  std::vector<AwaitedLanes> awaited{};
   ExactValues exact{};
   NumberOrigins numbers{};
   std::vector<Doubts> doubts;  // by warp
@@ -159,6 +168,9 @@ class Watch {
   void in_doubt(Warp& w, const Op& op);
   void excluded_caller(Warp& w, const Op& op, unsigned lane);
   void partial_mask(Warp& w, const Op& op, std::uint32_t missing);
+  // The warp-wide operation at `pc` waits for lanes; those that are `present` execute it.
+  void members_awaited(Warp& w, std::uint32_t pc, std::uint32_t missing);
+  void members_met(Warp& w, std::uint32_t pc, std::uint32_t present);
 
   // Moves what was found into the outcome.
   void finish(Outcome& outcome);
@@ -257,6 +269,8 @@ class Watch {
   [[nodiscard]] bool is_of_block(std::uint32_t pc);
   [[nodiscard]] bool is_for_copies(std::uint32_t pc);
   [[nodiscard]] static bool are_under_way(const Warp& w, std::uint32_t lanes);
+  // --- watch_masks.cc ---
+  void tell_passed_by(Warp& w, const AwaitedLanes& a, std::uint32_t present, std::uint32_t gone);
   // --- watch_doubts.cc ---
   const SpokenOp& spoken_at(std::uint32_t pc);
   [[nodiscard]] std::uint32_t pc_of(const Op& op) const;

@@ -1,4 +1,4 @@
-// What a watch makes of barriers, of warp-wide operations and of fences.
+// What a watch makes of barriers and of fences.
 #include <algorithm>
 #include <string>
 
@@ -177,33 +177,6 @@ void Watch::barrier_done(BlockWatch& block, unsigned barrier) {
   if (!wanted_.races) return;
   block.clocks.reset_barrier(barrier);
   block.clocks.settle_all(time_);
-}
-
-void Watch::excluded_caller(Warp& w, const Op& op, unsigned lane) {
-  if (!wanted_.barriers || w.block->watch_state() == nullptr) return;
-  const std::uint32_t pc = op_pc(w, op);
-  bool fresh = false;
-  Finding& f = add({FindingKind::partial_mask, pc, lane, pc}, w, fresh);
-  if (!fresh) return;
-  f.message = "Member mask of a shuffle excludes its caller: the result is undefined; thread " +
-              text_of(f.thread) + " in block " + text_of(f.block);
-}
-
-void Watch::partial_mask(Warp& w, const Op& op, std::uint32_t missing) {
-  if (!wanted_.barriers || w.block->watch_state() == nullptr) return;
-  const std::uint32_t pc = op_pc(w, op);
-  const auto lane = static_cast<unsigned>(__builtin_ctz(w.active));
-  std::uint32_t other = pc;
-  for (unsigned i = 0; i < w.group_count; ++i) {
-    if ((w.groups[i].mask & missing) != 0) other = w.groups[i].pc;
-  }
-  bool fresh = false;
-  Finding& f = add({FindingKind::partial_mask, pc, lane, other}, w, fresh);
-  if (!fresh) return;
-  f.message = "Warp-wide operation by " + std::to_string(lanes_in(w.active)) + " lanes; " +
-              std::to_string(lanes_in(missing)) + " more that its mask names are at line " +
-              std::to_string(f.other_where.line) + ": the result is undefined; thread " +
-              text_of(f.thread) + " in block " + text_of(f.block);
 }
 
 }  // namespace assay::emulator

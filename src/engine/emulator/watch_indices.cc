@@ -1,5 +1,5 @@
 // What a watch makes of index arithmetic: 32-bit sums, products and shifts that wrapped before they
-// addressed memory. A value is followed through add, sub, mul, mad, shl, neg, mov and cvt only:
+// addressed memory. A value is followed through add, sub, mul, mad, shl, neg, mov, cvt and choices only:
 // what is masked, divided, shifted right or taken modulo wraps on purpose (hashes, generators of
 // random numbers, rings). And it is told only if the access is outside of all memory, or if the
 // address without wrapping is inside some: then another element was read than the one meant.
@@ -48,6 +48,8 @@ Exact applied(IndexStep step, Exact a, Exact b, Exact c) {
   switch (step) {
     case IndexStep::none:
     case IndexStep::copy:
+    case IndexStep::least:  // what was chosen comes as a copy
+    case IndexStep::most:
       break;
     case IndexStep::negate:
       return -a;
@@ -72,9 +74,27 @@ bool are_below(const Warp& w, std::uint32_t row, unsigned bytes, unsigned power)
   return bits >> power == 0;
 }
 
+bool is_choice(const WatchedSite& site) {
+  return site.selects_index() || site.step == IndexStep::least || site.step == IndexStep::most;
+}
+
+// Whether a choice between two takes its first source.
+bool takes_first(Warp& w, const Op& op, const WatchedSite& site, unsigned lane) {
+  if (site.selects_index()) return (predicate(w, op.c) >> lane & 1U) != 0;
+  const std::uint64_t a = held_in(w, op.a, lane, site.row_bytes);
+  const std::uint64_t b = held_in(w, op.b, lane, site.row_bytes);
+  const bool is_less = is_signed(site.type)
+                           ? read_signed(a, site.row_bytes) < read_signed(b, site.row_bytes)
+                           : a < b;
+  return a == b || is_less == (site.step == IndexStep::least);
+}
+
 // Of 32-bit numbers of which none is followed: sources so small that nothing can wrap, in any of
 // the lanes. Mostly so, and seen at once.
 bool cannot_wrap(const Warp& w, const Op& op, const WatchedSite& site) {
+  if (is_choice(site)) {
+    return site.constants == 0 || (are_below(w, op.a, 4, 31) && are_below(w, op.b, 4, 31));
+  }
   switch (site.step) {
     case IndexStep::copy:
       return are_below(w, op.a, 4, 31);
@@ -137,7 +157,12 @@ void Watch::note_index(Warp& w, const Op& op, const WatchedSite& site) {
   for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
     const auto k = static_cast<unsigned>(__builtin_ctz(m));
     std::array<ExactValue, 3> v{};
-    for (unsigned i = 0; i < site.elements; ++i) v[i] = exact_source(w, site, rows[i], k, i);
+    if (is_choice(site)) {
+      const unsigned chosen = takes_first(w, op, site, k) ? 0 : 1;
+      v[0] = exact_source(w, site, rows[chosen], k, chosen);
+    } else {
+      for (unsigned i = 0; i < site.elements; ++i) v[i] = exact_source(w, site, rows[i], k, i);
+    }
     if (site.step == IndexStep::shift) {
       const auto n = static_cast<std::uint32_t>(held_in(w, op.b, k, 4));
       if (n >= 8 * bytes_of(site.type)) continue;

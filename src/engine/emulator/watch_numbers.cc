@@ -186,9 +186,9 @@ void Watch::tell_number(Warp& w, unsigned lane, NumberOrigin origin, bool decide
   bool fresh = false;
   Finding& f = add({kind, origin.pc, lane, current_pc_}, w, fresh);
   if (!fresh) return;
-  f.message = std::string(origin.is_nan ? "First NaN" : "First infinity") +
-              " made of finite numbers by thread " + text_of(f.thread) + " in block " +
-              text_of(f.block);
+  f.message = std::string(origin.is_nan ? "First NaN" : "First infinity") + " made of " +
+              (origin.of_infinities ? "infinities" : "finite numbers") + " by thread " +
+              text_of(f.thread) + " in block " + text_of(f.block);
   if (f.other_where.line > 0 && f.other_where.line != f.where.line) {
     f.message +=
         decides ? ", which a comparison decides by at line " : ", which gets to memory at line ";

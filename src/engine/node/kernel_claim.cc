@@ -146,6 +146,19 @@ Ended all_misfits(const json& misfits, const PassedArguments& passed) {
   return ended;
 }
 
+// Blocks that ended until the time was up say that there are too many of them; else it is one that
+// goes round.
+std::string too_long(const json& body, const json& fault) {
+  if (body.contains("blocks_of_grid")) {
+    return ": " + std::to_string(body.at("counters").at("blocks").get<std::uint64_t>()) + " of " +
+           std::to_string(body.at("blocks_of_grid").get<std::uint64_t>()) +
+           " blocks had ended. Make the grid smaller, or give it more time.";
+  }
+  const std::string message = fault.value("message", std::string());
+  return at_line(fault) + ". Look for a loop whose condition never changes" +
+         (message.empty() ? "." : ": " + message);
+}
+
 // Of a launch that did not complete.
 Ended launch_end(const json& body) {
   const auto how = body.at("ending").get<std::string>();
@@ -163,9 +176,7 @@ Ended launch_end(const json& body) {
         ended.summary = "The kernel never ends" + at_line(fault) + ": " + fault_message;
         break;
       }
-      ended.summary = "The kernel did not end within its time" + at_line(fault) +
-                      ". Look for a loop whose condition never changes" +
-                      (fault_message.empty() ? "." : ": " + fault_message);
+      ended.summary = "The kernel did not end within its time" + too_long(body, fault);
       break;
     case Verdict::engine_fault:
       return our_fault("A launch ended in a way that is not known (" + how + ").");

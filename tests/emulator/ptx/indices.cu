@@ -15,6 +15,12 @@ KERNEL(index_wrapped__shift) { int i = (n + (int)T) << 24; b[I] = a[i]; }
 KERNEL(index_wrapped__in_a_loop) { int at = 1; for (int k = 0; k < n / 16; ++k) at *= 5 + (int)T % 2; b[I] = a[at]; }
 KERNEL(index_wrapped__narrowed) { long long wide = (long long)n * n * n * (T + 1) + n; int i = (int)(wide * n); b[I] = a[i + 257]; }
 KERNEL(index_wrapped__difference_of_loaded) { unsigned d = (unsigned)c[T % 64] - (unsigned)n; b[I] = a[d + T]; }
+KERNEL(index_wrapped__one_of_two) { unsigned i = I; if (i % 16 == 0) b[i] = a[i - 3u]; else b[i] = a[i]; }
+KERNEL(index_wrapped__chosen) { unsigned i = I; b[i] = a[i % 16 == 0 ? i - 3u : i]; }
+KERNEL(index_wrapped__distance_chosen) { unsigned d = T % 2 ? 5u : 1u; b[I] = a[T - d]; }
+KERNEL(index_wrapped__the_larger) { unsigned i = I; b[i] = a[max(i - 3u, i % 7)]; }
+KERNEL(index_wrapped__the_smaller_of_two) { int big = n * n * n * 128 + (int)T; b[I] = a[min(big + n, (int)I)]; }
+KERNEL(index_wrapped__clamped_above_only) { unsigned i = min(I * (0x1000000u + n), 0xFFFFFFF0u) * (unsigned)n; b[I] = a[i]; }
 
 KERNEL(clean__hash_by_mask) { unsigned h = I * 2654435761u; b[I] = a[h & 255u]; }
 KERNEL(clean__hash_by_shift) { unsigned h = I * 2654435761u; b[I] = a[h >> 24]; }
@@ -37,3 +43,9 @@ KERNEL(clean__difference_of_addresses) { const float* p = a + T; int d = (int)(p
 KERNEL(clean__wide_from_the_start) { size_t i = (size_t)I * 65536u * 65536u; b[I] = a[i % 251]; }
 KERNEL(clean__guarded_halo) { int i = (int)I - 1; b[I] = i >= 0 ? a[i] : 0.0f; }
 KERNEL(clean__guarded_unsigned_halo) { unsigned i = I - 1; b[I] = i < (unsigned)n ? a[i] : 0.0f; }
+KERNEL(clean__clamped) { unsigned i = min(I - 1u, (unsigned)n - 1u); b[I] = a[i] + a[max((int)T - 5, 0)] + a[min((int)T + 300, n - 1)]; }
+KERNEL(clean__distance_up_or_down) { int d = T % 2 ? -1 : 1; b[I] = a[T + d]; }
+KERNEL(clean__unsigned_distance_up_or_down) { unsigned d = T % 2 ? 0xFFFFFFFFu : 1u; b[I] = a[T + d]; }
+KERNEL(clean__sentinel) { int i = a[I] > 3 ? -1 : (int)I; b[I] = i >= 0 ? a[i] : 0; }
+KERNEL(clean__unsigned_sentinel) { unsigned i = a[I] > 3 ? 0xFFFFFFFFu : I; if (i != 0xFFFFFFFFu) b[I] = a[i]; }
+KERNEL(clean__ring_by_choice) { unsigned i = T == 0 ? (unsigned)n - 1u : T - 1u; b[I] = a[i]; }
