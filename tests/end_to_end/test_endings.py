@@ -86,6 +86,17 @@ class Endings(unittest.TestCase):
         self.ends(kernel_of("if (i < n) out[i] = alpha;", signature), "passed", io=io,
                   ref=kernel_of("if (i < n) out[i] = 0.1f;", signature), atol=0, rtol=0)
 
+    def test_too_many_blocks_are_no_endless_loop(self):
+        body = kernel_of("if (blockIdx.x < 4 && i < n) out[i] = a[i] + b[i];")
+        report = self.ends(body, "timed_out", io=contract(grid=2**31 - 1), timeout=5)
+        self.assertRegex(report["summary"], r"did not end within its time: \d+ of 2147483647 blocks had ended")
+        self.assertNotIn("loop", report["summary"])
+        self.assertNotIn('"trap"', str(report))
+
+    def test_an_index_that_wrapped_names_its_tensor(self):
+        report = self.ends(kernel_of("if (i == 0) out[0] = a[threadIdx.x - 3u]; else if (i < n) out[i] = a[i];"), "crashed")
+        self.assertIn("tensor 'a' (4000 bytes), as index -3 once it has wrapped in 32 bits", report["summary"])
+
     def test_out_of_bounds_is_a_crash_with_line_and_tensor(self):
         report = self.ends(kernel_of("  out[i] = a[i % n];"), "crashed")
         self.assertIn("kernel.cu:3", report["summary"])

@@ -1,7 +1,7 @@
 // What a watch makes of index arithmetic: 32-bit sums, products and shifts that wrapped before they
-// addressed memory. A value is followed through add, sub, mul, mad, shl, neg, mov, cvt and choices only:
-// what is masked, divided, shifted right or taken modulo wraps on purpose (hashes, generators of
-// random numbers, rings). And it is told only if the access is outside of all memory, or if the
+// addressed memory. A value is followed through add, sub, mul, mad, shl, neg, mov, cvt and choices
+// only: what is masked, divided, shifted right or taken modulo wraps on purpose (hashes, generators
+// of random numbers, rings). And it is told only if the access is outside of all memory, or if the
 // address without wrapping is inside some: then another element was read than the one meant.
 #include <cstring>
 

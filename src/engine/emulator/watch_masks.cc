@@ -1,7 +1,7 @@
-// What a watch makes of the member masks of warp-wide operations: lanes that call and are not named,
-// and lanes that are named and elsewhere. Who has returned may be named: the CUDA guide asks for all
-// lanes of the mask that have not. Lanes that went past an operation and return later have not, and
-// whoever waits for them goes on without them.
+// What a watch makes of the member masks of warp-wide operations: lanes that call and are not
+// named, and lanes that are named and elsewhere. Who has returned may be named: the CUDA guide asks
+// for all lanes of the mask that have not. Lanes that went past an operation and return later have
+// not, and whoever waits for them goes on without them.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -39,15 +39,15 @@ std::vector<bool> reached_from(const Module::Text& text, std::uint32_t from) {
       const auto& table = text.jump_tables[op.aux];
       next.insert(next.end(), table.begin(), table.end());
     }
-    const bool ends = op.guard == kNowhere && (op.full == &op_return || op.full == &op_exit ||
-                                               op.full == &op_branch_table);
+    const bool ends = op.guard == kNowhere &&
+                      (op.full == &op_return || op.full == &op_exit || op.full == &op_branch_table);
     if (op.full != &op_branch && !ends) next.push_back(pc + 1);
   }
   return seen;
 }
 
-// Do threads that stand at the one and behind the other meet before they leave? Then what is between
-// was left out by some; who returns by a way of his own has left.
+// Do threads that stand at the one and behind the other meet before they leave? Then what is
+// between was left out by some; who returns by a way of his own has left.
 bool meet_again(const Module::Text& text, std::uint32_t operation, std::uint32_t at) {
   const std::vector<bool> behind = reached_from(text, operation + 1);
   const std::vector<bool> others = reached_from(text, at);
@@ -119,8 +119,8 @@ void Watch::tell_passed_by(Warp& w, const AwaitedLanes& a, std::uint32_t present
   if (f.other_where.line != f.where.line) {
     f.message += " but went on at line " + std::to_string(f.other_where.line);
   }
-  f.message += ": the result is undefined; thread " + text_of(f.thread) + " in block " +
-               text_of(f.block);
+  f.message +=
+      ": the result is undefined; thread " + text_of(f.thread) + " in block " + text_of(f.block);
 }
 
 }  // namespace assay::emulator

@@ -317,7 +317,8 @@ class Session {
                   {"elapsed_ns", outcome.wall.count()}};
     if (outcome.ending != emulator::Ending::completed)
       reply["fault"] = describe_fault(outcome.fault);
-    if (outcome.ending != emulator::Ending::completed && outcome.ending != emulator::Ending::faulted)
+    if (outcome.ending != emulator::Ending::completed &&
+        outcome.ending != emulator::Ending::faulted)
       reply["fault"].erase("kind");
     if (outcome.was_progressing) reply["blocks_of_grid"] = outcome.grid_blocks;
     return reply;
