@@ -1,6 +1,7 @@
 #include "engine/node/kernel_job.h"
 
 #include <algorithm>
+#include <array>
 
 #include "engine/node/assembling.h"
 #include "engine/node/element_types.h"
@@ -61,13 +62,26 @@ std::unique_ptr<KernelSession> KernelJob::start_session(const std::string& argum
 }
 
 KernelJob::~KernelJob() {
-  if (gpu_ == nullptr) return;
+  if (gpu_ == nullptr) {
+    end_runners();
+    return;
+  }
   GpuPool::Used used{.client = task_.client, .hung = hung_};
   if (profile_) used.ended = profile_->release();
   if (referee_) used.referee = referee_->release();
   if (reference_) give_back(*reference_, GpuPool::Side::reference, used);
   if (kernel_) give_back(*kernel_, GpuPool::Side::judged, used);
   gpu_->give_back(std::move(used));
+}
+
+void KernelJob::end_runners() {
+  std::array<std::unique_ptr<RunnerProcess>, 3> runners{};
+  if (referee_) runners[0] = referee_->release();
+  if (reference_) runners[1] = reference_->release();
+  if (kernel_) runners[2] = kernel_->release();
+  for (const auto& runner : runners) {
+    if (runner) runner->dismiss();
+  }
 }
 
 void KernelJob::give_back(KernelSession& session, GpuPool::Side side, GpuPool::Used& used) const {

@@ -42,6 +42,7 @@ class KernelJob {
   [[nodiscard]] bool may_serve_again(GpuPool::Side side) const;
   // Another process with the same program, in place of the one that was used so far.
   [[nodiscard]] std::variant<KernelSession*, Ended> renew(bool is_reference);
+  void end_runners();  // of the emulator, all at once
   void give_back(KernelSession& session, GpuPool::Side side, GpuPool::Used& used) const;
   [[nodiscard]] CompileGoal goal() const;
   [[nodiscard]] Step compile_stage();

@@ -72,6 +72,9 @@ class RunnerProcess {
   RunnerProcess(confinement::SpawnRequest request, RunnerLimits limits,
                 const Spawner& spawn = confinement::spawn);
   ~RunnerProcess();
+  // It is to end, and nothing is asked of it any more; returns at once. Several that end together
+  // are told so before the first of them is waited for.
+  void dismiss() noexcept { child_.kill(); }
   RunnerProcess(const RunnerProcess&) = delete;
   RunnerProcess& operator=(const RunnerProcess&) = delete;
 
