@@ -54,6 +54,10 @@ TEST_CASE("an access 2^32 elements away is of the tensor whose index wrapped") {
   REQUIRE(above.message.ends_with(", as index 5 once it has wrapped in 32 bits"));
   const Outcome pair = at(2 * wrap - 8, "ld.global.v2.f32 {%f1, %f2}, [%rd2];");
   REQUIRE(pair.message.ends_with(", as index -1 once it has wrapped in 32 bits"));
+  const Outcome wide = at(4 * wrap - 28, "ld.global.f32 %f1, [%rd2];");
+  REQUIRE(wide.fault.buffer == "a");
+  REQUIRE(wide.message.ends_with(
+      ", as index -2 of elements of 16 bytes once it has wrapped in 32 bits"));
   const Outcome far = at(wrap / 2, "ld.global.f32 %f1, [%rd2];");
   REQUIRE(far.message.find("wrapped") == std::string::npos);
 }

@@ -133,11 +133,19 @@ TEST_CASE("generic addresses reach shared, local, constant and global memory") {
       "isspacep.global %p2, %x; selp.u32 %r1, 1, 0, %p0; selp.u32 %r2, 2, 0, %p1;"
       "selp.u32 %r3, 4, 0, %p2; or.b32 %r1, %r1, %r2; or.b32 %r1, %r1, %r3;" +
       kStore);
+  const auto in_constant = run_warp(
+      "mov.u64 %a2, fixed; cvta.const.u64 %a3, %a2; isspacep.const %p0, %a3; isspacep.const %p1, "
+      "%x;"
+      "add.u64 %a3, %a3, 4096; isspacep.const %p2, %a3; selp.u32 %r1, 1, 0, %p0;"
+      "selp.u32 %r2, 2, 0, %p1; selp.u32 %r3, 4, 0, %p2; or.b32 %r1, %r1, %r2;"
+      "or.b32 %r1, %r1, %r3;" +
+      kStore);
   for (unsigned k = 0; k < 32; ++k) {
     REQUIRE(shared[k] == (k ^ 5));
     REQUIRE(local[k] == 3 * k);
     REQUIRE(constant[k] == 10 * (k % 4 + 1));
     REQUIRE(spaces[k] == 5);
+    REQUIRE(in_constant[k] == 1);
   }
 }
 

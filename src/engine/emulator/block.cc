@@ -64,6 +64,7 @@ std::uint32_t Block::garbage() const {
 void Block::start(Dim3 index, std::uint32_t smid) {
   index_ = index;
   smid_ = smid;
+  ran_ = 0;
   live_ = threads_;
   if (launch_.watch != nullptr) {
     watch_state_ = launch_.watch->block_watch(index);
@@ -104,14 +105,17 @@ bool Block::run(std::int64_t warp_instructions) {
       // Waiting takes more of the slice than its instructions do.
       warp_instructions -= std::max(static_cast<std::int64_t>(ran), slice_ - w.slice);
       unpolled_warp_instructions_ += ran;
+      ran_ += ran;
+      pc_ = w.pc;
       unpolled_thread_instructions_ += w.thread_instructions;
       w.thread_instructions = 0;
       if (w.event == Event::fault) return true;
-      if (unpolled_warp_instructions_ > kPollInterval) poll(w.pc);
+      if (unpolled_warp_instructions_ > kPollInterval) poll(come_to());
       if (launch_.ended()) return true;
     }
     if (live_ == 0) {
-      launch_.block_done();
+      pc_ = kNowhere;
+      launch_.block_done(come_to());
       return true;
     }
     if (!progress) {
@@ -127,8 +131,8 @@ void Block::over() {
   if (watch_state_) launch_.watch->block_over(*watch_state_);
 }
 
-void Block::poll(std::uint32_t pc) {
-  launch_.poll(unpolled_warp_instructions_, unpolled_thread_instructions_, pc, index_);
+void Block::poll(const BlockProgress& at) {
+  launch_.poll(unpolled_warp_instructions_, unpolled_thread_instructions_, at);
   unpolled_warp_instructions_ = 0;
   unpolled_thread_instructions_ = 0;
 }

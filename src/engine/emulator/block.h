@@ -39,7 +39,10 @@ class Block {
   // For its watch: it will not go on.
   void over();
   // Hands the counts not yet accounted for to the launch.
-  void poll(std::uint32_t pc);
+  void poll(const BlockProgress& at);
+  [[nodiscard]] BlockProgress come_to() const {
+    return {.block = index_, .warp_instructions = ran_, .pc = pc_};
+  }
 
   // --- for handlers ---
   [[nodiscard]] LaunchState& launch() { return launch_; }
@@ -91,6 +94,8 @@ class Block {
   std::uint32_t threads_ = 0;
   std::uint32_t live_ = 0;
   std::uint32_t smid_ = 0;
+  std::uint64_t ran_ = 0;  // warp instructions since it began
+  std::uint32_t pc_ = 0;   // of the warp that ran last
   std::uint64_t unpolled_warp_instructions_ = 0;
   std::uint64_t unpolled_thread_instructions_ = 0;
   std::vector<std::unique_ptr<Warp>> warps_{};

@@ -190,6 +190,19 @@ void op_isspacep(Warp& w, const Op& op) {
   p = (p & ~w.active) | inside;
 }
 
+void op_is_constant(Warp& w, const Op& op) {
+  const auto* const a = reinterpret_cast<const std::uint64_t*>(w.rows + op.a);
+  std::uint32_t inside = 0;
+  for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
+    const auto k = static_cast<unsigned>(__builtin_ctz(m));
+    const std::int32_t at = w.table->find(a[k], 1);
+    const bool in = at >= 0 && w.objects[at].is_variable && !w.objects[at].writable;
+    inside |= static_cast<std::uint32_t>(in) << k;
+  }
+  std::uint32_t& p = predicate(w, op.d);
+  p = (p & ~w.active) | inside;
+}
+
 void op_barrier(Warp& w, const Op& op) {
   const auto kind = static_cast<BarrierKind>(op.aux & 0xFF);
   const bool is_cluster = (op.aux & kClusterBarrier) != 0;

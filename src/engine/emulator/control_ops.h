@@ -25,7 +25,8 @@ void op_fence(Warp& w, const Op& op);          // membar, fence
 void op_local_address(Warp& w, const Op& op);  // d: row of aux bytes, imm: offset in the frame
 void op_window_add(Warp& w, const Op& op);     // cvta: d = a + imm; e: lane bytes of a
 void op_window_subtract(Warp& w, const Op& op);
-void op_isspacep(Warp& w, const Op& op);  // d: predicate, a: address row, imm: window or 0
+void op_isspacep(Warp& w, const Op& op);     // d: predicate, a: address row, imm: window or 0
+void op_is_constant(Warp& w, const Op& op);  // likewise, of a variable in constant memory
 
 // a: barrier row, b: thread count row or kNowhere, c: predicate, d: result, aux: BarrierKind
 enum class BarrierKind : std::uint8_t { sync, arrive, popc, conjunction, disjunction };

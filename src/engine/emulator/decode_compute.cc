@@ -327,21 +327,22 @@ bool FunctionDecoder::decode_address(Form& form) {
 
 bool FunctionDecoder::decode_isspacep(Form& form) {
   std::uint64_t window = 0;
+  Handler handler = &op_isspacep;
   if (form.take("shared") || form.take("shared::cta") || form.take("shared::cluster")) {
     window = kSharedWindow;
   } else if (form.take("local")) {
     window = kLocalWindow;
   } else if (form.take("param") || form.take("param::entry")) {
     window = kParamWindow;
-  } else if (form.has("const")) {
-    return false;
+  } else if (form.take("const")) {
+    handler = &op_is_constant;
   } else if (!form.take("global")) {
     return false;
   }
   if (operands_.size() != 2) return false;
-  emit({&op_isspacep, &op_isspacep}, {.d = result_at(0, Type::pred),
-                                      .a = source_at(1, Type::u64),
-                                      .imm = static_cast<std::int64_t>(window)});
+  emit({handler, handler}, {.d = result_at(0, Type::pred),
+                            .a = source_at(1, Type::u64),
+                            .imm = static_cast<std::int64_t>(window)});
   return true;
 }
 

@@ -143,10 +143,11 @@ void run_blocks(LaunchState& launch, BlockQueue& queue, const Residents& limit) 
       break;
     }
     if (block->run(kBlockSlice)) {
-      block->poll(launch.entry->entry_pc);
+      block->poll(block->come_to());
       block->over();
       spare = std::move(block);
     } else {
+      launch.set_aside(block->come_to());
       resident.push_back(std::move(block));
     }
   }

@@ -276,8 +276,9 @@ struct Outcome {
   Fault fault{};
   Counters counters{};
   std::uint64_t grid_blocks = 0;
-  // A budget ended it while blocks were being finished: it is long, and none of them need be.
+  // A budget ended it, and no block had run for longer than others took to end.
   bool was_progressing = false;
+  std::uint64_t times_as_long = 0;  // else: how much longer, where others had ended
   std::string printf_output{};
   bool printf_truncated = false;
   std::chrono::nanoseconds wall{0};

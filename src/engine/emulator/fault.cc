@@ -1,10 +1,10 @@
 // Faults in words: what compute-sanitizer would say, plus where in the source and how far from
 // which tensor.
-#include <algorithm>
 #include <cstdio>
 #include <string>
 
 #include "engine/emulator/block.h"
+#include "engine/emulator/unwrapped.h"
 #include "engine/emulator/warp.h"
 #include "engine/emulator/watch.h"
 
@@ -67,39 +67,6 @@ std::string relation(const Object& o, std::uint64_t address, std::uint64_t bytes
   return "at byte " + std::to_string(address - o.begin) + " of " + what;
 }
 
-// An index of 32 bits that wrapped lies 2^32 elements from the one that was meant.
-struct Unwrapped {
-  const Object* object = nullptr;
-  std::int64_t element = 0;
-};
-
-// Of an access far from everything: the tensor that it is of if its index has wrapped.
-Unwrapped unwrapped(const AddressTable& table, std::uint64_t address, std::uint64_t bytes) {
-  constexpr std::uint64_t kFar = std::uint64_t{1} << 31;
-  constexpr std::uint64_t kNear = std::uint64_t{1} << 16;
-  const auto distance = [&](std::uint64_t from) {
-    const Object* const o = table.nearest(from);
-    return o == nullptr      ? ~std::uint64_t{0}
-           : from < o->begin ? o->begin - from
-           : from >= o->end  ? from - o->end
-                             : 0;
-  };
-  if (bytes == 0 || distance(address) < kFar) return {};
-  for (const std::uint64_t meant : {address - (bytes << 32), address + (bytes << 32)}) {
-    if (distance(meant) > kNear) continue;
-    // Before a tensor rather than behind the one before it: most wrap below zero.
-    const Object* o = table.nearest(meant);
-    const auto next = std::upper_bound(
-        table.objects().begin(), table.objects().end(), meant,
-        [](std::uint64_t value, const Object& object) { return value < object.begin; });
-    if (meant >= o->end && next != table.objects().end() && next->begin - meant < kNear) o = &*next;
-    const auto offset = static_cast<std::int64_t>(meant - o->begin);
-    if (offset % static_cast<std::int64_t>(bytes) != 0) continue;
-    return {.object = o, .element = offset / static_cast<std::int64_t>(bytes)};
-  }
-  return {};
-}
-
 std::string shared_relation(Block& block, std::uint64_t offset, std::uint64_t size) {
   const LaunchState& launch = block.launch();
   const SharedVariable* nearest = nullptr;
@@ -140,7 +107,11 @@ std::string where_it_is(Warp& w, const BadAccess& bad, const Place& place, Fault
   if (null) return "a null pointer";
   std::string text = relation(*o, place.offset, bad.bytes);
   if (index.object != nullptr) {
-    text += ", as index " + std::to_string(index.element) + " once it has wrapped in 32 bits";
+    text += ", as index " + std::to_string(index.element);
+    if (index.element_bytes != bad.bytes) {
+      text += " of elements of " + bytes_text(index.element_bytes);
+    }
+    text += " once it has wrapped in 32 bits";
   }
   if (bad.is_write && !o->writable) text += ", which cannot be written";
   return text;

@@ -3,6 +3,14 @@
 #include <utility>
 
 namespace assay::emulator {
+namespace {
+
+constexpr std::uint64_t kWorthNoting = 1 << 20;  // less than a slice of a block
+constexpr std::uint64_t kMuchLonger = 2;         // times as long as others took
+
+bool is_same(const Dim3& a, const Dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+
+}  // namespace
 
 void LaunchState::end(Ending ending, std::string message, Fault fault) {
   const std::lock_guard lock(mutex_);
@@ -25,49 +33,67 @@ void LaunchState::end_at(Ending ending, std::string message, std::uint32_t pc, D
 }
 
 void LaunchState::poll(std::uint64_t warp_instructions, std::uint64_t thread_instructions,
-                       std::uint32_t pc, Dim3 block) {
+                       const BlockProgress& at) {
   warp_instructions_.fetch_add(warp_instructions, std::memory_order_relaxed);
   const std::uint64_t total =
       thread_instructions_.fetch_add(thread_instructions, std::memory_order_relaxed) +
       thread_instructions;
   if (ended()) return;
-  (void)is_progressing();
   if (stop.stop_requested()) {
-    end_at(Ending::stopped, "Stopped", pc, block);
+    if (at.pc == kNowhere) return end(Ending::stopped, "Stopped", {});
+    end_at(Ending::stopped, "Stopped", at.pc, at.block);
   } else if (budget.thread_instructions != 0 && total > budget.thread_instructions) {
     end_by_budget(Ending::budget_instructions,
                   "More than " + std::to_string(budget.thread_instructions) +
                       " thread instructions; still running",
-                  pc, block);
+                  at);
   } else if (budget.wall.count() != 0 && std::chrono::steady_clock::now() - started > budget.wall) {
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(budget.wall).count();
     end_by_budget(Ending::budget_wall,
-                  "Longer than " + std::to_string(ms) + " ms on this processor; still running", pc,
-                  block);
+                  "Longer than " + std::to_string(ms) + " ms on this processor; still running", at);
   }
 }
 
-// Blocks that end one after another until the last tenth of the time: what is endless then is the
-// grid.
-bool LaunchState::is_progressing() {
-  const std::int64_t now = (std::chrono::steady_clock::now() - started).count();
-  const std::uint64_t done = blocks_.load(std::memory_order_relaxed);
-  if (seen_blocks_.exchange(done, std::memory_order_relaxed) != done) {
-    progress_ns_.store(now, std::memory_order_relaxed);
-  }
-  return done != 0 && now - progress_ns_.load(std::memory_order_relaxed) < now / 10;
-}
-
-void LaunchState::end_by_budget(Ending ending, const std::string& message, std::uint32_t pc,
-                                Dim3 block) {
-  if (!is_progressing()) return end_at(ending, message, pc, block);
-  const std::uint64_t done = blocks_.load(std::memory_order_relaxed);
-  end(ending,
-      message + " when " + std::to_string(done) + " of " + std::to_string(grid_blocks()) +
-          " blocks had ended",
-      {});
+void LaunchState::block_done(const BlockProgress& of) {
+  blocks_.fetch_add(1, std::memory_order_relaxed);
+  ran_in_ended_.fetch_add(of.warp_instructions, std::memory_order_relaxed);
+  if (of.warp_instructions < kWorthNoting) return;  // it was never set aside
   const std::lock_guard lock(mutex_);
-  outcome_.was_progressing = outcome_.ending == ending;
+  if (is_same(longest_.block, of.block)) longest_ = {};
+}
+
+void LaunchState::set_aside(const BlockProgress& of) {
+  const std::lock_guard lock(mutex_);
+  if (of.warp_instructions > longest_.warp_instructions) longest_ = of;
+}
+
+BlockProgress LaunchState::longest(const BlockProgress& at) {
+  const std::lock_guard lock(mutex_);
+  const bool is_at = at.pc != kNowhere && at.warp_instructions >= longest_.warp_instructions;
+  return is_at ? at : longest_;
+}
+
+// Where none has ended, one that goes round is to blame, most likely; where others have, and in
+// much less, too. Else there are too many of them.
+void LaunchState::end_by_budget(Ending ending, const std::string& message,
+                                const BlockProgress& at) {
+  const std::uint64_t done = blocks_.load(std::memory_order_relaxed);
+  const BlockProgress slow = longest(at);
+  const std::uint64_t mean =
+      done == 0 ? 0 : ran_in_ended_.load(std::memory_order_relaxed) / done + 1;
+  const bool is_to_blame =
+      slow.pc != kNowhere && (done == 0 || slow.warp_instructions / kMuchLonger >= mean);
+  const std::string count = " when " + std::to_string(done) + " of " +
+                            std::to_string(grid_blocks()) + " blocks had ended";
+  if (is_to_blame) {
+    end_at(ending, message + count, slow.pc, slow.block);
+  } else {
+    end(ending, message + count, {});
+  }
+  const std::lock_guard lock(mutex_);
+  if (outcome_.ending != ending) return;
+  outcome_.was_progressing = !is_to_blame;
+  outcome_.times_as_long = is_to_blame && done != 0 ? slow.warp_instructions / mean : 0;
 }
 
 bool LaunchState::reserve_memory(std::size_t bytes) {

@@ -24,6 +24,13 @@ namespace assay::emulator {
 class LocalTrial;
 class Watch;
 
+// How far a block has come.
+struct BlockProgress {
+  Dim3 block{0, 0, 0};
+  std::uint64_t warp_instructions = 0;
+  std::uint32_t pc = kNowhere;  // where it stands; kNowhere: it has ended
+};
+
 class LaunchState {
  public:
   LaunchState(const Module::Text& module, const Launch& wanted, const Budget& limits,
@@ -60,13 +67,15 @@ class LaunchState {
   // Only the first call counts.
   void end(Ending ending, std::string message, Fault fault);
   // Accounts for a time slice; ends the launch if a budget is used up or a stop is asked for.
-  // `where` is the instruction the slice ended at.
-  void poll(std::uint64_t warp_instructions, std::uint64_t thread_instructions, std::uint32_t pc,
-            Dim3 block);
+  // `at`: the block whose slice it was.
+  void poll(std::uint64_t warp_instructions, std::uint64_t thread_instructions,
+            const BlockProgress& at);
   [[nodiscard]] std::uint64_t grid_blocks() const {
     return std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
   }
-  void block_done() { blocks_.fetch_add(1, std::memory_order_relaxed); }
+  void block_done(const BlockProgress& of);
+  // Others go on before it does.
+  void set_aside(const BlockProgress& of);
   bool reserve_memory(std::size_t bytes);
   // Half of what the budget allows is left.
   [[nodiscard]] bool has_room() const {
@@ -86,18 +95,19 @@ class LaunchState {
 
  private:
   void end_at(Ending ending, std::string message, std::uint32_t pc, Dim3 block);
-  void end_by_budget(Ending ending, const std::string& message, std::uint32_t pc, Dim3 block);
-  [[nodiscard]] bool is_progressing();
+  void end_by_budget(Ending ending, const std::string& message, const BlockProgress& at);
+  // The block that has run for longest among those that have not ended.
+  [[nodiscard]] BlockProgress longest(const BlockProgress& at);
 
   std::atomic<bool> ended_{false};
   std::atomic<std::uint64_t> warp_instructions_{0};
   std::atomic<std::uint64_t> thread_instructions_{0};
   std::atomic<std::uint64_t> blocks_{0};
-  std::atomic<std::uint64_t> seen_blocks_{0};  // when it was last looked
-  std::atomic<std::int64_t> progress_ns_{0};   // since `started`, when there were more than before
+  std::atomic<std::uint64_t> ran_in_ended_{0};  // warp instructions of blocks that have ended
   std::atomic<std::size_t> memory_bytes_{0};
   std::mutex mutex_;
   Outcome outcome_{};
+  BlockProgress longest_{};  // of those that were set aside and have not ended
   std::unordered_map<std::uint32_t, std::size_t> strays_{};  // findings by pc
 };
 

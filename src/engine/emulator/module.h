@@ -202,6 +202,8 @@ struct Module::Text {
   // Is any place of that chain in a file below a folder of this name, "/cub/"?
   [[nodiscard]] bool is_below(std::uint32_t pc, std::string_view folder) const;
   [[nodiscard]] std::string instruction_at(std::uint32_t pc) const;
+  // By pc: what a thread that stands at `from` may come to within its function.
+  [[nodiscard]] std::vector<bool> reached_from(std::uint32_t from) const;
   // Every function that a call from `function` may reach, itself first.
   [[nodiscard]] std::vector<std::uint32_t> reachable(std::uint32_t function) const;
 };

@@ -270,6 +270,7 @@ bool gather_members(Warp& w, const Op& op, std::uint32_t members, const std::uin
     if (w.watch != nullptr && masks == nullptr) w.watch->warp_synchronised(w, w.active & members);
     if (w.watch != nullptr && alone) w.watch->partial_mask(w, op, missing);
     if (w.watch != nullptr) w.watch->members_met(w, op_pc(w, op), w.active);
+    if (w.watch != nullptr && masks != nullptr) w.watch->check_masks(w, op_pc(w, op), masks);
     return true;
   }
   const std::uint32_t pc = op_pc(w, op);
@@ -281,6 +282,7 @@ bool gather_members(Warp& w, const Op& op, std::uint32_t members, const std::uin
 
 void warp_fence(Warp& w, std::uint32_t members, const std::uint32_t* masks) {
   const std::uint32_t missing = members & w.live & ~w.active;
+  if (w.watch != nullptr) w.watch->check_masks(w, w.pc - 1, masks);
   if (missing == 0) {
     if (w.watch != nullptr) w.watch->warp_synchronised(w, masks);
     return;

@@ -171,6 +171,8 @@ class Watch {
   // The warp-wide operation at `pc` waits for lanes; those that are `present` execute it.
   void members_awaited(Warp& w, std::uint32_t pc, std::uint32_t missing);
   void members_met(Warp& w, std::uint32_t pc, std::uint32_t present);
+  // Of an operation at `pc`, the masks by lane; active lanes that name each other name the same.
+  void check_masks(Warp& w, std::uint32_t pc, const std::uint32_t* masks);
 
   // Moves what was found into the outcome.
   void finish(Outcome& outcome);
@@ -254,6 +256,7 @@ class Watch {
   [[nodiscard]] bool same_store(Warp& w, unsigned a, unsigned b) const;
   void meet_others(Warp& w, const MemoryTouch& t, std::uint64_t word);
   [[nodiscard]] bool is_relaxed(std::uint32_t pc);
+  [[nodiscard]] bool is_polled(std::uint32_t pc);
   [[nodiscard]] bool ignores_result(std::uint32_t pc);
   [[nodiscard]] bool is_strong_by_name(std::uint32_t pc) const;
   // Has the block looked at the word by an atomic since that touch of it, which was one too?
@@ -266,11 +269,13 @@ class Watch {
   // Lanes of the warp that could still come to where the others are.
   [[nodiscard]] static bool others_return(const Warp& w);
   [[nodiscard]] bool is_aligned_barrier(std::uint32_t pc);
+  [[nodiscard]] bool is_one_place(std::uint32_t a, std::uint32_t b) const;
   [[nodiscard]] bool is_of_block(std::uint32_t pc);
   [[nodiscard]] bool is_for_copies(std::uint32_t pc);
   [[nodiscard]] static bool are_under_way(const Warp& w, std::uint32_t lanes);
   // --- watch_masks.cc ---
   void tell_passed_by(Warp& w, const AwaitedLanes& a, std::uint32_t present, std::uint32_t gone);
+  void tell_masks_differ(Warp& w, std::uint32_t pc, unsigned lane, unsigned other);
   // --- watch_doubts.cc ---
   const SpokenOp& spoken_at(std::uint32_t pc);
   [[nodiscard]] std::uint32_t pc_of(const Op& op) const;
@@ -375,6 +380,7 @@ class Watch {
   std::unordered_map<std::uint32_t, bool> of_block_{};
   std::unordered_map<std::uint32_t, bool> for_copies_{};
   std::unordered_map<std::uint32_t, bool> relaxed_{};
+  std::unordered_map<std::uint32_t, bool> polled_{};
   std::unordered_map<std::uint32_t, bool> ignoring_{};
   // Findings.
   bool seen_nan_ = false;

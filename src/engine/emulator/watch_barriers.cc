@@ -123,6 +123,14 @@ void Watch::report_partial(const PartialArrival& p) {
               " in block " + text_of(f.block);
 }
 
+// Written once: copies of an unrolled loop or of an inlined function are at the same place.
+bool Watch::is_one_place(std::uint32_t a, std::uint32_t b) const {
+  const SourceLine at = launch_.text.where_pc(a);
+  const SourceLine other = launch_.text.where_pc(b);
+  return a == b || (at.line != 0 && at.line == other.line && at.column == other.column &&
+                    at.file == other.file);
+}
+
 void Watch::barrier_leave(Warp& w, const Group& group, const BarrierMeeting& meeting) {
   if (w.block->watch_state() == nullptr) return;
   if (wanted_.races) {
@@ -142,7 +150,7 @@ void Watch::barrier_leave(Warp& w, const Group& group, const BarrierMeeting& mee
   }
   if (group.members == meeting.first_pc) return;
   if (!is_aligned_barrier(group.members) || !is_aligned_barrier(meeting.first_pc)) return;
-  if (line_of(group.members) == line_of(meeting.first_pc)) return;
+  if (is_one_place(group.members, meeting.first_pc)) return;
   Finding& f =
       add({FindingKind::mismatched_barrier, group.members, lane, meeting.first_pc}, w, fresh);
   if (!fresh) return;

@@ -11,8 +11,7 @@ namespace assay::emulator {
 
 namespace {
 constexpr std::size_t kMaxFindings = 64;
-constexpr std::array<std::string_view, 5> kStrongNames{".relaxed", ".acquire", ".release", "atom.",
-                                                       "red."};
+constexpr std::array<std::string_view, 3> kStrongNames{".relaxed", ".acquire", ".release"};
 }  // namespace
 
 // A __shared__ variable of a function is mangled as _ZZ…E<length>name, a static one as
@@ -157,7 +156,10 @@ Finding& Watch::add(const Place& place, Warp& w, bool& fresh) {
 
 // Written as one that others see: cuda::atomic, st.release, an atomic function.
 bool Watch::is_strong_by_name(std::uint32_t pc) const {
-  const std::string text = launch_.text.instruction_at(pc);
+  std::string text = launch_.text.instruction_at(pc);
+  if (text.starts_with('@')) text.erase(0, text.find_first_of(" \t") + 1);
+  text.erase(0, text.find_first_not_of(" \t"));
+  if (text.starts_with("atom.") || text.starts_with("red.")) return true;  // not "shared."
   return std::any_of(kStrongNames.begin(), kStrongNames.end(),
                      [&](std::string_view name) { return text.find(name) != std::string::npos; });
 }

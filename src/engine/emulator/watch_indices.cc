@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "engine/emulator/block.h"
+#include "engine/emulator/unwrapped.h"
 #include "engine/emulator/watch.h"
 
 namespace assay::emulator {
@@ -248,14 +249,18 @@ void Watch::tell_wrapped(Warp& w, const WatchedSite& site, const MemoryTouch& to
   Finding& f = add({FindingKind::index_wrapped, current_pc_, touch.lane, v.signed_pc}, w, fresh);
   if (!fresh) return;
   const std::int32_t there = w.table->find(touch.address, touch.bytes);
-  const Object* const o = there >= 0 ? w.objects + there : w.table->nearest(touch.address);
-  f.access_bytes = site.bytes();
-  std::string place = there >= 0 ? "" : " outside of all memory";
-  if (o != nullptr && there >= 0) {
+  const Object* const meant = unwrapped(*w.table, touch.address, touch.bytes).object;
+  const Object* const o = there >= 0         ? w.objects + there
+                          : meant != nullptr ? meant
+                                             : w.table->nearest(touch.address);
+  f.access_bytes = bytes_of(site.type);
+  if (o != nullptr) {
     f.buffer = o->name;
     f.buffer_offset_bytes = static_cast<std::int64_t>(touch.address - o->begin);
-    place = " of " + element_text(f);
   }
+  std::string place = there >= 0 ? "" : " outside of all memory,";
+  if (o != nullptr)
+    place += (there >= 0 ? " of " : " ") + element_text(f) + (there >= 0 ? "" : ",");
   f.message = "Index arithmetic wrapped at line " + std::to_string(f.other_where.line) + ": " +
               exact_text(v.index) + " does not fit 32 bits and became " + std::to_string(v.became) +
               ", the index of the " +

@@ -1,7 +1,7 @@
 // What a watch makes of the member masks of warp-wide operations: lanes that call and are not
 // named, and lanes that are named and elsewhere. Who has returned may be named: the CUDA guide asks
-// for all lanes of the mask that have not. Lanes that went past an operation and return later have
-// not, and whoever waits for them goes on without them.
+// for all lanes of the mask that have not. Lanes that went past an operation and return later are
+// waited for until they have: whoever wrote that seldom meant it.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -24,33 +24,11 @@ bool jumps_or_leaves(const Op& op) {
   return op.full == &op_branch || op.full == &op_return || op.full == &op_exit;
 }
 
-// What a thread that stands at `from` may come to within its function.
-std::vector<bool> reached_from(const Module::Text& text, std::uint32_t from) {
-  std::vector<bool> seen(text.code.size() + 1);
-  std::vector<std::uint32_t> next{from};
-  while (!next.empty()) {
-    const std::uint32_t pc = next.back();
-    next.pop_back();
-    if (pc >= text.code.size() || seen[pc]) continue;
-    seen[pc] = true;
-    const Op& op = text.code[pc];
-    if (op.full == &op_branch || op.full == &op_branch_if) next.push_back(op.target);
-    if (op.full == &op_branch_table) {
-      const auto& table = text.jump_tables[op.aux];
-      next.insert(next.end(), table.begin(), table.end());
-    }
-    const bool ends = op.guard == kNowhere &&
-                      (op.full == &op_return || op.full == &op_exit || op.full == &op_branch_table);
-    if (op.full != &op_branch && !ends) next.push_back(pc + 1);
-  }
-  return seen;
-}
-
 // Do threads that stand at the one and behind the other meet before they leave? Then what is
 // between was left out by some; who returns by a way of his own has left.
 bool meet_again(const Module::Text& text, std::uint32_t operation, std::uint32_t at) {
-  const std::vector<bool> behind = reached_from(text, operation + 1);
-  const std::vector<bool> others = reached_from(text, at);
+  const std::vector<bool> behind = text.reached_from(operation + 1);
+  const std::vector<bool> others = text.reached_from(at);
   for (std::uint32_t pc = 0; pc < text.code.size(); ++pc) {
     if (behind[pc] && others[pc] && !jumps_or_leaves(text.code[pc])) return true;
   }
@@ -114,13 +92,37 @@ void Watch::tell_passed_by(Warp& w, const AwaitedLanes& a, std::uint32_t present
   const auto lane = static_cast<unsigned>(__builtin_ctz(present));
   Finding& f = add({FindingKind::partial_mask, a.pc, lane, a.at}, w, fresh);
   if (!fresh) return;
+  f.is_warning = true;  // a `return` whose last statements others share looks the same
   f.message = "Warp-wide operation by " + std::to_string(lanes_in(present)) + " lanes; " +
               std::to_string(lanes_in(gone)) + " more that its mask names never came to it";
   if (f.other_where.line != f.where.line) {
     f.message += " but went on at line " + std::to_string(f.other_where.line);
   }
-  f.message +=
-      ": the result is undefined; thread " + text_of(f.thread) + " in block " + text_of(f.block);
+  f.message += " and returned: it takes place without them, when they have; first thread " +
+               text_of(f.thread) + " in block " + text_of(f.block);
+}
+
+void Watch::check_masks(Warp& w, std::uint32_t pc, const std::uint32_t* masks) {
+  if (!wanted_.barriers || w.block->watch_state() == nullptr) return;
+  for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
+    const auto k = static_cast<unsigned>(__builtin_ctz(m));
+    for (std::uint32_t n = masks[k] & w.active; n != 0; n &= n - 1) {
+      const auto j = static_cast<unsigned>(__builtin_ctz(n));
+      if (masks[j] != masks[k]) return tell_masks_differ(w, pc, k, j);
+    }
+  }
+}
+
+void Watch::tell_masks_differ(Warp& w, std::uint32_t pc, unsigned lane, unsigned other) {
+  bool fresh = false;
+  Finding& f = add({FindingKind::partial_mask, pc, lane, pc}, w, fresh);
+  if (!fresh) return;
+  f.other_block = f.block;
+  f.other_thread = thread_of(w.index, other);
+  f.message =
+      "Lanes of one warp-wide operation name different masks: the result is undefined; thread " +
+      text_of(f.thread) + " names thread " + text_of(f.other_thread) +
+      ", whose mask is another, in block " + text_of(f.block);
 }
 
 }  // namespace assay::emulator

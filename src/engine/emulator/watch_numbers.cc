@@ -187,7 +187,7 @@ void Watch::tell_number(Warp& w, unsigned lane, NumberOrigin origin, bool decide
   Finding& f = add({kind, origin.pc, lane, current_pc_}, w, fresh);
   if (!fresh) return;
   f.message = std::string(origin.is_nan ? "First NaN" : "First infinity") + " made of " +
-              (origin.of_infinities ? "infinities" : "finite numbers") + " by thread " +
+              (origin.of_infinities ? "numbers" : "finite numbers") + " by thread " +
               text_of(f.thread) + " in block " + text_of(f.block);
   if (f.other_where.line > 0 && f.other_where.line != f.where.line) {
     f.message +=

@@ -202,9 +202,18 @@ void Watch::compare(Warp& w, const MemoryTouch& t, const MemoryPlace& at, Touch 
   // several warps is merely volatile a barrier is missing nevertheless, most likely.
   const bool both_strong = (earlier.is_volatile || earlier.atomic) && (t.is_volatile || t.atomic);
   const bool is_meant = same_warp || at.space == Space::global ||
-                        (is_strong_by_name(earlier.pc) && is_strong_by_name(current_pc_));
+                        (is_strong_by_name(earlier.pc) && is_strong_by_name(current_pc_)) ||
+                        (!earlier_wrote && is_polled(earlier.pc)) ||
+                        (!t.write && is_polled(current_pc_));
   if (both_strong && is_meant) return;
   tell_race(w, t, at, earlier, earlier_wrote);
+}
+
+// A load that is come to again: whoever waits by one sees the write the next time.
+bool Watch::is_polled(std::uint32_t pc) {
+  const auto [at, fresh] = polled_.try_emplace(pc, false);
+  if (fresh) at->second = launch_.text.reached_from(pc + 1)[pc];
+  return at->second;
 }
 
 void Watch::tell_race(Warp& w, const MemoryTouch& t, const MemoryPlace& at, const Touch& earlier,

@@ -146,17 +146,28 @@ Ended all_misfits(const json& misfits, const PassedArguments& passed) {
   return ended;
 }
 
-// Blocks that ended until the time was up say that there are too many of them; else it is one that
-// goes round.
+// Where blocks ended and none took much longer there are too many of them; else it is one that goes
+// round, or much to do.
 std::string too_long(const json& body, const json& fault) {
-  if (body.contains("blocks_of_grid")) {
-    return ": " + std::to_string(body.at("counters").at("blocks").get<std::uint64_t>()) + " of " +
-           std::to_string(body.at("blocks_of_grid").get<std::uint64_t>()) +
-           " blocks had ended. Make the grid smaller, or give it more time.";
+  const json grid = body.value("grid", json::object());
+  const auto total = grid.value("blocks", std::uint64_t{1});
+  const std::string ended = std::to_string(body.at("counters").value("blocks", std::uint64_t{0})) +
+                            " of " + std::to_string(total) + " blocks had ended";
+  if (grid.value("was_progressing", false)) {
+    return ": " + ended + ". Make the grid smaller, or give it more time.";
+  }
+  const auto times = grid.value("times_as_long", std::uint64_t{0});
+  std::string text = at_line(fault);
+  if (times > 0) {
+    text += ": " + ended + ", and block " + fault.at("block").dump() + " had run " +
+            std::to_string(times) + " times as long as those";
+  } else if (total > 1) {
+    text += ": " + ended;
   }
   const std::string message = fault.value("message", std::string());
-  return at_line(fault) + ". Look for a loop whose condition never changes" +
-         (message.empty() ? "." : ": " + message);
+  return text + ". Look for a loop whose condition never changes" +
+         (message.empty() ? "; if there is none, give it less to do, or more time."
+                          : ": " + message);
 }
 
 // Of a launch that did not complete.

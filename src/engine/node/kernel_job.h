@@ -76,6 +76,7 @@ class KernelJob {
   [[nodiscard]] Step run_once(KernelSession& session, std::uint32_t trial, nlohmann::json& said,
                               Ran& ran, bool to_the_barrier = false);
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
+  void look_for_same_answers();
   [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,
                                  nlohmann::json& body);
   // Findings that speak of the kernel; what only the order of atomics explains becomes a warning.

@@ -54,6 +54,7 @@ class PythonJob {
   // `called`: the kernel's order of arguments, without outputs that nobody named.
   [[nodiscard]] Step bind_both(const contract::Contract& called);
   [[nodiscard]] Step validate_stage();
+  void look_for_same_answers();
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
   [[nodiscard]] Step run_once(PythonSession& session, std::uint32_t trial, nlohmann::json& said);
   // A wrong output as it was told, or with what it comes from: a side that gives something else

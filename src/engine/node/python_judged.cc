@@ -166,6 +166,16 @@ PythonJob::Step PythonJob::judge_trial(std::uint32_t trial, const json& said, js
   return judge_outputs(said, trial);
 }
 
+// Of the first two trials, the second of which the reference has just answered. Inputs that are the
+// same each time are looked at for themselves (python_other_contents.cc).
+void PythonJob::look_for_same_answers() {
+  if (!weak_.empty() || inputs_->are_constant() || !is_answer_of(*referee_, 0, kReferenceSlot)) {
+    return;
+  }
+  weak_ = std::string("The task is weak: ") + kSameAnswers;
+  warn_once(warnings_, "weak_oracle", "", kSameAnswers);
+}
+
 PythonJob::Step PythonJob::validation_trial(std::uint32_t trial, json& body) {
   json said;
   if (reference_) {
@@ -176,8 +186,9 @@ PythonJob::Step PythonJob::validation_trial(std::uint32_t trial, json& body) {
       body["reference"] = {{"ran", true}};
       auto weak = referee_->weak_oracle();
       if (auto* ended = std::get_if<Ended>(&weak)) return std::move(*ended);
-      note_weak_oracle(std::get<json>(weak).at("warnings"), warnings_, weak_);
+      note_weak_oracle(std::get<json>(weak).at("warnings"), contract_, warnings_, weak_);
     }
+    if (trial == 1) look_for_same_answers();
   }
   if (auto ended = run_once(*kernel_, trial, said)) {
     ended->detail["trial"] = trial;

@@ -15,16 +15,6 @@ constexpr const char* kWeakSource =
     "get_inputs() gives the same each time, so that an answer computed beforehand would pass: let "
     "it draw random numbers without a seed of its own.";
 
-bool is_answer_of(RefereeSession& referee, std::uint32_t trial) {
-  const auto said = referee.outline_as(trial, 0);
-  const auto* told = std::get_if<json>(&said);
-  if (told == nullptr) return true;
-  for (const auto& output : told->at("outputs")) {
-    if (!output.at("ok").get<bool>()) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 // Ended: only of the reference, for which they may mean nothing, or of the kernel.
@@ -66,7 +56,7 @@ PythonJob::Step PythonJob::try_other_contents() {
   }
   note_findings(evidence_, said.at("findings"), "kernel", kOtherTrial);
   const bool is_right = !judge_outputs(said, kOtherTrial);
-  const bool is_old_answer = is_answer_of(*referee_, 0);
+  const bool is_old_answer = is_answer_of(*referee_, 0, 0);
   if (is_right && is_old_answer) return give_up("the answer to others is the same");
   if (is_right) {
     tell("agrees",

@@ -1,5 +1,5 @@
 // What the referee says of a run, turned into evidence, warnings and the end of a job: the same for
-// every kernel type. Pure; any thread.
+// every kernel type. Pure but for is_answer_of(); any thread.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,6 +8,7 @@
 
 #include "engine/node/ended.h"
 #include "engine/node/kernel_task.h"
+#include "engine/node/referee_session.h"
 
 namespace assay::node {
 
@@ -38,8 +39,20 @@ void warn_of_strays(nlohmann::json& warnings, const nlohmann::json& strays);
 [[nodiscard]] std::optional<Ended> judge_reference(const nlohmann::json& findings,
                                                    nlohmann::json& warnings, std::string& weak);
 
-// Answers that compute nothing and would pass: `weak` says that the task is so.
-void note_weak_oracle(const nlohmann::json& found, nlohmann::json& warnings, std::string& weak);
+// Answers that compute nothing and would pass: `weak` says that the task is so. What an inout
+// begins with (a lock, a counter that ends where it began) is no such answer where other outputs
+// judge.
+void note_weak_oracle(const nlohmann::json& found, const contract::Contract& contract,
+                      nlohmann::json& warnings, std::string& weak);
+
+// What a task proves whose reference gives to other inputs what is right for these, too.
+inline constexpr const char* kSameAnswers =
+    "the reference's answer to other inputs is within the tolerance, so that one which ignores "
+    "them "
+    "would pass: let the answer hang on the inputs by more, or the tolerance be less.";
+// Whether what lies in a slot of the referee's is right as the answer to another trial, too. The
+// slot is to be filled anew after that.
+[[nodiscard]] bool is_answer_of(RefereeSession& referee, std::uint32_t trial, std::uint32_t slot);
 
 // The end that the candidate's own outputs make, if they do.
 [[nodiscard]] std::optional<Ended> judge_outputs(const nlohmann::json& said, std::uint32_t trial);

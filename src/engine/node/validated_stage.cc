@@ -97,13 +97,15 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
       body["reference"] = {{"ran", true}, {"elapsed_ns", ran.elapsed.count()}};
       auto weak = referee_->weak_oracle();
       if (auto* ended = std::get_if<Ended>(&weak)) return std::move(*ended);
-      note_weak_oracle(std::get<json>(weak).at("warnings"), warnings_, weak_);
+      note_weak_oracle(std::get<json>(weak).at("warnings"), task_.kernel.contract, warnings_,
+                       weak_);
       // No warning: such contents are the manual's own examples.
       if (weak_.empty() && repeats_inputs(task_.kernel.contract)) {
         weak_ = std::string("The task is weak: ") + kSameInputs;
       }
     }
   }
+  if (trial == 1) look_for_same_answers();
   if (auto ended = run_once(*kernel_, trial, said, ran)) {
     ran_ = true;
     ended->detail["which"] = "kernel";
@@ -118,6 +120,14 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
     body["printf_truncated"] = ran.printf_truncated || ran.printf_output.size() > 2000;
   }
   return judge_trial(trial, said, body);
+}
+
+// Of the first two trials, the second of which the reference has just answered.
+void KernelJob::look_for_same_answers() {
+  const bool is_known = !weak_.empty() || task_.in_double || !draws_inputs(task_.kernel.contract);
+  if (!task_.reference || is_known || !is_answer_of(*referee_, 0, kReferenceSlot)) return;
+  weak_ = std::string("The task is weak: ") + kSameAnswers;
+  warn_once(warnings_, "weak_oracle", "", kSameAnswers);
 }
 
 KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, json& body) {

@@ -320,7 +320,11 @@ class Session {
     if (outcome.ending != emulator::Ending::completed &&
         outcome.ending != emulator::Ending::faulted)
       reply["fault"].erase("kind");
-    if (outcome.was_progressing) reply["blocks_of_grid"] = outcome.grid_blocks;
+    if (outcome.grid_blocks > 1) {
+      reply["grid"] = {{"blocks", outcome.grid_blocks},
+                       {"was_progressing", outcome.was_progressing},
+                       {"times_as_long", outcome.times_as_long}};
+    }
     return reply;
   }
 

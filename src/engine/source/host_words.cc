@@ -109,8 +109,18 @@ bool is_host_template(const Tokens& tokens, std::size_t at, std::size_t end) {
   return true;
 }
 
+// cuda::std::complex, cuda::std::chrono: what a name of std says is the device's there.
+bool is_of_cuda(const Tokens& tokens, std::size_t at, std::size_t begin) {
+  while (at >= begin + 2 && tokens[at - 1].is("::") &&
+         tokens[at - 2].kind == TokenKind::identifier) {
+    at -= 2;
+  }
+  return tokens[at].is("cuda");
+}
+
 bool is_host_word(const Tokens& tokens, std::size_t at, std::size_t begin, std::size_t end) {
   const std::string_view word = tokens[at].text;
+  if (is_of_cuda(tokens, at, begin)) return false;
   if (is_runtime_call(word) || starts_with_any(word, kHostPrefixes)) return true;
   const bool is_member = at > begin && (tokens[at - 1].is(".") || tokens[at - 1].is("->"));
   if (is_member) return false;

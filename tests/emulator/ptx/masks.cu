@@ -40,6 +40,19 @@ KERNEL(partial_mask__those_that_left_the_loop) {
   int k = 0; while (k < (int)a[I]) { ++k; if (__all_sync(ALL, k > 5)) k += 10; }
   b[I] = k;
 }
+KERNEL(partial_mask__masks_that_differ) {
+  unsigned m = T % 32 < 16 ? ALL : 0xFFFF0000u; float v = a[I] + __shfl_xor_sync(m, a[I], 1);
+  b[I] = v;
+}
+KERNEL(partial_mask__sums_by_masks_that_differ) {
+  unsigned m = T % 32 < 16 ? ALL : 0xFFFF0000u; b[I] = __reduce_add_sync(m, (int)a[I]);
+}
+KERNEL(shared_race__volatile_exchange) {
+  __shared__ volatile float s[128]; s[T] = 0; __syncthreads(); s[T] = a[I]; b[I] = s[127 - T];
+}
+KERNEL(shared_race__volatile_counter) {
+  __shared__ volatile int s; if (T == 0) s = 0; __syncthreads(); s = s + 1; __syncthreads(); b[I] = s;
+}
 
 // --- clean ---
 KERNEL(clean__those_beyond_the_end_have_returned) {
@@ -76,3 +89,9 @@ KERNEL(clean__mask_by_a_vote) {
 KERNEL(clean__returns_from_a_loop) {
   for (int k = 0; k < 8; ++k) { if (k >= (int)a[I]) return; b[I] = __popc(__ballot_sync(ALL, k > 2)); }
 }
+KERNEL(clean__masks_of_groups) {
+  unsigned m = 0xFFu << (T % 32 / 8 * 8); float v = a[I];
+  for (int d = 4; d > 0; d /= 2) v += __shfl_xor_sync(m, v, d);
+  b[I] = v + __popc(__ballot_sync(m, v > 9)) + __reduce_max_sync(m, (int)v); __syncwarp(m);
+}
+KERNEL(clean__one_barrier_in_a_loop) { float v = 0; for (int k = 0; k < 4; ++k) { __syncthreads(); v += a[I] * k; } b[I] = v; }
