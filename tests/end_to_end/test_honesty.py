@@ -43,6 +43,24 @@ class Honesty(unittest.TestCase):
         report = self.evaluate("o[i] = x[i] < 0 ? nanf(\"\") : sqrtf(x[i]);", "o[i] = sqrtf(x[i]);")
         self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
 
+    def test_a_reference_that_answers_other_inputs_alike_proves_little(self):
+        mean = "if (i == 0) { float s = 0; for (int k = 0; k < 4096; ++k) s += x[k]; o[0] = s / 4096; }"
+        io = {"args": [tensor("x", 4096, kind="uniform", seed=1), tensor("o", 1, role="output")], "launch": {"grid": {"x": 1}, "block": {"x": 32}}}
+        for body, tolerance, trust in (("o[0] = 0.5f;", 1e-1, "audited"), (mean, 1e-1, "audited"), (mean, 1e-5, "verified")):
+            report = self.server.evaluate(source(body), io, ref=source(mean), atol=tolerance, rtol=tolerance, num_trials=3)
+            self.assertEqual((report["verdict"], report["trust"]), ("passed", trust), report["summary"])
+            told = [one["message"] for one in report["warnings"] if one["code"] == "weak_oracle"]
+            self.assertEqual(any("answer to other inputs" in message for message in told), trust == "audited", told)
+
+    def test_a_lock_that_ends_where_it_began_makes_no_task_weak(self):
+        text = "__global__ void k(const float* x, float* o, int* lock) { int i = threadIdx.x; o[i] = %s; if (i == 0) { atomicAdd(lock, 1); atomicAdd(lock, -1); } }"
+        io = unary()
+        io["args"].append({**tensor("lock", 1, role="inout", dtype="int32", kind="zeros")})
+        report = self.server.evaluate(text % "x[i] * 3", io, ref=text % "x[i] + 2 * x[i]")
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), (report["summary"], report["warnings"]))
+        report = self.server.evaluate(text % "x[i]", io, ref=text % "1.0f")
+        self.assertEqual(report["verdict"], "wrong_output", report["summary"])
+
     def test_a_reference_that_is_defined_nowhere_proves_nothing(self):
         report = self.evaluate("o[i] = nanf(\"\");", "o[i] = logf(-fabsf(x[i]) - 1.0f);")
         self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])

@@ -104,7 +104,7 @@ class MultiKernel(unittest.TestCase):
 
     def test_whole_kernels_are_interpreted_as_they_are_compiled(self):
         # What Triton's interpreter has not, or rounds otherwise.
-        lacking = {"matmul of bfloat16", "functions of libdevice", "bfloat16 out of halves", "eight bits", "a scalar of each kind", "a one, which is folded"}
+        lacking = {"bfloat16 out of halves", "eight bits", "a scalar of each kind", "a one, which is folded"}
         for name, (text, contract, reference) in KERNELS.items():
             if name in lacking:
                 continue
@@ -113,6 +113,15 @@ class MultiKernel(unittest.TestCase):
                 report = self.server.judge(source(made, "multi_kernel", io, entry_point="run"),
                                            source(reference, "torch", io, function_name="f"), until="validated", atol=2e-3, rtol=2e-3)
                 self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+
+    def test_a_function_of_libdevice_that_torch_has_not_needs_a_gpu(self):
+        text = TRITON.replace("import triton.language as tl", "import triton.language as tl\nfrom triton.language.extra import libdevice")
+        io = inputs(names="xy", shape=(1000,))
+        for function, verdict in (("fma_rd", "unsupported"), ("tanh", "passed")):
+            script_text = text.replace("tl.load(x_ptr + at, mask=mask)", f"libdevice.{function}(tl.load(x_ptr + at, mask=mask))")
+            report = self.server.judge(source(script_text, "multi_kernel", io, entry_point="run"))
+            self.assertEqual(report["verdict"], verdict, report["summary"])
+            self.assertEqual("libdevice.fma_rd()" in report["summary"], verdict == "unsupported", report["summary"])
 
 
 if __name__ == "__main__":

@@ -27,7 +27,9 @@ void LaunchState::end_at(Ending ending, std::string message, std::uint32_t pc, D
   fault.where = text.where_pc(pc);
   fault.block = block;
   if (fault.where.line > 0) {
-    message += " at " + fault.where.file + ":" + std::to_string(fault.where.line);
+    // NVRTC puts its working folder before the name it was given.
+    const std::string file = fault.where.file.substr(fault.where.file.find_last_of('/') + 1);
+    message += " at " + file + ":" + std::to_string(fault.where.line);
   }
   end(ending, std::move(message), std::move(fault));
 }

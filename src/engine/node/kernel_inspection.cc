@@ -124,7 +124,7 @@ json run_checks(const InspectionRun& run) {
   out["blocks"] = {{"checked", said.checked_blocks}, {"of", said.blocks}};
   if (said.ending != "completed") {
     out["notes"].push_back("The launch ended early (" + said.ending + "): " + said.message +
-                           " Findings are those until then.");
+                           ". Findings are those until then.");
   }
   return out;
 }

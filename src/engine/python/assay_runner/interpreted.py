@@ -7,6 +7,7 @@ import traceback
 import torch
 
 from assay_runner import device_facts
+from assay_runner.failure import Refused
 
 _MOST_TOLD = 16
 _MOST_CHARACTERS = 200
@@ -25,7 +26,58 @@ def use():
     except ImportError:  # the source's own import tells it
         return
     _tune_nothing(tuner)
+    _mend_arithmetic()
     device_facts.answer_on_cpu()
+
+
+# Functions of libdevice that torch has by the same name, and by another.
+_TORCH_TOO = ("tanh erf erfc exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh asinh acosh "
+              "atanh floor ceil trunc pow atan2 fmod hypot copysign").split()
+_TORCH_ELSE = {"abs": "abs", "fabs": "abs", "nearbyint": "round", "rint": "round", "lgamma": "lgamma", "erfinv": "erfinv"}
+
+
+def _mend_arithmetic():
+    """What the interpreter has wrong or not at all: products of bfloats, which it makes of their bits, and libdevice."""
+    try:
+        own = importlib.import_module("triton.runtime.interpreter")
+        language = importlib.import_module("triton.language")
+        builder, handle, dot = own.InterpreterBuilder, own.TensorHandle, own.InterpreterBuilder.create_dot
+    except (ImportError, AttributeError):  # of another version: as it is
+        return
+
+    def in_float32(operand):
+        if operand.dtype.scalar != language.bfloat16:
+            return operand
+        bits = operand.data.view("uint16").astype("uint32") << 16
+        return handle(bits.view("float32"), language.float32)
+
+    builder.create_dot = lambda self, a, b, *rest: dot(self, in_float32(a), in_float32(b), *rest)
+    for name in ("triton.language.extra.libdevice", "triton.language.extra.cuda.libdevice"):
+        try:
+            library = importlib.import_module(name)
+        except ImportError:
+            continue
+        for function in [key for key, value in vars(library).items() if callable(value) and not key.startswith("_")]:
+            if getattr(vars(library)[function], "__module__", "") == name:
+                setattr(library, function, _by_torch(function, language, handle))
+
+
+def _by_torch(name, language, handle):
+    """A function of libdevice in torch's arithmetic."""
+    known = name if name in _TORCH_TOO else _TORCH_ELSE.get(name)
+
+    def computed(*arguments, **_more):
+        tensors = [one for one in arguments if isinstance(one, language.tensor)]
+        floats = [one for one in tensors if one.dtype in (language.float32, language.float64)]
+        if known is None or not tensors or len(floats) != len(tensors):
+            raise Refused("needs_gpu", f"libdevice.{name}() is the GPU's: Triton's interpreter, which runs kernels here, has no such function")
+        values = [torch.from_numpy(one.handle.data.copy()) if isinstance(one, language.tensor)
+                  else torch.tensor(one, dtype=torch.from_numpy(tensors[0].handle.data).dtype) for one in arguments]
+        result = getattr(torch, known)(*values).numpy()
+        like = max(tensors, key=lambda one: one.handle.data.ndim)
+        return language.tensor(handle(result, like.dtype), like.type)
+
+    return computed
 
 
 def _tune_nothing(tuner):

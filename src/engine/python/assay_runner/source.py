@@ -29,7 +29,7 @@ class Source:
         self.warnings = list(_warnings(tree))
         if not on_gpu and kernel_type == "multi_kernel" and any(name == "triton" for name, _ in _imports(tree)):
             self.warnings.append({"line": 0, "code": "interpreted", "message":
-                                  "Triton's kernels run in Triton's own interpreter here, on CPU tensors: it has no libdevice, "
+                                  "Triton's kernels run in Triton's own interpreter here, on CPU tensors: of libdevice it has what torch has too, "
                                   "and computes with bfloat16 and 8-bit floats otherwise than a GPU"})
             interpreted.use()
         if not on_gpu and kernel_type == "torch_cuda":
