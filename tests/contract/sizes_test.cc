@@ -42,6 +42,8 @@ TEST_CASE("expressions follow the usual precedence and Python's rounding") {
   CHECK(value_of("7 % -3") == -2);
   CHECK(value_of("ceildiv(n, 256)") == 4);
   CHECK(value_of("ceildiv(n, 250)") == 4);
+  CHECK(value_of("cdiv(n, 250)") == 4);
+  CHECK(value_of("triton.cdiv(n, 250)") == 4);
   CHECK(value_of("ceildiv(n + 1, 250) * 2") == 10);
   CHECK(value_of("- - 3") == 3);
   CHECK(value_of(" n ") == 1000);

@@ -6,6 +6,8 @@
 namespace assay::contract {
 namespace {
 
+constexpr std::string_view kTritonsOwn = ".cdiv";  // as a grid is written in Python
+
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -111,8 +113,12 @@ class Evaluation {
   Value named() {
     const std::size_t begin = at_;
     while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
-    const std::string_view name = text_.substr(begin, at_ - begin);
-    if (name == "ceildiv" && take('(')) return ceildiv();
+    std::string_view name = text_.substr(begin, at_ - begin);
+    if (name == "triton" && text_.substr(at_).starts_with(kTritonsOwn)) {
+      name = "cdiv";
+      at_ += kTritonsOwn.size();
+    }
+    if ((name == "ceildiv" || name == "cdiv") && take('(')) return ceildiv();
     const ExpressionResult result = lookup_(name);
     if (const auto* error = std::get_if<ExpressionError>(&result)) return fail(error->message);
     return std::get<std::int64_t>(result);

@@ -5,10 +5,13 @@
 // The process runs the user's host code anyway: what it says here is a claim, and only the outputs
 // count. One state per process, as the functions have no object to hang it on; launches come one at
 // a time, memory is noted by any thread.
+#include <cxxabi.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 
 #include "engine/emulator/emulator.h"
@@ -107,8 +110,19 @@ std::string at_line(const emulator::SourceLine& where) {
          std::to_string(where.line);
 }
 
-int tell(const emulator::Outcome& outcome, const std::string& entry) {
+// As the source has it, without its parameters.
+std::string plain_name(const std::string& entry) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      abi::__cxa_demangle(entry.c_str(), nullptr, nullptr, &status), &std::free);
+  if (status != 0 || !name) return entry;
+  const std::string whole(name.get());
+  return whole.substr(0, whole.find('('));
+}
+
+int tell(const emulator::Outcome& outcome, const std::string& mangled) {
   using emulator::Ending;
+  const std::string entry = plain_name(mangled);
   const auto& fault = outcome.fault;
   const std::string said = fault.message.empty() ? outcome.message : fault.message;
   const std::string text = said + at_line(fault.where);
