@@ -1,0 +1,51 @@
+"""torch_cuda without a GPU: what the host half may say besides launches, as torch's own build takes it."""
+
+import unittest
+
+from torch_cuda_sources import PLAIN, inline
+from torch_server import SCALE, TorchServer, inputs, source
+
+ATTRIBUTES = """
+#include <torch/extension.h>
+[[nodiscard]] __device__ __forceinline__ float twice(float v) { return v * 2; }
+struct alignas(8) Two { float v[2]; };
+__attribute__((always_inline)) inline __device__ Two both(Two two) { return {{twice(two.v[0]), twice(two.v[1])}}; }
+template <int N> __launch_bounds__(N) __global__ void scale(const Two* a, Two* out, int n) {
+  int i = blockIdx.x * N + threadIdx.x;
+  if (i < n) out[i] = both(a[i]);
+}
+[[maybe_unused]] __global__ void negate(float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = -out[i];
+}
+torch::Tensor forward(torch::Tensor a) {
+  auto out = torch::empty_like(a);
+  const int n = a.numel();
+  scale<128><<<(n / 2 + 127) / 128, 128>>>(reinterpret_cast<const Two*>(a.data_ptr<float>()), reinterpret_cast<Two*>(out.data_ptr<float>()), n / 2);
+  negate<<<(n + 127) / 128, 128>>>(out.data_ptr<float>(), n);
+  return -out;
+}
+"""
+
+
+class Host(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = TorchServer(shares_state=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+
+    def passes(self, text, reference=SCALE, function="scale"):
+        report = self.server.judge(source(text, "torch_cuda", inputs(shape=(64, 64))), source(reference, function_name=function),
+                                   until="validated")
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+        return report
+
+    def test_attributes_before_the_marks_of_the_device(self):
+        self.passes(inline(ATTRIBUTES))
+
+
+if __name__ == "__main__":
+    unittest.main()
