@@ -42,6 +42,26 @@ template <typename T> __device__ T of(T v) {
 }
 """)
 
+# Parts of torch that are not compiled ahead: named alone, or included.
+PARTS = PLAIN.replace("__global__", """
+#include <ATen/Parallel.h>
+#include <ATen/TensorIterator.h>
+#include <ATen/cpu/vec/vec.h>
+#include <pybind11/numpy.h>
+namespace F = torch::nn::functional;
+struct Kept : torch::autograd::Function<Kept> {
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, torch::Tensor x) { return x * 1; }
+  static torch::autograd::tensor_list backward(torch::autograd::AutogradContext*, torch::autograd::tensor_list given) { return given; }
+};
+__global__""").replace("return out;", """
+  TORCH_CHECK(a.is_cuda() && a.device().type() == torch::kCUDA && at::vec::Vectorized<float>::size() >= 4);
+  std::atomic<int64_t> seen{0};
+  at::parallel_for(0, n, 64, [&](int64_t from, int64_t to) { seen += to - from; });
+  TORCH_CHECK(seen == n);
+  auto both = at::TensorIteratorConfig().add_output(out).add_input(a).build();
+  TORCH_CHECK(both.numel() == n);
+  return Kept::apply(F::relu(out) - F::relu(-out));""")
+
 
 class Host(unittest.TestCase):
     @classmethod
@@ -63,6 +83,9 @@ class Host(unittest.TestCase):
 
     def test_functions_of_cmath_on_the_device(self):
         self.passes(inline(FUNCTIONS))
+
+    def test_parts_of_torch_that_are_not_compiled_ahead(self):
+        self.passes(inline(PARTS))
 
 
 if __name__ == "__main__":

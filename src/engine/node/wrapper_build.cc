@@ -7,6 +7,7 @@
 #include "engine/node/wrapper_headers.h"
 #include "engine/source/device_code.h"
 #include "engine/source/host_code.h"
+#include "engine/source/torch_headers.h"
 #include "engine/source/torch_name.h"
 
 namespace assay::node {
@@ -240,7 +241,8 @@ std::variant<std::string, Ended> WrapperBuild::build(const json& asked) {
     auto compiled = compile_device();
     if (auto* ended = std::get_if<Ended>(&compiled)) return std::move(*ended);
   }
-  return compile_host(asked, std::move(host.text) + bindings(asked.at("functions")));
+  return compile_host(
+      asked, source::torch_prelude(cuda + cpp) + host.text + bindings(asked.at("functions")));
 }
 
 // Code that takes what only torch's own build gives it is no mistake.
