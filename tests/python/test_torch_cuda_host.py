@@ -2,7 +2,7 @@
 
 import unittest
 
-from torch_cuda_sources import PLAIN, inline
+from torch_cuda_sources import HEAD, PLAIN, inline
 from torch_server import SCALE, TorchServer, inputs, source
 
 ATTRIBUTES = """
@@ -62,6 +62,23 @@ __global__""").replace("return out;", """
   TORCH_CHECK(both.numel() == n);
   return Kept::apply(F::relu(out) - F::relu(-out));""")
 
+# C++ alone, with names that CUDA has, too.
+CPP_ALONE = f"""{HEAD}
+module = load_inline('alone', '''
+struct float4 {{ float x, by; }};
+torch::Tensor half(torch::Tensor a) {{ TORCH_CHECK(a.is_cuda()); return a / 2; }}
+torch::Tensor scale(torch::Tensor a) {{ return half(a) * float4{{0, 4}}.by; }}''', functions=['scale', 'half'])
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return module.scale(x)
+"""
+PLAIN_BESIDE = f"""
+beside = load_inline('beside', 'torch::Tensor forward(torch::Tensor a);', r'''{PLAIN}''', functions=['forward'])
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return beside.forward(module.scale(x)) / 2
+"""
+
 
 class Host(unittest.TestCase):
     @classmethod
@@ -86,6 +103,10 @@ class Host(unittest.TestCase):
 
     def test_parts_of_torch_that_are_not_compiled_ahead(self):
         self.passes(inline(PARTS))
+
+    def test_cpp_alone_may_have_names_that_are_cudas(self):
+        self.passes(CPP_ALONE)
+        self.passes(CPP_ALONE.replace("ModelNew", "Other") + PLAIN_BESIDE)
 
 
 if __name__ == "__main__":
