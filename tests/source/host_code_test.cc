@@ -149,7 +149,21 @@ TEST_CASE("what needs CUDA's own compiler is named with its line") {
         "2: a __global__ function that a macro makes");
   CHECK(obstacle("void f() { auto g = [=] __device__ (int i) { return i; }; }") ==
         "1: a __device__ lambda");
+  CHECK(obstacle("auto g = [x = a[b[0]]] __device__ (int i) { return i; };") ==
+        "1: a __device__ lambda");
+  CHECK(obstacle("auto g = [](int i) __device__ { return i; };") == "1: a __device__ lambda");
   CHECK(obstacle("__device__ int f() { return cub::X(); }\nint thrust;").empty());
+}
+
+TEST_CASE("an attribute before a mark of the device's makes no lambda") {
+  CHECK(rewritten(
+            "[[nodiscard]] __device__ __forceinline__ float f(float v) { return v; }\nint g();") ==
+        "intg();");
+  CHECK(rewritten("int g();\nalignas(16) __device__ float4 f(float4 v) { return v; }") ==
+        "intg();");
+  CHECK(rewritten("[[maybe_unused]] __global__ void k(int n) { }")
+            .starts_with("[[maybe_unused]]voidk(intn)" + kStubHead));
+  CHECK(obstacle("template <int N> __launch_bounds__(N) __global__ void k(int n) { }").empty());
 }
 
 TEST_CASE("host code without CUDA comes back byte for byte") {

@@ -36,6 +36,21 @@ TEST_CASE("what the compiler's own cannot do is taken from the library") {
   }
 }
 
+TEST_CASE("the functions of <cmath> are ours, and make no declaration the host's") {
+  CHECK(with_device_std("y = std::tanh(x) + std::fmax(a, 1);\nstd::swap(a, b);") ==
+        "y = assay::std::tanh(x) + assay::std::fmax(a, 1);\nassay::std::swap(a, b);");
+  CHECK(options_of("y = std::tanh(x) + std::erf(x);") == "--pre-include=assay/cmath ");
+  CHECK(options_of("__device__ float tanh2(float x); y = tanh(x);").empty());
+  const DeviceCode code = device_code(
+      "#include <cmath>\ntemplate <class T> constexpr T kOne = T(1);\n"
+      "struct Gelu { template <class T> T of(T x) const { return x * (1 + std::erf(x)); } };\n"
+      "__global__ void k(float* a) { *a = std::log1p(*a); }\n");
+  CHECK(code.text.find("struct Gelu") != std::string::npos);
+  CHECK(code.text.find("assay::std::erf(x)") != std::string::npos);
+  REQUIRE(code.dropped.size() == 1);
+  CHECK(code.dropped[0].what == "#include <cmath>");
+}
+
 TEST_CASE("what names the library already is left alone") {
   const std::string source = "y = cuda::std::max(a, b) + ::cuda::std::numeric_limits<int>::max();";
   CHECK(with_device_std(source) == source);

@@ -7,6 +7,7 @@
 #include "engine/node/wrapper_headers.h"
 #include "engine/source/device_code.h"
 #include "engine/source/host_code.h"
+#include "engine/source/torch_headers.h"
 #include "engine/source/torch_name.h"
 
 namespace assay::node {
@@ -34,6 +35,11 @@ std::string joined(const json& parts, const std::string& file, const char* other
             "\"\n" + part.at("text").get<std::string>() + "\n";
   }
   return text;
+}
+
+bool has_no_text(const json& parts) {
+  return std::all_of(parts.begin(), parts.end(),
+                     [](const json& part) { return part.at("text") == ""; });
 }
 
 // Where a line of joined text stands: "kernel.py:12".
@@ -240,7 +246,8 @@ std::variant<std::string, Ended> WrapperBuild::build(const json& asked) {
     auto compiled = compile_device();
     if (auto* ended = std::get_if<Ended>(&compiled)) return std::move(*ended);
   }
-  return compile_host(asked, std::move(host.text) + bindings(asked.at("functions")));
+  return compile_host(
+      asked, source::torch_prelude(cuda + cpp) + host.text + bindings(asked.at("functions")));
 }
 
 // Code that takes what only torch's own build gives it is no mistake.
@@ -266,8 +273,9 @@ std::variant<std::string, Ended> WrapperBuild::compile_host(const json& asked, s
   json defines = defines_of(asked.at("cxx_flags"));
   for (auto& define : defines_of(asked.at("cuda_flags"))) defines.push_back(std::move(define));
   const auto name = asked.at("name").get<std::string>();
-  const std::string key =
-      CompileCache::key({kAnswerFormat, environment.key, text, name, defines.dump()});
+  const bool is_cpp = has_no_text(asked.at("cuda"));
+  const std::string key = CompileCache::key(
+      {kAnswerFormat, environment.key, text, name, defines.dump(), is_cpp ? "c++" : "cuda"});
   json told = {{"name", name}, {"compiler", environment.compiler}, {"cached", true}};
   if (environment.made_ms > 0) told["headers_ms"] = environment.made_ms;
   if (!environment.note.empty()) told["note"] = environment.note;
@@ -282,6 +290,7 @@ std::variant<std::string, Ended> WrapperBuild::compile_host(const json& asked, s
          {"text", std::move(text)},
          {"name", name},
          {"defines", std::move(defines)},
+         {"is_cpp", is_cpp},
          {"on_gpu", on_gpu()}},
         environment.folder, {}, environment.folder.empty() ? kWholeCompileLimit : kHostCompileLimit,
         stop_);

@@ -7,6 +7,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "engine/runner/device_math.h"
+
 namespace assay::runner {
 namespace {
 
@@ -68,8 +70,8 @@ std::vector<int> Nvrtc::architectures() const {
 Compiled Nvrtc::compile(const CompileRequest& request) const {
   Compiled out;
   void* raw = nullptr;
-  const int created = call_.nvrtcCreateProgram(&raw, request.source.c_str(),
-                                               request.file_name.c_str(), 0, nullptr, nullptr);
+  const int created = call_.nvrtcCreateProgram(
+      &raw, request.source.c_str(), request.file_name.c_str(), 1, &kDeviceMath, &kDeviceMathName);
   if (created != kSuccess) {
     out.result = call_.nvrtcGetErrorString(created);
     return out;

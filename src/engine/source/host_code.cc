@@ -110,11 +110,22 @@ class Rewriting {
     return brace;
   }
 
+  // [=] __device__ or [=](int i) __device__, and not [[nodiscard]] __device__ or alignas(16)
+  // __device__.
+  static bool is_in_lambda(const Tokens& tokens, const std::vector<std::size_t>& partners,
+                           std::size_t at) {
+    std::size_t last = at;
+    if (last > 0 && tokens[last - 1].is(")")) last = partners[last - 1];
+    if (last == 0 || last >= tokens.size() || !tokens[last - 1].is("]")) return false;
+    const std::size_t open = partners[last - 1];
+    return open + 1 >= tokens.size() || !tokens[open + 1].is("[");
+  }
+
   // A kernel, or what only a device has; returns the index behind it.
   std::size_t device_item(const Tokens& tokens, const std::vector<std::size_t>& partners,
                           std::size_t at, const std::string& scope, bool at_namespace) {
     const std::size_t begin = head_of(tokens, at);
-    if (at > 0 && (tokens[at - 1].is("]") || tokens[at - 1].is(")"))) {
+    if (is_in_lambda(tokens, partners, at)) {
       obstacle("a __device__ lambda", tokens[at].line);
       return at + 1;
     }

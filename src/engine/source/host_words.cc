@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/source/substitutes.h"
+
 namespace assay::source {
 namespace {
 
@@ -33,24 +35,6 @@ constexpr std::array<std::string_view, 8> kHostPrefixes{
 constexpr std::array<std::string_view, 10> kHostTemplates{
     "vector",     "map",      "unordered_map", "set",   "unique_ptr",
     "shared_ptr", "function", "list",          "queue", "initializer_list"};
-// Of namespace std, what a run-time compiler may still meet in device code.
-constexpr std::array<std::string_view, 34> kDeviceStd{"size_t",        "int8_t",
-                                                      "int16_t",       "int32_t",
-                                                      "int64_t",       "uint8_t",
-                                                      "uint16_t",      "uint32_t",
-                                                      "uint64_t",      "ptrdiff_t",
-                                                      "uintptr_t",     "is_same",
-                                                      "is_same_v",     "enable_if",
-                                                      "enable_if_t",   "conditional",
-                                                      "conditional_t", "numeric_limits",
-                                                      "min",           "max",
-                                                      "abs",           "move",
-                                                      "forward",       "integral_constant",
-                                                      "true_type",     "false_type",
-                                                      "is_integral",   "is_floating_point",
-                                                      "remove_cv_t",   "decay_t",
-                                                      "exp",           "sqrt",
-                                                      "array",         "pair"};
 constexpr std::array<std::string_view, 20> kDeviceHeaders{"cuda_fp16.h",
                                                           "cuda_bf16.h",
                                                           "cuda_fp8.h",
@@ -125,8 +109,7 @@ bool is_host_word(const Tokens& tokens, std::size_t at, std::size_t begin, std::
   const bool is_member = at > begin && (tokens[at - 1].is(".") || tokens[at - 1].is("->"));
   if (is_member) return false;
   const bool qualifies = at + 1 < end && tokens[at + 1].is("::");
-  if (word == "std")
-    return qualifies && at + 2 < end && !is_one_of(tokens[at + 2].text, kDeviceStd);
+  if (word == "std") return qualifies && at + 2 < end && !is_device_std(tokens[at + 2].text);
   // Short names of host namespaces are also fine names of variables.
   if (word == "at" || word == "py" || word == "c10") return qualifies;
   return is_one_of(word, kHostWords) || is_host_template(tokens, at, end);

@@ -43,7 +43,7 @@ constexpr std::array<std::string_view, 10> kIntegers{"int8_t",   "int16_t",  "in
                                                      "uint8_t",  "uint16_t", "uint32_t", "uint64_t",
                                                      "intptr_t", "uintptr_t"};
 
-constexpr std::array<Pair, 33> kStd{{{"numeric_limits", "limits"},
+constexpr std::array<Pair, 34> kStd{{{"numeric_limits", "limits"},
                                      {"is_same", "type_traits"},
                                      {"is_same_v", "type_traits"},
                                      {"enable_if", "type_traits"},
@@ -75,7 +75,20 @@ constexpr std::array<Pair, 33> kStd{{{"numeric_limits", "limits"},
                                      {"uint8_t", "cstdint"},
                                      {"uint16_t", "cstdint"},
                                      {"uint32_t", "cstdint"},
-                                     {"uint64_t", "cstdint"}}};
+                                     {"uint64_t", "cstdint"},
+                                     {"uintptr_t", "cstdint"}}};
+
+// Ours (engine/runner/device_math.h): the toolkit's library lacks some of them, and its <cmath>
+// takes half a second to read.
+constexpr std::array<std::string_view, 58> kMath{
+    "log",     "log1p",     "log2",   "log10",  "exp2",    "expm1",     "tanh",     "sinh",
+    "cosh",    "asinh",     "acosh",  "atanh",  "sin",     "cos",       "tan",      "asin",
+    "acos",    "atan",      "floor",  "ceil",   "round",   "trunc",     "rint",     "nearbyint",
+    "fabs",    "cbrt",      "erf",    "erfc",   "tgamma",  "lgamma",    "logb",     "lround",
+    "llround", "lrint",     "llrint", "ilogb",  "isnan",   "isinf",     "isfinite", "signbit",
+    "pow",     "atan2",     "fmax",   "fmin",   "fmod",    "remainder", "fdim",     "copysign",
+    "hypot",   "nextafter", "ldexp",  "scalbn", "scalbln", "fma",       "frexp",    "modf",
+    "swap",    "exchange"};
 
 // <cub/cub.cuh> has the parts that only a host can call, too: of what is used, the header alone.
 constexpr std::array<Pair, 34> kCub{
@@ -121,12 +134,16 @@ const Pair* find(const std::array<Pair, N>& table, std::string_view word) {
   return found == table.end() ? nullptr : &*found;
 }
 
+bool is_math(std::string_view word) {
+  return std::find(kMath.begin(), kMath.end(), word) != kMath.end();
+}
+
 // "std::max", but not the one in "cuda::std::max".
 bool is_std(const Tokens& tokens, std::size_t at) {
   const bool is_inner =
       at > 1 && tokens[at - 1].is("::") && tokens[at - 2].kind == TokenKind::identifier;
   return !is_inner && tokens[at].is("std") && at + 2 < tokens.size() && tokens[at + 1].is("::") &&
-         find(kStd, tokens[at + 2].text) != nullptr;
+         is_device_std(tokens[at + 2].text);
 }
 
 bool mentions_small_floats(const Tokens& tokens) {
@@ -155,12 +172,14 @@ void place_std(const Tokens& tokens, std::size_t base, bool has_small_floats, st
       const std::size_t end = base + tokens[i + 1].offset + tokens[i + 1].text.size();
       out.replace(at, end - at, end - at, ' ');
     } else if (is_std(tokens, i)) {
-      out.insert(at, "cuda::");
+      out.insert(at, is_math(tokens[i + 2].text) ? "assay::" : "cuda::");
     }
   }
 }
 
 }  // namespace
+
+bool is_device_std(std::string_view name) { return is_math(name) || find(kStd, name) != nullptr; }
 
 std::vector<std::string> substitute_options(const Unit& unit) {
   std::set<std::string> options;
@@ -176,8 +195,10 @@ std::vector<std::string> substitute_options(const Unit& unit) {
       options.insert("--pre-include=cuda/std/cstdint");
     }
     if (is_std(tokens, i) && !is_builtin(tokens, i, has_small_floats)) {
-      options.insert("--pre-include=cuda/std/" +
-                     std::string(find(kStd, tokens[i + 2].text)->second));
+      const Pair* part = find(kStd, tokens[i + 2].text);
+      options.insert("--pre-include=" + (part == nullptr
+                                             ? std::string("assay/cmath")
+                                             : "cuda/std/" + std::string(part->second)));
     }
   }
   return {options.begin(), options.end()};

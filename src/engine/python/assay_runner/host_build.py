@@ -3,7 +3,7 @@ the user's text and nothing else of the machine but headers and libraries.
 
   → {type: "host_compiler", on_gpu}            ← {type: "host_compiler", compiler, torch, missing}
   → {type: "precompile", headers, folder, on_gpu, include}     ← {type: "precompiled", ok, log}
-  → {type: "compile_host", headers, folder, text, name, defines, on_gpu, include}
+  → {type: "compile_host", headers, folder, text, name, defines, is_cpp, on_gpu, include}
   ← {type: "compiled_host", ok, log, diagnostics} + the library as the blob
 Triton's assembler runs here, too:
   → {type: "assemble", ptx}                    ← {type: "assembled", ok, log, assembler, kernels: {entry: {registers, …}}}
@@ -21,6 +21,9 @@ import tempfile
 import torch
 
 _HEADER = "wrapper.h"
+_PLAIN = "plain.h"  # the same without CUDA, not compiled ahead
+# What a compiler says of a name that somebody else has, too.
+_CLASH = re.compile(r"redeclared|redefinition|conflicting|ambigu")
 _MOST_BYTES = 768 << 20  # what is compiled ahead takes half a gigabyte
 _MAX_LOG = 16 << 10
 _MAX_DIAGNOSTICS = 20
@@ -70,19 +73,31 @@ def compile_host(body):
             headers = folder
             _write_headers(body, folder)
         out = os.path.join(folder, "wrapper.so")
-        libraries = ["-Wl,--no-as-needed", "-lc10", "-ltorch_cpu", "-ltorch", "-ltorch_python"]
-        if body["on_gpu"]:
-            libraries += ["-lc10_cuda", "-ltorch_cuda"]
-        defines = [f"-DTORCH_EXTENSION_NAME={body['name']}", *body["defines"]]
-        command = [_compiler(), *_flags(body["on_gpu"]), *_includes(body), *defines, "-include",
-                   os.path.join(headers, _HEADER), "-x", "c++", "-", "-shared", "-o", out,
-                   f"-L{os.path.join(_torch_folder(), 'lib')}", *libraries]
-        ok, log = _run(command, body["text"])
+        command = [_compiler(), *_flags(body["on_gpu"]), *_includes(body), f"-DTORCH_EXTENSION_NAME={body['name']}", *body["defines"]]
+        wrapped = [*command, "-include", os.path.join(headers, _HEADER)]
+        linked = ["-shared", "-o", out, f"-L{os.path.join(_torch_folder(), 'lib')}", *_libraries(body["on_gpu"])]
+        ok, log = _run([*wrapped, "-x", "c++", "-", *linked], body["text"])
+        if not ok and body["is_cpp"] and _CLASH.search(log):
+            ok = _compile_apart(command, wrapped, os.path.join(headers, _PLAIN), folder, linked, body["text"])
         blob = b""
         if ok:
             with open(out, "rb") as made:
                 blob = made.read()
     return {"type": "compiled_host", "ok": ok, "log": log, "diagnostics": _diagnostics(log)}, blob
+
+
+def _compile_apart(command, wrapped, header, folder, linked, text):
+    """Of C++ alone, which may have names that are CUDA's: torch's headers without them, in full, beside what a wrapper is to whoever
+    loads it. Whether it succeeded."""
+    mine, ours = (os.path.join(folder, name) for name in ("mine.o", "ours.o"))
+    return (_run([*command, "-include", header, "-x", "c++", "-", "-c", "-o", mine], text)[0] and
+            _run([*wrapped, "-x", "c++", "-", "-c", "-o", ours], "")[0] and
+            _run([_compiler(), mine, ours, *linked], None)[0])
+
+
+def _libraries(on_gpu):
+    libraries = ["-Wl,--no-as-needed", "-lc10", "-ltorch_cpu", "-ltorch", "-ltorch_python"]
+    return [*libraries, "-lc10_cuda", "-ltorch_cuda"] if on_gpu else libraries
 
 
 def assemble(body):

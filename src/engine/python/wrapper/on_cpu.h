@@ -119,9 +119,4 @@ inline int warp_size() { return 32; }
 #define AT_CUDA_CHECK(call) C10_CUDA_CHECK(call)
 #define C10_CUDA_KERNEL_LAUNCH_CHECK() static_cast<void>(0)
 
-// From here on the device is the CPU: what a source asks of its tensors and where it makes new
-// ones.
-#define is_cuda is_cpu
-#define kCUDA kCPU
-#define CUDA CPU
-#define cuda() cpu()
+#include "cpu_names.h"

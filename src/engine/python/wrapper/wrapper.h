@@ -1,7 +1,8 @@
 // Everything that a torch_cuda source's host half is compiled with: one precompiled header per
 // interpreter, compiler and device. `ASSAY_ON_GPU` chooses the half.
 //
-// torch/extension.h less torch::nn and torch::optim, which take as much again.
+// torch/extension.h less torch::nn, torch::optim and others, which take as much again: whoever
+// names them gets them before its source (engine/source/torch_headers.h).
 #pragma once
 
 #include <torch/types.h>
