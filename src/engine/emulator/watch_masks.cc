@@ -104,6 +104,12 @@ void Watch::tell_passed_by(Warp& w, const AwaitedLanes& a, std::uint32_t present
 
 void Watch::check_masks(Warp& w, std::uint32_t pc, const std::uint32_t* masks) {
   if (!wanted_.barriers || w.block->watch_state() == nullptr) return;
+  const std::uint32_t first = masks[__builtin_ctz(w.active)];
+  bool are_same = true;  // mostly so
+  for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
+    are_same = are_same && masks[__builtin_ctz(m)] == first;
+  }
+  if (are_same) return;
   for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
     const auto k = static_cast<unsigned>(__builtin_ctz(m));
     for (std::uint32_t n = masks[k] & w.active; n != 0; n &= n - 1) {
