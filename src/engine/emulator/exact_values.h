@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "engine/emulator/op.h"
 
@@ -52,6 +54,20 @@ class ExactValues {
     if (at == rows_.end()) return;
     at->second.lanes &= ~lanes;
     if (at->second.lanes == 0) rows_.erase(at);
+  }
+  // Every one of `lanes` has in the row `to` what the lane `from` had in `row` before.
+  void carry(const std::byte* row, const std::byte* to, std::uint32_t lanes,
+             const std::array<std::uint32_t, 32>& before,
+             const std::array<std::uint8_t, 32>& from) {
+    if (rows_.empty()) return;
+    std::vector<std::pair<unsigned, ExactValue>> brought;
+    for (std::uint32_t m = lanes; m != 0; m &= m - 1) {
+      const auto k = static_cast<unsigned>(__builtin_ctz(m));
+      const ExactValue* const v = find(row, from[k], before[from[k]]);
+      if (v != nullptr) brought.emplace_back(k, *v);
+    }
+    forget(to, lanes);
+    for (const auto& [k, v] : brought) set(to, k, before[from[k]], v);
   }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 

@@ -116,6 +116,7 @@ void Watch::shuffled(Warp& w, const Op& op, const std::array<std::uint32_t, 32>&
                      const std::array<std::uint8_t, 32>& from) {
   shuffle_doubts(w, op, from);
   if (!wanted_.numbers || w.block->watch_state() == nullptr) return;
+  w.block->watch_state()->exact.carry(w.rows + op.a, w.rows + op.d, w.active, before, from);
   NumberOrigins& origins = w.block->watch_state()->numbers;
   if (origins.empty()) return;
   std::array<NumberOrigin, 32> brought{};

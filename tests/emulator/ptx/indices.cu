@@ -21,6 +21,7 @@ KERNEL(index_wrapped__distance_chosen) { unsigned d = T % 2 ? 5u : 1u; b[I] = a[
 KERNEL(index_wrapped__the_larger) { unsigned i = I; b[i] = a[max(i - 3u, i % 7)]; }
 KERNEL(index_wrapped__the_smaller_of_two) { int big = n * n * n * 128 + (int)T; b[I] = a[min(big + n, (int)I)]; }
 KERNEL(index_wrapped__clamped_above_only) { unsigned i = min(I * (0x1000000u + n), 0xFFFFFFF0u) * (unsigned)n; b[I] = a[i]; }
+KERNEL(index_wrapped__through_a_shuffle) { unsigned i = __shfl_xor_sync(0xFFFFFFFFu, I - 3u, 1); b[I] = a[i]; }
 
 KERNEL(clean__hash_by_mask) { unsigned h = I * 2654435761u; b[I] = a[h & 255u]; }
 KERNEL(clean__hash_by_shift) { unsigned h = I * 2654435761u; b[I] = a[h >> 24]; }
@@ -49,3 +50,4 @@ KERNEL(clean__unsigned_distance_up_or_down) { unsigned d = T % 2 ? 0xFFFFFFFFu :
 KERNEL(clean__sentinel) { int i = a[I] > 3 ? -1 : (int)I; b[I] = i >= 0 ? a[i] : 0; }
 KERNEL(clean__unsigned_sentinel) { unsigned i = a[I] > 3 ? 0xFFFFFFFFu : I; if (i != 0xFFFFFFFFu) b[I] = a[i]; }
 KERNEL(clean__ring_by_choice) { unsigned i = T == 0 ? (unsigned)n - 1u : T - 1u; b[I] = a[i]; }
+KERNEL(clean__shuffled_and_back) { unsigned i = __shfl_xor_sync(0xFFFFFFFFu, T - 128u, 1); b[I] = a[i + 128u]; }
