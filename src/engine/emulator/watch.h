@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -256,7 +257,7 @@ class Watch {
   [[nodiscard]] bool same_store(Warp& w, unsigned a, unsigned b) const;
   void meet_others(Warp& w, const MemoryTouch& t, std::uint64_t word);
   [[nodiscard]] bool is_relaxed(std::uint32_t pc);
-  [[nodiscard]] bool is_polled(std::uint32_t pc);
+  [[nodiscard]] bool waits_by_volatile();
   [[nodiscard]] bool ignores_result(std::uint32_t pc);
   [[nodiscard]] bool is_strong_by_name(std::uint32_t pc) const;
   // Has the block looked at the word by an atomic since that touch of it, which was one too?
@@ -380,7 +381,7 @@ class Watch {
   std::unordered_map<std::uint32_t, bool> of_block_{};
   std::unordered_map<std::uint32_t, bool> for_copies_{};
   std::unordered_map<std::uint32_t, bool> relaxed_{};
-  std::unordered_map<std::uint32_t, bool> polled_{};
+  std::optional<bool> waits_by_volatile_{};
   std::unordered_map<std::uint32_t, bool> ignoring_{};
   // Findings.
   bool seen_nan_ = false;

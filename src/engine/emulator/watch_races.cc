@@ -203,17 +203,27 @@ void Watch::compare(Warp& w, const MemoryTouch& t, const MemoryPlace& at, Touch 
   const bool both_strong = (earlier.is_volatile || earlier.atomic) && (t.is_volatile || t.atomic);
   const bool is_meant = same_warp || at.space == Space::global ||
                         (is_strong_by_name(earlier.pc) && is_strong_by_name(current_pc_)) ||
-                        (!earlier_wrote && is_polled(earlier.pc)) ||
-                        (!t.write && is_polled(current_pc_));
+                        waits_by_volatile();
   if (both_strong && is_meant) return;
   tell_race(w, t, at, earlier, earlier_wrote);
 }
 
-// A load that is come to again: whoever waits by one sees the write the next time.
-bool Watch::is_polled(std::uint32_t pc) {
-  const auto [at, fresh] = polled_.try_emplace(pc, false);
-  if (fresh) at->second = launch_.text.reached_from(pc + 1)[pc];
-  return at->second;
+// Who reads such a word again and again waits by it, and what comes first is told by it; elsewhere
+// a volatile word of shared memory orders nothing.
+bool Watch::waits_by_volatile() {
+  if (waits_by_volatile_) return *waits_by_volatile_;
+  const Module::Text& text = launch_.text;
+  const auto entry = static_cast<std::uint32_t>(launch_.entry - text.functions.data());
+  const std::vector<std::uint32_t> called = text.reachable(entry);
+  const auto is_polled = [&](const WatchedSite& site) {
+    const bool runs = std::any_of(called.begin(), called.end(), [&](std::uint32_t f) {
+      return site.pc >= text.functions[f].entry_pc && site.pc < text.functions[f].end_pc;
+    });
+    return runs && site.kind == SiteKind::load && site.synchronising &&
+           site.space != Space::global && text.reached_from(site.pc + 1)[site.pc];
+  };
+  const auto& all = text.watched;
+  return *(waits_by_volatile_ = std::any_of(all.begin(), all.end(), is_polled));
 }
 
 void Watch::tell_race(Warp& w, const MemoryTouch& t, const MemoryPlace& at, const Touch& earlier,

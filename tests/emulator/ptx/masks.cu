@@ -95,3 +95,17 @@ KERNEL(clean__masks_of_groups) {
   b[I] = v + __popc(__ballot_sync(m, v > 9)) + __reduce_max_sync(m, (int)v); __syncwarp(m);
 }
 KERNEL(clean__one_barrier_in_a_loop) { float v = 0; for (int k = 0; k < 4; ++k) { __syncthreads(); v += a[I] * k; } b[I] = v; }
+KERNEL(clean__turns_by_a_volatile_word) {
+  __shared__ volatile int turn; __shared__ int sum; if (T == 0) { turn = 0; sum = 0; } __syncthreads();
+  if (T % 32 == 0) { int w = T / 32; while (turn != w) {} __threadfence_block(); sum += w; __threadfence_block(); turn = w + 1; }
+  __syncthreads(); b[I] = sum;
+}
+KERNEL(clean__chain_by_volatile_flags) {
+  __shared__ volatile int given[4]; __shared__ volatile float part[4]; if (T < 4) given[T] = 0; __syncthreads();
+  int w = T / 32; float v = a[I];
+  if (T % 32 == 0) {
+    float before = 0; if (w > 0) { while (given[w - 1] == 0) {} __threadfence_block(); before = part[w - 1]; }
+    part[w] = before + v; __threadfence_block(); given[w] = 1;
+  }
+  __syncthreads(); b[I] = part[w];
+}
