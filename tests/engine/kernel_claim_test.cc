@@ -92,6 +92,30 @@ TEST_CASE("a misfit is told at the contract's argument, whatever is not passed")
   CHECK(told.summary == "The contract does not fit the kernel: too many (/kernel/io/args/2)");
 }
 
+TEST_CASE("of a launch that took too long the grid, a block or a loop is to blame") {
+  const auto told = [](const json& grid) {
+    json body = ended_launch("budget_wall");
+    body["fault"]["message"] = "";
+    body["fault"]["block"] = {3, 0, 0};
+    if (!grid.is_null()) body["grid"] = grid;
+    return ended(ran_claim(body)).summary;
+  };
+  const std::string begin = "The kernel did not end within its time";
+  const std::string advice =
+      ". Look for a loop whose condition never changes; if there is none, "
+      "give it less to do, or more time.";
+  CHECK(told(nullptr) == begin + " at k.cu:7" + advice);
+  CHECK(told({{"blocks", 8}, {"ended", 0}}) ==
+        begin + " at k.cu:7: 0 of 8 blocks had ended" + advice);
+  CHECK(told({{"blocks", 8}, {"ended", 5}, {"was_progressing", true}}) ==
+        begin + ": 5 of 8 blocks had ended. Make the grid smaller, or give it more time.");
+  CHECK(told({{"blocks", 8}, {"ended", 7}, {"times_as_long", 90}}) ==
+        begin +
+            " at k.cu:7: 7 of 8 blocks had ended, and block [3,0,0] had run 90 times as long as "
+            "those" +
+            advice);
+}
+
 TEST_CASE("how a launch ended is a verdict with its line; what it printed is kept, cut") {
   const std::vector<std::pair<const char*, Verdict>> endings{
       {"faulted", Verdict::crashed},

@@ -151,8 +151,8 @@ Ended all_misfits(const json& misfits, const PassedArguments& passed) {
 std::string too_long(const json& body, const json& fault) {
   const json grid = body.value("grid", json::object());
   const auto total = grid.value("blocks", std::uint64_t{1});
-  const std::string ended = std::to_string(body.at("counters").value("blocks", std::uint64_t{0})) +
-                            " of " + std::to_string(total) + " blocks had ended";
+  const std::string ended = std::to_string(grid.value("ended", std::uint64_t{0})) + " of " +
+                            std::to_string(total) + " blocks had ended";
   if (grid.value("was_progressing", false)) {
     return ": " + ended + ". Make the grid smaller, or give it more time.";
   }

@@ -322,6 +322,7 @@ class Session {
       reply["fault"].erase("kind");
     if (outcome.grid_blocks > 1) {
       reply["grid"] = {{"blocks", outcome.grid_blocks},
+                       {"ended", outcome.counters.blocks},
                        {"was_progressing", outcome.was_progressing},
                        {"times_as_long", outcome.times_as_long}};
     }
