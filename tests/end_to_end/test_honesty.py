@@ -49,8 +49,7 @@ class Honesty(unittest.TestCase):
         for body, tolerance, trust in (("o[0] = 0.5f;", 1e-1, "audited"), (mean, 1e-1, "audited"), (mean, 1e-5, "verified")):
             report = self.server.evaluate(source(body), io, ref=source(mean), atol=tolerance, rtol=tolerance, num_trials=3)
             self.assertEqual((report["verdict"], report["trust"]), ("passed", trust), report["summary"])
-            told = [one["message"] for one in report["warnings"] if one["code"] == "weak_oracle"]
-            self.assertEqual(any("answer to other inputs" in message for message in told), trust == "audited", told)
+            self.assertEqual("weak: the reference's answer to other inputs" in report["summary"], trust == "audited", report["summary"])
 
     def test_a_lock_that_ends_where_it_began_makes_no_task_weak(self):
         text = "__global__ void k(const float* x, float* o, int* lock) { int i = threadIdx.x; o[i] = %s; if (i == 0) { atomicAdd(lock, 1); atomicAdd(lock, -1); } }"

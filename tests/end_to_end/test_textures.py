@@ -56,9 +56,11 @@ class Textures(unittest.TestCase):
             arguments["ref_kernel"] = {"source_code": expected, "kernel_type": "cuda", "io": expected_io or io}
         return self.server.call("evaluate", arguments)["structuredContent"]
 
-    def passes(self, *arguments, **more):
-        report = self.evaluate(*arguments, **more)
-        self.assertEqual((report.get("verdict"), report.get("trust")), ("passed", "verified"), report)
+    def passes(self, source, io, *arguments, **more):
+        report = self.evaluate(source, io, *arguments, **more)
+        # An image of literal data is the same in every trial, and such a task proves less.
+        is_literal = any("data" in arg.get("tensor_spec", {}) for arg in io["args"])
+        self.assertEqual((report.get("verdict"), report.get("trust")), ("passed", "audited" if is_literal else "verified"), report)
         return report
 
     def refused(self, source, io):

@@ -76,7 +76,7 @@ class KernelJob {
   [[nodiscard]] Step run_once(KernelSession& session, std::uint32_t trial, nlohmann::json& said,
                               Ran& ran, bool to_the_barrier = false);
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
-  void look_for_same_answers();
+  void look_for_same_answers(std::uint32_t trial);
   [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,
                                  nlohmann::json& body);
   // Findings that speak of the kernel; what only the order of atomics explains becomes a warning.
@@ -105,6 +105,7 @@ class KernelJob {
   bool clean_ = false;                        // it passed, and nothing speaks against it
   bool reference_clean_ = false;              // nothing went wrong in the reference's runner
   bool repeats_ = true;                       // no runner ended in a view that counts for nothing
+  bool same_answers_ = false;                 // the reference's, to all trials so far
   bool hung_ = false;                         // it did not end within its time
   bool runner_reused_ = false;
   bool reference_runner_reused_ = false;

@@ -54,7 +54,7 @@ class PythonJob {
   // `called`: the kernel's order of arguments, without outputs that nobody named.
   [[nodiscard]] Step bind_both(const contract::Contract& called);
   [[nodiscard]] Step validate_stage();
-  void look_for_same_answers();
+  void look_for_same_answers(std::uint32_t trial);
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
   [[nodiscard]] Step run_once(PythonSession& session, std::uint32_t trial, nlohmann::json& said);
   // A wrong output as it was told, or with what it comes from: a side that gives something else
@@ -116,6 +116,7 @@ class PythonJob {
   std::chrono::nanoseconds execution_left_{0};
   std::chrono::nanoseconds typical_{0};  // of the slower side's last run
   bool ran_ = false;
+  bool same_answers_ = false;   // the reference's, to all trials so far
   bool same_contents_ = false;  // of all inputs, in every call
   bool lifted_ = false;
   std::uint64_t launches_ = 0;         // of the kernel's, on CPU tensors

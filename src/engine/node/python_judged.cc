@@ -166,14 +166,15 @@ PythonJob::Step PythonJob::judge_trial(std::uint32_t trial, const json& said, js
   return judge_outputs(said, trial);
 }
 
-// Of the first two trials, the second of which the reference has just answered. Inputs that are the
-// same each time are looked at for themselves (python_other_contents.cc).
-void PythonJob::look_for_same_answers() {
-  if (!weak_.empty() || inputs_->are_constant() || !is_answer_of(*referee_, 0, kReferenceSlot)) {
-    return;
+// As KernelJob does. Inputs that are the same each time are looked at for themselves
+// (python_other_contents.cc).
+void PythonJob::look_for_same_answers(std::uint32_t trial) {
+  if (trial == 0) return;
+  same_answers_ = (trial == 1 || same_answers_) && is_answer_of(*referee_, 0, kReferenceSlot);
+  const bool was_last = trial + 1 == task_.validation_trials;
+  if (was_last && same_answers_ && weak_.empty() && !inputs_->are_constant()) {
+    weak_ = std::string("The task is weak: ") + kSameAnswers;
   }
-  weak_ = std::string("The task is weak: ") + kSameAnswers;
-  warn_once(warnings_, "weak_oracle", "", kSameAnswers);
 }
 
 PythonJob::Step PythonJob::validation_trial(std::uint32_t trial, json& body) {
@@ -188,7 +189,7 @@ PythonJob::Step PythonJob::validation_trial(std::uint32_t trial, json& body) {
       if (auto* ended = std::get_if<Ended>(&weak)) return std::move(*ended);
       note_weak_oracle(std::get<json>(weak).at("warnings"), contract_, warnings_, weak_);
     }
-    if (trial == 1) look_for_same_answers();
+    look_for_same_answers(trial);
   }
   if (auto ended = run_once(*kernel_, trial, said)) {
     ended->detail["trial"] = trial;

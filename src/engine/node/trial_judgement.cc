@@ -16,8 +16,8 @@ namespace {
 bool is_drawn(const contract::Arg& arg) {
   if (!arg.is_tensor() || !arg.is_read() || arg.tensor_spec->elements() == 0) return false;
   const auto& spec = *arg.tensor_spec;
-  if (!spec.init) return !spec.data;
-  return spec.init->kind == contract::InitKind::randn ||
+  if (spec.data) return false;
+  return !spec.init || spec.init->kind == contract::InitKind::randn ||
          spec.init->kind == contract::InitKind::uniform;
 }
 

@@ -105,7 +105,7 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
       }
     }
   }
-  if (trial == 1) look_for_same_answers();
+  look_for_same_answers(trial);
   if (auto ended = run_once(*kernel_, trial, said, ran)) {
     ran_ = true;
     ended->detail["which"] = "kernel";
@@ -122,12 +122,18 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
   return judge_trial(trial, said, body);
 }
 
-// Of the first two trials, the second of which the reference has just answered.
-void KernelJob::look_for_same_answers() {
-  const bool is_known = !weak_.empty() || task_.in_double || !draws_inputs(task_.kernel.contract);
-  if (!task_.reference || is_known || !is_answer_of(*referee_, 0, kReferenceSlot)) return;
-  weak_ = std::string("The task is weak: ") + kSameAnswers;
-  warn_once(warnings_, "weak_oracle", "", kSameAnswers);
+// An answer that ignores its inputs is right for all trials if the reference's answer to each of
+// them is right for the first. The reference has just answered this one. No warning: among the
+// manual's own examples are such tasks.
+void KernelJob::look_for_same_answers(std::uint32_t trial) {
+  if (trial == 0 || !task_.reference || task_.in_double || !draws_inputs(task_.kernel.contract)) {
+    return;
+  }
+  same_answers_ = (trial == 1 || same_answers_) && is_answer_of(*referee_, 0, kReferenceSlot);
+  const bool was_last = trial + 1 == task_.validation_trials;
+  if (was_last && same_answers_ && weak_.empty()) {
+    weak_ = std::string("The task is weak: ") + kSameAnswers;
+  }
 }
 
 KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, json& body) {
