@@ -136,7 +136,9 @@ class Protocol(unittest.TestCase):
             from assay_client import FOREVER
             id = server.send("tools/call", {"name": "evaluate", "arguments": {"kernel": kernel(FOREVER)}},
                              progressToken="p")
-            while not any("compiled" in n.get("params", {}).get("message", "") for n in server.notes):
+            # Who is told late is told the stage that it has come to: "compiled" may be over by then.
+            while not any(message.endswith((": compiled", ": prepared")) for message in
+                          (note.get("params", {}).get("message", "") for note in server.notes)):
                 message = server.next_message()
                 server.notes.append(message)
             server.notify("notifications/cancelled", {"requestId": id})
