@@ -25,6 +25,12 @@ void jump(Warp& w, std::uint32_t target) {
 
 }  // namespace
 
+bool leaves_at_once(const Group& g, const Op* code) {
+  const Op* op = code + g.pc;
+  for (int hops = 0; hops < 8 && op->full == &op_branch; ++hops) op = code + op->target;
+  return (op->full == &op_return || op->full == &op_exit) && g.frame->depth == 0;
+}
+
 void op_guarded(Warp& w, const Op& op) {
   const std::uint32_t active = w.active;
   const std::uint32_t pass = active & guard_of(w, op);

@@ -5,6 +5,8 @@
 
 namespace assay::emulator {
 
+struct Group;
+
 // Runs `inner` for the lanes that pass the guard.
 void op_guarded(Warp& w, const Op& op);
 // The same for what may park or move the group: lanes that do not pass go on by themselves.
@@ -33,6 +35,9 @@ enum class BarrierKind : std::uint8_t { sync, arrive, popc, conjunction, disjunc
 inline constexpr std::uint32_t kClusterBarrier = 0x200;  // in aux: it is none of the numbered ones
 void op_barrier(Warp& w, const Op& op);
 void op_warp_barrier(Warp& w, const Op& op);  // a: member mask row
+
+// Whether a group that waits to run comes to the kernel's end by jumps alone.
+[[nodiscard]] bool leaves_at_once(const Group& g, const Op* code);
 
 // --- warp_ops.cc ---
 // d, a: rows; b: lane or delta; c: clamp and segment; e: member mask; target: result predicate

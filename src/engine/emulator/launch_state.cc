@@ -5,8 +5,7 @@
 namespace assay::emulator {
 namespace {
 
-constexpr std::uint64_t kWorthNoting = 1 << 20;  // less than a slice of a block
-constexpr std::uint64_t kMuchLonger = 2;         // times as long as others took
+constexpr std::uint64_t kMuchLonger = 2;  // times as long as others took
 
 bool is_same(const Dim3& a, const Dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 
@@ -59,12 +58,13 @@ void LaunchState::poll(std::uint64_t warp_instructions, std::uint64_t thread_ins
 void LaunchState::block_done(const BlockProgress& of) {
   blocks_.fetch_add(1, std::memory_order_relaxed);
   ran_in_ended_.fetch_add(of.warp_instructions, std::memory_order_relaxed);
-  if (of.warp_instructions < kWorthNoting) return;  // it was never set aside
+  if (!any_aside_.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);
   if (is_same(longest_.block, of.block)) longest_ = {};
 }
 
 void LaunchState::set_aside(const BlockProgress& of) {
+  any_aside_.store(true, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   if (of.warp_instructions > longest_.warp_instructions) longest_ = of;
 }

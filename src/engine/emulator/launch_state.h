@@ -104,6 +104,7 @@ class LaunchState {
   std::atomic<std::uint64_t> thread_instructions_{0};
   std::atomic<std::uint64_t> blocks_{0};
   std::atomic<std::uint64_t> ran_in_ended_{0};  // warp instructions of blocks that have ended
+  std::atomic<bool> any_aside_{false};          // a block was set aside, so longest_ may be one
   std::atomic<std::size_t> memory_bytes_{0};
   std::mutex mutex_;
   Outcome outcome_{};

@@ -84,10 +84,7 @@ bool Watch::others_return(const Warp& w) {
   const Op* const code = w.block->launch().text.code.data();
   for (unsigned i = 0; i < w.group_count; ++i) {
     const Group& g = w.groups[i];
-    const Op* op = code + g.pc;
-    for (int hops = 0; hops < 8 && op->full == &op_branch; ++hops) op = code + op->target;
-    const bool leaves = (op->full == &op_return || op->full == &op_exit) && g.frame->depth == 0;
-    if (g.state != GroupState::ready || !leaves) return false;
+    if (g.state != GroupState::ready || !leaves_at_once(g, code)) return false;
   }
   return true;
 }

@@ -13,13 +13,6 @@
 namespace assay::emulator {
 namespace {
 
-// Through jumps alone, to the end of the kernel.
-bool leaves_at_once(const Group& g, const Op* code) {
-  const Op* op = code + g.pc;
-  for (int hops = 0; hops < 8 && op->full == &op_branch; ++hops) op = code + op->target;
-  return (op->full == &op_return || op->full == &op_exit) && g.frame->depth == 0;
-}
-
 bool jumps_or_leaves(const Op& op) {
   return op.full == &op_branch || op.full == &op_return || op.full == &op_exit;
 }
