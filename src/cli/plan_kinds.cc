@@ -20,11 +20,12 @@ using nlohmann::json;
 // Of a kernel that is judged inside another job: its stages go into that job's own.
 class CollectingReporter final : public node::Reporter {
  public:
-  void stage(node::StageEvent event) override {
+  void tell(node::StageEvent event) override {
     stages_.push_back({{"name", event.record.name},
                        {"status", job::name(event.record.status)},
                        {"body", std::move(event.record.body)}});
   }
+  void settle() override {}
   [[nodiscard]] json take() { return std::move(stages_); }
 
  private:

@@ -9,16 +9,24 @@ namespace {
 
 using nlohmann::json;
 
-json timed(const json& order, bool& is_broken) {
-  json reply = {{"type", "timed"}, {"ending", "completed"}, {"samples_ns", json::array()},
-                {"launches", 0},   {"clock_mhz", nullptr},  {"event_overhead_ns", 0},
-                {"note", ""}};
+json taken(const json& order, bool& is_broken) {
+  json turn = {{"ending", "completed"}, {"samples_ns", json::array()}, {"launches", 0},
+               {"clock_mhz", nullptr},  {"event_overhead_ns", 0},      {"note", ""}};
   if (order.at("view") == "graph") {
     is_broken = true;
-    reply["note"] = "graph capture failed: no reason";
-    return reply;
+    turn["note"] = "graph capture failed: no reason";
+    return turn;
   }
-  for (std::size_t i = 0; i < order.at("runs").size(); ++i) reply["samples_ns"].push_back(5'000);
+  for (std::size_t i = 0; i < order.at("runs").size(); ++i) turn["samples_ns"].push_back(5'000);
+  return turn;
+}
+
+json timed(const json& orders, bool& is_broken) {
+  json reply = {{"type", "timed"}, {"turns", json::array()}};
+  for (const json& order : orders) {
+    reply["turns"].push_back(taken(order, is_broken));
+    if (is_broken) break;
+  }
   return reply;
 }
 
@@ -33,11 +41,11 @@ int main(int argc, char** argv) {
     frames::Frame reply;
     if (is_broken) return 1;
     if (request->type() == "time") {
-      reply.body = timed(request->body, is_broken);
+      reply.body = timed(request->body.at("turns"), is_broken);
     } else if (request->type() == "stage") {
       reply.body = {{"type", "staged"}, {"places", request->body.at("places")}};
     } else {
-      reply.body = {{"type", "checked"}, {"slot", request->body.at("slot")}};
+      reply.body = {{"type", "checked"}, {"said", request->body.at("slots")}};
     }
     channel.send(std::move(reply));
   }

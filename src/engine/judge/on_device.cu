@@ -190,8 +190,22 @@ extern "C" __global__ void assay_pattern(Scan scan) {
   }
 }
 
+// One atomic of a warp instead of 32 that wait for one another. Of whole warps: every thread comes
+// here, whatever it has found.
+constexpr u32 kWholeWarp = 0xFFFFFFFF;
+static bool is_first_lane() { return threadIdx.x % 32 == 0; }
+
 static void add(u64 result, u64 index, u64 count) {
-  if (count != 0) atomicAdd(reinterpret_cast<u64*>(result) + index, count);
+  for (u32 distance = 16; distance > 0; distance /= 2) count += __shfl_down_sync(kWholeWarp, count, distance);
+  if (is_first_lane() && count != 0) atomicAdd(reinterpret_cast<u64*>(result) + index, count);
+}
+
+static void raise(u64 result, u64 index, u64 value) {
+  for (u32 distance = 16; distance > 0; distance /= 2) {
+    const u64 other = __shfl_down_sync(kWholeWarp, value, distance);
+    if (other > value) value = other;
+  }
+  if (is_first_lane() && value != 0) atomicMax(reinterpret_cast<u64*>(result) + index, value);
 }
 
 // result[0]: units that still hold the pattern.
@@ -331,9 +345,8 @@ extern "C" __global__ void assay_compare(Scan scan) {
       judgement.judge_integer(scan, got, want, scan.format < kUInt64);
     }
   }
-  u64* result = reinterpret_cast<u64*>(scan.result);
   add(scan.result, 0, judgement.mismatches);
-  if (judgement.max_abs > 0) atomicMax(result + 1, std::bit_cast<u64>(judgement.max_abs));
-  if (judgement.max_rel > 0) atomicMax(result + 2, std::bit_cast<u64>(judgement.max_rel));
-  if (judgement.max_ulp > 0) atomicMax(result + 3, judgement.max_ulp);
+  raise(scan.result, 1, std::bit_cast<u64>(judgement.max_abs));
+  raise(scan.result, 2, std::bit_cast<u64>(judgement.max_rel));
+  raise(scan.result, 3, judgement.max_ulp);
 }

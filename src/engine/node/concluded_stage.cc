@@ -88,7 +88,7 @@ Conclusion KernelJob::conclude(const Step& ended) {
     body["environment"]["referee"] = referee_->is_on_device() ? "device" : "host";
   }
   body["warnings"] = warnings_;
-  reporter_.stage({.record = {.name = "concluded", .status = StageStatus::passed}});
+  reporter_.tell({.record = {.name = "concluded", .status = StageStatus::passed}});
   return conclusion;
 }
 

@@ -12,6 +12,7 @@
 #include <deque>
 #include <system_error>
 
+#include "engine/frames/outbox.h"
 #include "engine/node/link.h"
 
 extern char** environ;
@@ -54,14 +55,13 @@ struct EngineProcess::Mailbox {
   }
 };
 
-// One life of the engine. Its thread owns the channel; callers hand frames over through `outbox`.
+// One life of the engine. Its thread reads the channel; callers post to `outbox`.
 struct EngineProcess::Child {
   pid_t pid = 0;
   frames::Channel channel;
-  posix::Descriptor wake = posix::make_event();
+  frames::Outbox outbox{channel};
   std::atomic<bool> closing{false};
   std::mutex mutex{};
-  std::vector<Frame> outbox{};
   std::map<std::string, std::shared_ptr<Mailbox>> mailboxes{};
   std::shared_ptr<Mailbox> capability_box = std::make_shared<Mailbox>();
   bool ended = false;
@@ -80,16 +80,8 @@ struct EngineProcess::Child {
   }
   ~Child() {
     closing = true;
-    posix::signal_event(wake);
+    outbox.rouse();
     thread.join();
-  }
-
-  void post(Frame frame) {
-    {
-      const std::lock_guard lock(mutex);
-      outbox.push_back(std::move(frame));
-    }
-    posix::signal_event(wake);
   }
 
   // Nothing if this life is over already.
@@ -112,19 +104,10 @@ struct EngineProcess::Child {
   }
 
   void serve();
-  void take_outbox();
   void deliver(Frame frame);
   bool is_silent();
   void reap();
 };
-
-void EngineProcess::Child::take_outbox() {
-  std::uint64_t count = 0;
-  [[maybe_unused]] const auto got = ::read(wake.get(), &count, sizeof count);
-  const std::lock_guard lock(mutex);
-  for (auto& frame : outbox) channel.queue(std::move(frame));
-  outbox.clear();
-}
 
 void EngineProcess::Child::deliver(Frame frame) {
   const std::string type = frame.type();
@@ -147,11 +130,11 @@ bool EngineProcess::Child::is_silent() {
 
 void EngineProcess::Child::serve() {
   while (!closing && channel.state() == frames::Channel::State::open) {
-    const short events = channel.wants_write() ? POLLIN | POLLOUT : POLLIN;
-    pollfd entries[] = {{channel.descriptor(), events, 0}, {wake.get(), POLLIN, 0}};
+    const short events = outbox.wants_write() ? POLLIN | POLLOUT : POLLIN;
+    pollfd entries[] = {{channel.descriptor(), events, 0}, {outbox.wake(), POLLIN, 0}};
     ::poll(entries, 2, 1000);
-    if (entries[1].revents != 0) take_outbox();
-    channel.flush();
+    if (entries[1].revents != 0) outbox.heed();
+    outbox.flush();
     if (entries[0].revents != 0) {
       channel.read_available();
       const std::lock_guard lock(mutex);
@@ -174,7 +157,7 @@ void EngineProcess::Child::serve() {
 
 void EngineProcess::Child::reap() {
   // The end of the stream is the engine's order to kill its runners and go.
-  channel.close();
+  outbox.close();
   const auto deadline = Clock::now() + std::chrono::seconds(10);
   while (::waitpid(pid, nullptr, WNOHANG) == 0) {
     if (Clock::now() > deadline) {
@@ -250,10 +233,10 @@ Conclusion EngineProcess::run(const Order& order,
   auto child = running();
   const auto box = child->open_mailbox(order.job_id);
   if (!box) return lost;
-  child->post(link::run(order, 1));
+  child->outbox.post(link::run(order, 1));
   bool cancelled = false;
   const auto cancel = [&] {
-    if (!std::exchange(cancelled, true)) child->post(link::cancel(order.job_id));
+    if (!std::exchange(cancelled, true)) child->outbox.post(link::cancel(order.job_id));
   };
   Conclusion conclusion = lost;
   std::exception_ptr failure;
@@ -272,7 +255,7 @@ Conclusion EngineProcess::run(const Order& order,
     if (frame->type() != "stage" || failure) continue;
     try {
       on_stage(link::decode_stage(*frame));
-      child->post(link::ack(order.job_id, frame->body.at("seq").get<std::uint64_t>()));
+      child->outbox.post(link::ack(order.job_id, frame->body.at("seq").get<std::uint64_t>()));
     } catch (...) {
       failure = std::current_exception();
       cancel();
@@ -285,7 +268,7 @@ Conclusion EngineProcess::run(const Order& order,
 
 json EngineProcess::capabilities() {
   auto child = running();
-  child->post(link::plain("capabilities"));
+  child->outbox.post(link::plain("capabilities"));
   auto frame = child->capability_box->take(std::stop_token());
   if (!frame) throw std::runtime_error("the engine ended before it could describe itself");
   return frame->body.at("body");

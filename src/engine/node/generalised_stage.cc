@@ -16,8 +16,8 @@ constexpr std::size_t kToldSummaryBytes = 300;
 class QuietReporter final : public Reporter {
  public:
   explicit QuietReporter(const std::stop_token& stop) : stop_(stop) {}
-  void stage(StageEvent event) override {
-    (void)event;
+  void tell(StageEvent event) override { (void)event; }
+  void settle() override {
     if (stop_.stop_requested()) throw JobStopped();
   }
 

@@ -48,7 +48,7 @@ json describe(const Ratio& ratio, const char* basis) {
 GpuTiming::Step GpuTiming::graph_turn(Side& side) {
   TurnOrder turns = order("graph", kGraphTurnRepeats);
   turns.precise = true;
-  auto reply = ask(side, std::move(turns));
+  auto reply = ask_one(side, std::move(turns));
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   const Turn& turn = std::get<Turn>(reply);
   side.turns_ns.push_back(median(turn.samples_ns));

@@ -29,26 +29,9 @@ constexpr double kBudgetNs = 2e9;
 constexpr std::uint32_t kLeastRuns = 10;
 constexpr double kPreparationNs = 80'000;  // of a cold run: restoring, flushing
 constexpr std::uint32_t kEstimateRuns = 3;
+constexpr double kMostTimesSeen = 4;  // that a run may take of what was seen of one launch
 constexpr std::uint32_t kExaminedTurns = 3;
 constexpr std::uint32_t kExaminedOfState = 12;
-constexpr std::uint32_t kWarmRuns = 30;
-constexpr std::uint32_t kGraphRepeats = 5;
-// What a view of a kernel with inout tensors may take: it may never end.
-constexpr std::chrono::seconds kRepeatingLimit{2};
-constexpr double kRepeatingRuns = 400;
-// What contents that were not shown before may cost more than those that were.
-constexpr std::uint32_t kShownAnew = 5;
-constexpr std::uint32_t kShownAnewAnyway = 3;
-constexpr double kAnewBudgetNs = 5e8;  // each is three runs
-constexpr double kMostSlower = 1.25;
-constexpr double kMostSlowerNs = 3'000;
-
-json view_of(const Turn& turn) {
-  if (turn.samples_ns.empty()) return {{"unavailable", turn.note}};
-  return {{"median_ns", median(turn.samples_ns)},
-          {"min_ns", *std::min_element(turn.samples_ns.begin(), turn.samples_ns.end())},
-          {"runs", turn.samples_ns.size()}};
-}
 
 }  // namespace
 
@@ -98,18 +81,26 @@ TurnOrder GpuTiming::order(const char* view, std::uint32_t runs) {
   return order;
 }
 
-std::variant<Turn, Ended> GpuTiming::ask(Side& side, TurnOrder order) {
-  order.tell_state = order.tell_state || clocks_.is_due();
-  auto reply = side.session->time(order, execution_left_);
-  if (auto* ended = std::get_if<Ended>(&reply)) {
-    if (reference_ && &side == &*reference_) ended->summary = "The reference: " + ended->summary;
-    ended->detail["which"] = side.name;
-    return reply;
+Turns GpuTiming::ask(Side& side, std::vector<TurnOrder> orders) {
+  TurnOrder& first = orders.front();
+  first.tell_state = first.tell_state || clocks_.is_due();
+  Turns turns = side.session->time(orders, execution_left_);
+  for (const Turn& turn : turns.taken) {
+    event_overhead_ns_ = turn.event_overhead_ns;
+    clocks_.note(turn);
   }
-  const Turn& turn = std::get<Turn>(reply);
-  event_overhead_ns_ = turn.event_overhead_ns;
-  clocks_.note(turn);
-  return reply;
+  if (turns.ended) {
+    Ended& ended = *turns.ended;
+    if (reference_ && &side == &*reference_) ended.summary = "The reference: " + ended.summary;
+    ended.detail["which"] = side.name;
+  }
+  return turns;
+}
+
+std::variant<Turn, Ended> GpuTiming::ask_one(Side& side, TurnOrder order) {
+  Turns turns = ask(side, {std::move(order)});
+  if (turns.ended) return std::move(*turns.ended);
+  return std::move(turns.taken.front());
 }
 
 GpuTiming::Step GpuTiming::stage_arenas() {
@@ -151,7 +142,8 @@ GpuTiming::Step GpuTiming::stage(KernelSession& session, const std::vector<LentA
   for (const auto& arena : arenas) {
     lent.push_back({.descriptor = arena.descriptor.duplicate(),
                     .bytes = arena.bytes,
-                    .on_device = arena.on_device});
+                    .on_device = arena.on_device,
+                    .memory = arena.memory});
   }
   auto staged = session.stage(std::move(lent), places_);
   if (auto* ended = std::get_if<Ended>(&staged)) return std::move(*ended);
@@ -159,10 +151,15 @@ GpuTiming::Step GpuTiming::stage(KernelSession& session, const std::vector<LentA
   return std::nullopt;
 }
 
+// How many runs the budget allows. Where it allows all of them many times over, launches that were
+// seen before say so already.
 GpuTiming::Step GpuTiming::estimate() {
+  trials_ = request_.trials;
+  const double surely_ns = kMostTimesSeen * request_.seen_ns + kPreparationNs;
+  if (!reference_ && request_.seen_ns > 0 && trials_ * surely_ns < kBudgetNs) return std::nullopt;
   double slowest = 0;
   const auto estimate_side = [&](Side& side) -> Step {
-    auto turn = ask(side, order("cold", kEstimateRuns));
+    auto turn = ask_one(side, order("cold", kEstimateRuns));
     if (auto* ended = std::get_if<Ended>(&turn)) return std::move(*ended);
     side.typical_ns = median(std::get<Turn>(turn).samples_ns);
     slowest = std::max(slowest, side.typical_ns);
@@ -210,7 +207,7 @@ GpuTiming::Step GpuTiming::take_turn(Side& side, std::uint32_t runs, std::uint32
   // One run more than counts: the first after a switch of contexts is slower.
   TurnOrder turn = order("cold", runs + 1);
   const auto kept = choose_examined(turn, std::min(examined, runs));
-  auto reply = ask(side, turn);
+  auto reply = ask_one(side, turn);
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   const Turn& taken = std::get<Turn>(reply);
   const std::vector<double> counted(taken.samples_ns.begin() + 1, taken.samples_ns.end());
@@ -220,10 +217,8 @@ GpuTiming::Step GpuTiming::take_turn(Side& side, std::uint32_t runs, std::uint32
   }
   side.turns_ns.push_back(median(counted));
   if (taken.clock_mhz) side.turn_cycles.push_back(median(counted) * *taken.clock_mhz * 1e-3);
-  for (const std::uint32_t content : kept) {
-    if (auto ended = examine(content)) return ended;
-  }
-  return std::nullopt;
+  if (side.typical_ns <= 0) side.typical_ns = median(counted);
+  return kept.empty() ? std::nullopt : examine(kept);
 }
 
 // A kernel that answers with what it kept of another run is wrong in the examined one: each begins
@@ -250,122 +245,15 @@ std::vector<std::uint32_t> GpuTiming::choose_examined(TurnOrder& turn, std::uint
   return contents;
 }
 
-GpuTiming::Step GpuTiming::examine(std::uint32_t slot) {
-  auto said = referee_.check(slot);
+GpuTiming::Step GpuTiming::examine(const std::vector<std::uint32_t>& slots) {
+  auto said = referee_.check(slots);
   if (auto* ended = std::get_if<Ended>(&said)) return std::move(*ended);
-  ++examined_;
-  return judge_(request_.first_trial + slot, std::get<json>(said));
-}
-
-// The runs above begin with a few contents over and over. A kernel that keeps its results, in
-// variables or beside its tensors, answers those at once: what it left is cleared, it runs on one
-// of them, and the next is the first of its kind again.
-GpuTiming::Step GpuTiming::show_anew(json& body) {
-  std::vector<double> anew;
-  std::vector<double> repeated;
-  std::size_t slower = 0;
-  const double affordable = kAnewBudgetNs / (3 * kernel_.typical_ns + 1);
-  const auto times = static_cast<std::uint32_t>(
-      std::clamp<double>(affordable, 1, request_.keeps_state ? kShownAnew : kShownAnewAnyway));
-  for (std::uint32_t i = 0; i < times; ++i) {
-    const std::uint32_t seen = below(slots_);
-    const std::uint32_t other = (seen + 1 + below(slots_ - 1)) % slots_;
-    const TurnOrder turn{.view = "cold",
-                         .runs = {{.place = below(places_), .content = seen},
-                                  {.place = below(places_), .content = other}},
-                         .warmups = 1,
-                         .fresh_module = true};
-    auto reply = ask(kernel_, turn);
-    if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
-    const Turn& taken = std::get<Turn>(reply);
-    // How long a kernel takes may depend on what it works on: of the same contents.
-    const double before = median(kernel_.by_content_ns[other]);
-    if (before <= 0 || taken.samples_ns.size() != turn.runs.size()) continue;
-    anew.push_back(taken.samples_ns.back());
-    repeated.push_back(before);
-    slower += anew.back() > before * kMostSlower + kMostSlowerNs ? 1 : 0;
+  const auto& checked = std::get<std::vector<json>>(said);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    ++examined_;
+    if (auto ended = judge_(request_.first_trial + slots[i], checked[i])) return ended;
   }
-  if (anew.empty()) return std::nullopt;
-  body["shown_anew_ns"] = median(anew);
-  if (slower * 2 <= anew.size()) return std::nullopt;
-  return judge_(0, {{"outputs", json::array()},
-                    {"findings",
-                     {{{"check", "remembers"},
-                       {"repeated_ns", median(repeated)},
-                       {"shown_anew_ns", median(anew)}}}}});
-}
-
-std::variant<Turn, Ended> GpuTiming::ask_view(Side& side, TurnOrder order) {
-  if (!request_.has_inout) return ask(side, std::move(order));
-  const auto runs = std::chrono::nanoseconds(std::llround(kRepeatingRuns * side.typical_ns));
-  const auto left = execution_left_;
-  execution_left_ = std::min<std::chrono::nanoseconds>(left, kRepeatingLimit + runs);
-  const auto given = execution_left_;
-  auto reply = ask(side, std::move(order));
-  execution_left_ = left - (given - execution_left_);
-  return reply;
-}
-
-GpuTiming::Step GpuTiming::views_of(Side& side, json& into) {
-  auto warm = ask_view(side, order("warm", std::min(trials_, kWarmRuns)));
-  if (auto* ended = std::get_if<Ended>(&warm)) return std::move(*ended);
-  into["warm"] = view_of(std::get<Turn>(warm));
-  TurnOrder last = order("graph", kGraphRepeats);
-  last.tell_state = true;  // while what was measured still keeps the device warm
-  auto graph = ask_view(side, std::move(last));
-  if (auto* ended = std::get_if<Ended>(&graph)) return std::move(*ended);
-  into["graph"] = view_of(std::get<Turn>(graph));
-  into["graph"]["launches"] = std::get<Turn>(graph).launches;
-  if (!std::get<Turn>(graph).samples_ns.empty()) return std::nullopt;
-  return go_on_afresh(side, std::get<Turn>(graph).note);
-}
-
-// What a capture that failed leaves in its process nobody knows: whatever is timed after it, is in
-// another.
-GpuTiming::Step GpuTiming::go_on_afresh(Side& side, const std::string& failure) {
-  const bool is_reference = &side != &kernel_;
-  uncaptured_ = std::string("The ") + (is_reference ? "reference" : "kernel") +
-                " was timed without a graph (" + failure + ")";
-  if (!request_.renew) {
-    is_spent_ = true;
-    uncaptured_ += ", and no more after that.";
-    return std::nullopt;
-  }
-  uncaptured_ += ", and what followed in a fresh process.";
-  auto fresh = request_.renew(is_reference);
-  if (auto* ended = std::get_if<Ended>(&fresh)) {
-    ended->detail["which"] = side.name;
-    return std::move(*ended);
-  }
-  side.session = std::get<KernelSession*>(fresh);
-  auto filled = filled_arenas();
-  if (auto* ended = std::get_if<Ended>(&filled)) return std::move(*ended);
-  return stage(*side.session, std::get<std::vector<LentArena>>(filled));
-}
-
-bool GpuTiming::is_of_repeating(const Ended& ended) const {
-  const bool is_the_kernels =
-      ended.verdict == job::Verdict::timed_out || ended.verdict == job::Verdict::crashed;
-  return request_.has_inout && is_the_kernels;
-}
-
-GpuTiming::Step GpuTiming::other_views(json& body) {
-  const auto views = [&](Side& side, json& into) -> Step {
-    auto ended = views_of(side, into);
-    if (!ended || !is_of_repeating(*ended)) return ended;
-    const char* view = into.contains("warm") ? "graph" : "warm";
-    unrepeatable_ =
-        std::string("Launched again on the inout tensors that a launch had left, the ") +
-        (&side == &kernel_ ? "kernel" : "reference") + " did not come to its end (" +
-        std::string(job::name(ended->verdict)) +
-        "): it was timed cold alone, which gives it its contents before each run.";
-    into[view] = {{"unavailable", unrepeatable_}};
-    return std::nullopt;
-  };
-  if (reference_) {
-    if (auto ended = views(*reference_, body["reference_views"] = json::object())) return ended;
-  }
-  return views(kernel_, body["views"] = json::object());
+  return std::nullopt;
 }
 
 void GpuTiming::tell(json& body) const {

@@ -26,6 +26,7 @@ struct TimingRequest {
   // Trials that the referee holds expected outputs of: runs begin with the inputs of one of them.
   std::uint32_t known_trials = 1;
   std::uint64_t arena_bytes = 0;
+  double seen_ns = 0;        // what the longest launch of the kernel took so far; 0: unknown
   bool keeps_state = false;  // the program has variables that outlast a launch
   // It works on what it is given: launched again without being given it anew, as warm runs and
   // graphs do, it may wait for ever or leave its tensors.
@@ -75,7 +76,7 @@ class GpuTiming {
   [[nodiscard]] Step take_turn(Side& side, std::uint32_t runs, std::uint32_t examined);
   [[nodiscard]] std::vector<std::uint32_t> choose_examined(TurnOrder& turn, std::uint32_t count);
   [[nodiscard]] std::uint32_t known_contents() const;
-  [[nodiscard]] Step examine(std::uint32_t slot);
+  [[nodiscard]] Step examine(const std::vector<std::uint32_t>& slots);
   [[nodiscard]] Step show_anew(nlohmann::json& body);
   [[nodiscard]] Step other_views(nlohmann::json& body);
   [[nodiscard]] Step views_of(Side& side, nlohmann::json& into);
@@ -85,10 +86,11 @@ class GpuTiming {
   [[nodiscard]] Step compare(nlohmann::json& body);
   [[nodiscard]] Step graph_turn(Side& side);
   [[nodiscard]] Step one_more_pair(bool by_graph);
-  // One turn of a side; a failure names whose it is.
-  [[nodiscard]] std::variant<Turn, Ended> ask(Side& side, TurnOrder order);
-  // Likewise, of a view whose runs may never end by no fault of the kernel's.
-  [[nodiscard]] std::variant<Turn, Ended> ask_view(Side& side, TurnOrder order);
+  // Turns of a side, at least one; a failure names whose it is.
+  [[nodiscard]] Turns ask(Side& side, std::vector<TurnOrder> orders);
+  [[nodiscard]] std::variant<Turn, Ended> ask_one(Side& side, TurnOrder order);
+  // Likewise, of views whose runs may never end by no fault of the kernel's.
+  [[nodiscard]] Turns ask_views(Side& side, std::vector<TurnOrder> orders);
   [[nodiscard]] TurnOrder order(const char* view, std::uint32_t runs);
   [[nodiscard]] std::uint32_t below(std::uint32_t bound);
   void tell(nlohmann::json& body) const;

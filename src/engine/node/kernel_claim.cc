@@ -279,16 +279,26 @@ std::variant<std::uint32_t, Ended> staged_claim(const json& body) {
                           body.value("message", std::string()) + "). Use smaller shapes."};
 }
 
-std::variant<Turn, Ended> turn_claim(const json& body) {
+std::variant<Turns, Ended> turns_claim(const json& body, std::size_t ordered) {
   if (type_of(body) != "timed") return out_of_turn();
-  if (body.at("ending") != "completed") return launch_end(body);
-  Turn turn{.samples_ns = body.at("samples_ns").get<std::vector<double>>(),
-            .launches = body.at("launches"),
-            .event_overhead_ns = body.at("event_overhead_ns"),
-            .state = body.value("state", json(nullptr)),
-            .note = body.at("note")};
-  if (body.at("clock_mhz").is_number()) turn.clock_mhz = body.at("clock_mhz").get<double>();
-  return turn;
+  Turns turns;
+  for (const json& told : body.at("turns")) {
+    if (turns.ended || turns.taken.size() == ordered) return out_of_turn();
+    if (told.at("ending") != "completed") {
+      turns.ended = launch_end(told);
+      continue;
+    }
+    Turn& turn = turns.taken.emplace_back();
+    turn.samples_ns = told.at("samples_ns").get<std::vector<double>>();
+    turn.launches = told.at("launches");
+    turn.event_overhead_ns = told.at("event_overhead_ns");
+    turn.state = told.value("state", json(nullptr));
+    turn.note = told.at("note");
+    if (told.at("clock_mhz").is_number()) turn.clock_mhz = told.at("clock_mhz").get<double>();
+  }
+  const bool gave_up = !turns.taken.empty() && turns.taken.back().samples_ns.empty();
+  if (turns.taken.size() < ordered && !turns.ended && !gave_up) return out_of_turn();
+  return turns;
 }
 
 std::variant<Counted, Ended> counted_claim(const json& body) {

@@ -55,6 +55,12 @@ struct Turn {
   std::string note{};              // why there are no samples
 };
 
+// Turns that one question asked for, as far as they were taken.
+struct Turns {
+  std::vector<Turn> taken{};     // the last may have no samples: none was taken after that
+  std::optional<Ended> ended{};  // how the one behind them did
+};
+
 // Hardware counters of one run. What was not counted says why in `missing`.
 struct Counted {
   std::map<std::string, double> values{};
@@ -87,7 +93,9 @@ struct PassedArguments {
 [[nodiscard]] std::variant<Inspected, Ended> inspected_claim(const nlohmann::json& body);
 // How many places runs can work in: at least one.
 [[nodiscard]] std::variant<std::uint32_t, Ended> staged_claim(const nlohmann::json& body);
-[[nodiscard]] std::variant<Turn, Ended> turn_claim(const nlohmann::json& body);
+// `ordered`: how many there are to be.
+[[nodiscard]] std::variant<Turns, Ended> turns_claim(const nlohmann::json& body,
+                                                     std::size_t ordered);
 [[nodiscard]] std::variant<Counted, Ended> counted_claim(const nlohmann::json& body);
 
 }  // namespace assay::node

@@ -113,6 +113,11 @@ Conclusion KernelJob::run() {
   const auto asked = Clock::now();
   if (task_.until > Until::compiled) start_runners();
   runners_wait_ = Clock::now() - asked;
+  // While the compiler works.
+  if (referee_) {
+    referee_->begin_open(task_.kernel.contract, {.atol = task_.atol, .rtol = task_.rtol},
+                         task_.expected, task_.in_double);
+  }
   Step ended = task_.listing ? list_stage() : compile_stage();
   if (!ended && task_.until > Until::compiled) ended = prepare_stage();
   if (!ended && task_.until > Until::compiled) ended = validate_stage();
@@ -230,10 +235,7 @@ KernelJob::Step KernelJob::prepare_stage() {
   StageClock clock(reporter_, "prepared");
   execution_left_ = task_.timeout;
   const contract::Contract& contract = task_.kernel.contract;
-  if (auto ended = referee_->open(contract, {.atol = task_.atol, .rtol = task_.rtol},
-                                  task_.expected, task_.in_double)) {
-    return clock.tell(std::move(*ended));
-  }
+  if (auto ended = referee_->opened()) return clock.tell(std::move(*ended));
   const bool has_answer =
       std::any_of(contract.args.begin(), contract.args.end(), [](const contract::Arg& arg) {
         return arg.is_tensor() && arg.is_written() && arg.tensor_spec->elements() > 0;
@@ -259,6 +261,7 @@ KernelJob::Step KernelJob::prepare_stage() {
     clock.body["lease_wait_ms"] =
         std::chrono::duration<double, std::milli>(Clock::now() - asked).count();
   }
+  fill_ahead();
   clock.body["runners_wait_ms"] = std::chrono::duration<double, std::milli>(runners_wait_).count();
   if (task_.reference) {
     if (auto ended = prepare_reference(clock.body)) return clock.tell(std::move(ended));

@@ -73,6 +73,11 @@ class KernelJob {
   // The first trial's inputs once more; on the emulator in another order of warps.
   [[nodiscard]] Step run_again(nlohmann::json& body);
   // One arena through one kernel; what the referee says of it lands in `said`.
+  void fill_ahead();
+  [[nodiscard]] std::uint32_t slot_of(std::uint32_t trial) const;
+  [[nodiscard]] Step launch(KernelSession& session, std::uint32_t trial, Ran& ran,
+                            bool to_the_barrier = false);
+  [[nodiscard]] Step further_trials(nlohmann::json& body);
   [[nodiscard]] Step run_once(KernelSession& session, std::uint32_t trial, nlohmann::json& said,
                               Ran& ran, bool to_the_barrier = false);
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
@@ -100,12 +105,14 @@ class KernelJob {
   TimingFacts kernel_timing_{};
   TimingFacts reference_timing_{};
   std::chrono::nanoseconds execution_left_{0};
+  std::chrono::nanoseconds longest_run_{0};  // of the kernel, when it was validated
   std::chrono::nanoseconds runners_wait_{0};  // until the processes of this job were there
   bool ran_ = false;                          // device code has run: trust means something
   bool clean_ = false;                        // it passed, and nothing speaks against it
   bool reference_clean_ = false;              // nothing went wrong in the reference's runner
   bool repeats_ = true;                       // no runner ended in a view that counts for nothing
   bool same_answers_ = false;                 // the reference's, to all trials so far
+  bool fills_ahead_ = false;                  // each trial has an arena of its own
   bool hung_ = false;                         // it did not end within its time
   bool runner_reused_ = false;
   bool reference_runner_reused_ = false;

@@ -20,6 +20,19 @@ constexpr std::chrono::seconds kProfileLimit{90};
 constexpr std::chrono::milliseconds kRunGrace{500};
 constexpr std::size_t kRunMemoryBytes = 4ULL << 30;
 
+json turn_frame(const TurnOrder& order) {
+  json runs = json::array();
+  for (const RunOrder& run : order.runs) {
+    runs.push_back(json::array({run.place, run.content, run.keep}));
+  }
+  return {{"view", order.view},
+          {"warmups", order.warmups},
+          {"fresh_module", order.fresh_module},
+          {"tell_state", order.tell_state},
+          {"precise", order.precise},
+          {"runs", std::move(runs)}};
+}
+
 json dim(const std::optional<contract::LaunchDim>& dim, std::uint32_t default_x) {
   if (!dim) return json::array({default_x, 1, 1});
   return json::array({dim->x, dim->y, dim->z});
@@ -139,6 +152,7 @@ std::variant<json, Ended> KernelSession::ask_run(const json& extra, LentArena ar
   request.body = launch_frame("run");
   request.body["arena_bytes"] = arena.bytes;
   request.body["on_device"] = arena.on_device;
+  request.body["memory"] = arena.memory;
   request.body["fresh_module"] = fresh_runs_;
   request.body["budget"] = {{"thread_instructions", 0},
                             {"wall_ns", std::max<std::int64_t>(execution_left.count(), 1)},
@@ -187,29 +201,27 @@ std::variant<std::uint32_t, Ended> KernelSession::stage(std::vector<LentArena> a
   request.body = {{"type", "stage"},
                   {"arena_bytes", arenas.front().bytes},
                   {"on_device", arenas.front().on_device},
-                  {"places", places}};
-  for (auto& arena : arenas) request.descriptors.push_back(std::move(arena.descriptor));
+                  {"places", places},
+                  {"memories", json::array()}};
+  for (auto& arena : arenas) {
+    request.body["memories"].push_back(arena.memory);
+    request.descriptors.push_back(std::move(arena.descriptor));
+  }
   return decoded(ask(std::move(request), kLoadLimit), staged_claim);
 }
 
-std::variant<Turn, Ended> KernelSession::time(const TurnOrder& order, nanoseconds& execution_left) {
+Turns KernelSession::time(const std::vector<TurnOrder>& orders, nanoseconds& execution_left) {
   frames::Frame request;
   request.body = launch_frame("time");
-  request.body["view"] = order.view;
-  request.body["warmups"] = order.warmups;
-  request.body["fresh_module"] = order.fresh_module;
-  request.body["tell_state"] = order.tell_state;
-  request.body["precise"] = order.precise;
   request.body["wall_ns"] = std::max<std::int64_t>(execution_left.count(), 1);
-  json runs = json::array();
-  for (const RunOrder& run : order.runs) {
-    runs.push_back(json::array({run.place, run.content, run.keep}));
-  }
-  request.body["runs"] = std::move(runs);
-  return decoded(ask_launch(std::move(request), execution_left), [&](const json& body) {
+  request.body["turns"] = json::array();
+  for (const TurnOrder& order : orders) request.body["turns"].push_back(turn_frame(order));
+  auto told = decoded(ask_launch(std::move(request), execution_left), [&](const json& body) {
     note_range(body);
-    return turn_claim(body);
+    return turns_claim(body, orders.size());
   });
+  if (auto* ended = std::get_if<Ended>(&told)) return {.ended = std::move(*ended)};
+  return std::get<Turns>(std::move(told));
 }
 
 std::variant<Counted, Ended> KernelSession::profile(LentArena arena, const std::string& library,

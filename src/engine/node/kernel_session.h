@@ -86,8 +86,9 @@ class KernelSession {
   // how many places runs can work in.
   [[nodiscard]] std::variant<std::uint32_t, Ended> stage(std::vector<LentArena> arenas,
                                                          std::uint32_t places);
-  [[nodiscard]] std::variant<Turn, Ended> time(const TurnOrder& order,
-                                               std::chrono::nanoseconds& execution_left);
+  // One after the other, in one question; none after one that fails or cannot be captured.
+  [[nodiscard]] Turns time(const std::vector<TurnOrder>& orders,
+                           std::chrono::nanoseconds& execution_left);
 
   // Hardware counters of one run, in a session that times nothing.
   [[nodiscard]] std::variant<Counted, Ended> profile(LentArena arena, const std::string& library,

@@ -36,11 +36,12 @@ class Node::JobThread final : public Reporter {
     changed_.notify_all();
   }
 
-  void stage(StageEvent event) override {
-    const std::uint64_t seq = ++sent_;
-    node_.post(link::stage(order_.job_id, attempt_, seq, event));
+  void tell(StageEvent event) override {
+    node_.post(link::stage(order_.job_id, attempt_, ++sent_, event));
+  }
+  void settle() override {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait(lock, stop_, [&] { return acknowledged_ >= seq; })) throw JobStopped();
+    if (!changed_.wait(lock, stop_, [&] { return acknowledged_ >= sent_; })) throw JobStopped();
   }
 
  private:
@@ -49,7 +50,7 @@ class Node::JobThread final : public Reporter {
     const Conclusion conclusion = node_.conclude(order_, ticket_, *this, stop);
     node_.post(link::conclusion(order_.job_id, attempt_, conclusion));
     finished_ = true;
-    posix::signal_event(node_.wake_);
+    node_.outbox_->rouse();
   }
 
   Node& node_;
@@ -71,42 +72,27 @@ Node::Node(NodeConfig config)
 Node::~Node() = default;
 
 void Node::serve(frames::Channel& channel) {
+  outbox_.emplace(channel);
   auto next_heartbeat = std::chrono::steady_clock::now();
   while (channel.state() == frames::Channel::State::open) {
-    const short events = channel.wants_write() ? POLLIN | POLLOUT : POLLIN;
-    pollfd entries[] = {{channel.descriptor(), events, 0}, {wake_.get(), POLLIN, 0}};
+    const short events = outbox_->wants_write() ? POLLIN | POLLOUT : POLLIN;
+    pollfd entries[] = {{channel.descriptor(), events, 0}, {outbox_->wake(), POLLIN, 0}};
     ::poll(entries, 2, static_cast<int>(link::kHeartbeat.count()));
-    if (entries[1].revents != 0) take_outbox(channel);
-    channel.flush();
+    if (entries[1].revents != 0) outbox_->heed();
+    outbox_->flush();
     if (entries[0].revents != 0) channel.read_available();
     while (auto frame = channel.next()) handle(*frame);
     forget_finished();
     const auto now = std::chrono::steady_clock::now();
     if (!jobs_.empty() && now >= next_heartbeat) {
-      channel.queue(link::plain("heartbeat"));
-      channel.flush();
+      post(link::plain("heartbeat"));
       next_heartbeat = now + link::kHeartbeat;
     }
   }
   for (auto& [job_id, job] : jobs_) job->cancel();
   jobs_.clear();
   askers_.clear();
-}
-
-void Node::take_outbox(frames::Channel& channel) {
-  std::uint64_t count = 0;
-  [[maybe_unused]] const auto got = ::read(wake_.get(), &count, sizeof count);
-  const std::lock_guard lock(mutex_);
-  for (auto& frame : outbox_) channel.queue(std::move(frame));
-  outbox_.clear();
-}
-
-void Node::post(Frame frame) {
-  {
-    const std::lock_guard lock(mutex_);
-    outbox_.push_back(std::move(frame));
-  }
-  posix::signal_event(wake_);
+  outbox_.reset();
 }
 
 void Node::handle(const Frame& frame) {

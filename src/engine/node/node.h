@@ -2,7 +2,7 @@
 // within the slots there are, and ends when the stream ends. Never calls CUDA, so no driver call
 // can stop its clock; never meets user code.
 //
-// Threads: serve() owns the channel. A job's thread hands frames over and waits for
+// Threads: serve() reads the channel. A job's thread posts its frames itself and waits for
 // acknowledgements.
 #pragma once
 
@@ -11,11 +11,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "engine/frames/channel.h"
+#include "engine/frames/outbox.h"
 #include "engine/node/engine.h"
 #include "engine/node/job_queue.h"
 #include "engine/node/reporter.h"
@@ -50,18 +51,15 @@ class Node {
 
   void handle(const frames::Frame& frame);
   void start(const frames::Frame& frame);
-  void post(frames::Frame frame);
-  void take_outbox(frames::Channel& channel);
+  void post(frames::Frame frame) { outbox_->post(std::move(frame)); }
   void forget_finished();
   void answer_capabilities();
   [[nodiscard]] Conclusion conclude(const Order& order, JobQueue::Ticket ticket, Reporter& reporter,
                                     const std::stop_token& stop);
 
   NodeConfig config_;
-  posix::Descriptor wake_ = posix::make_event();
-  std::mutex mutex_{};
+  std::optional<frames::Outbox> outbox_{};  // while it serves
   JobQueue queue_;
-  std::vector<frames::Frame> outbox_{};
   std::map<std::string, std::unique_ptr<JobThread>> jobs_;
   std::vector<std::jthread> askers_{};
 };

@@ -138,7 +138,7 @@ Conclusion PythonJob::run() {
   if (!ended && task_.until > Until::compiled) ended = validate_stage();
   if (!ended && task_.until > Until::validated) ended = timed_stage();
   if (!ended && task_.until > Until::timed) {
-    reporter_.stage(
+    reporter_.tell(
         {.record = {
              .name = "profiled",
              .status = StageStatus::skipped,

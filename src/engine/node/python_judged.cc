@@ -231,7 +231,7 @@ PythonJob::Step PythonJob::validate_stage() {
 
 PythonJob::Step PythonJob::timed_stage() {
   if (is_emulated()) {
-    reporter_.stage(
+    reporter_.tell(
         {.record = {
              .name = "timed",
              .status = StageStatus::skipped,
@@ -316,7 +316,7 @@ Conclusion PythonJob::conclude(const Step& ended) {
     warnings_.push_back({{"code", "checks"}, {"message", "`checks` look at CUDA kernels only."}});
   }
   body["warnings"] = warnings_;
-  reporter_.stage({.record = {.name = "concluded", .status = StageStatus::passed}});
+  reporter_.tell({.record = {.name = "concluded", .status = StageStatus::passed}});
   return conclusion;
 }
 

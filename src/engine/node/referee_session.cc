@@ -6,6 +6,7 @@
 
 #include <array>
 #include <system_error>
+#include <utility>
 
 namespace assay::node {
 namespace {
@@ -40,15 +41,16 @@ RefereeSession::RefereeSession(std::unique_ptr<RunnerProcess> process, std::stri
                                std::stop_token stop)
     : process_(std::move(process)), nvrtc_(std::move(nvrtc)), stop_(std::move(stop)) {}
 
-std::variant<frames::Frame, Ended> RefereeSession::ask(json body, const char* expected,
-                                                       const posix::Descriptor* lent) {
+void RefereeSession::post(json body) {
   frames::Frame request;
   request.body = std::move(body);
-  if (lent != nullptr) request.descriptors.push_back(lent->duplicate());
-  auto reply = process_->ask(std::move(request),
-                             std::chrono::steady_clock::now() + kRefereeLimit +
-                                 std::chrono::seconds(arena_bytes_ / kBytesPerSecond),
-                             stop_);
+  process_->post(std::move(request));
+}
+
+std::variant<frames::Frame, Ended> RefereeSession::await(const char* expected) {
+  auto reply = process_->await(std::chrono::steady_clock::now() + kRefereeLimit +
+                                   std::chrono::seconds(arena_bytes_ / kBytesPerSecond),
+                               stop_);
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, RunnerRole::referee);
   auto frame = std::move(std::get<frames::Frame>(reply));
   if (frame.type() == "no_memory") {
@@ -59,36 +61,59 @@ std::variant<frames::Frame, Ended> RefereeSession::ask(json body, const char* ex
   return frame;
 }
 
+void RefereeSession::take_ahead() {
+  for (Ahead& one : ahead_) {
+    if (!one.reply) one.reply = await("filled");
+  }
+}
+
+std::variant<frames::Frame, Ended> RefereeSession::ask(json body, const char* expected,
+                                                       const posix::Descriptor* lent) {
+  take_ahead();
+  frames::Frame request;
+  request.body = std::move(body);
+  if (lent != nullptr) request.descriptors.push_back(lent->duplicate());
+  process_->post(std::move(request));
+  return await(expected);
+}
+
 std::variant<json, Ended> RefereeSession::ask_body(json body, const char* expected) {
   auto reply = ask(std::move(body), expected);
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return std::move(std::get<frames::Frame>(reply).body);
 }
 
-// A referee that cannot prepare itself on its device examines on the host.
-std::optional<Ended> RefereeSession::prepare() {
-  frames::Frame request;
-  request.body = {{"type", "prepare"}, {"nvrtc", nvrtc_}};
-  auto reply =
-      process_->ask(std::move(request), std::chrono::steady_clock::now() + kRefereeLimit, stop_);
-  if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, RunnerRole::referee);
-  nvrtc_.clear();
-  return std::nullopt;
-}
-
 std::optional<Ended> RefereeSession::open(const contract::Contract& contract,
                                           const contract::ToleranceRequest& tolerance,
                                           const json& expected, bool in_double) {
+  begin_open(contract, tolerance, expected, in_double);
+  return opened();
+}
+
+void RefereeSession::begin_open(const contract::Contract& contract,
+                                const contract::ToleranceRequest& tolerance, const json& expected,
+                                bool in_double) {
   json body = {
       {"type", "open"}, {"contract", contract::to_json(contract)}, {"secret", draw_secret()}};
   if (tolerance.atol) body["atol"] = *tolerance.atol;
   if (tolerance.rtol) body["rtol"] = *tolerance.rtol;
   if (!expected.empty()) body["expected"] = expected;
   if (in_double) body["on_host"] = true;
-  if (!nvrtc_.empty()) {
-    if (auto ended = prepare()) return ended;
+  take_ahead();
+  ahead_.clear();
+  is_preparing_ = !nvrtc_.empty();
+  if (is_preparing_) post({{"type", "prepare"}, {"nvrtc", std::exchange(nvrtc_, {})}});
+  post(std::move(body));
+  ++opens_;
+}
+
+std::optional<Ended> RefereeSession::opened() {
+  if (std::exchange(is_preparing_, false)) {
+    // One that cannot prepare itself on its device examines on the host.
+    const auto reply = process_->await(std::chrono::steady_clock::now() + kRefereeLimit, stop_);
+    if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, RunnerRole::referee);
   }
-  auto reply = ask(std::move(body), "opened");
+  auto reply = await("opened");
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   const json& opened = std::get<frames::Frame>(reply).body;
   arena_bytes_ = opened.at("total_bytes").get<std::uint64_t>();
@@ -103,14 +128,37 @@ std::optional<Ended> RefereeSession::open(const contract::Contract& contract,
   return std::nullopt;
 }
 
+LentArena RefereeSession::lent(const posix::Descriptor& arena, std::uint32_t slot) const {
+  return {.descriptor = arena.duplicate(),
+          .bytes = arena_bytes_,
+          .on_device = on_device_,
+          .memory = on_device_ ? (opens_ << 32) + slot + 1 : 0};
+}
+
+void RefereeSession::fill_ahead(std::uint32_t trial, std::uint32_t slot) {
+  post({{"type", "fill"}, {"trial", trial}, {"slot", slot}});
+  ahead_.push_back({.trial = trial, .slot = slot});
+}
+
 std::variant<LentArena, Ended> RefereeSession::fill(std::uint32_t trial, std::uint32_t slot,
                                                     const posix::Descriptor* given) {
-  auto reply = ask({{"type", "fill"}, {"trial", trial}, {"slot", slot}}, "filled", given);
+  const auto is_of_slot = [&](const Ahead& one) { return one.slot == slot; };
+  const auto asked = std::find_if(ahead_.begin(), ahead_.end(), is_of_slot);
+  std::variant<frames::Frame, Ended> reply;
+  if (asked != ahead_.end() && asked->trial == trial && given == nullptr) {
+    // Those before it are answered before it.
+    for (auto one = ahead_.begin(); one <= asked; ++one) {
+      if (!one->reply) one->reply = await("filled");
+    }
+    reply = std::move(*asked->reply);
+  } else {
+    reply = ask({{"type", "fill"}, {"trial", trial}, {"slot", slot}}, "filled", given);
+  }
+  std::erase_if(ahead_, is_of_slot);
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
-  auto& descriptors = std::get<frames::Frame>(reply).descriptors;
+  const auto& descriptors = std::get<frames::Frame>(reply).descriptors;
   if (descriptors.empty()) return our_fault("The referee filled no arena.");
-  return LentArena{
-      .descriptor = std::move(descriptors.front()), .bytes = arena_bytes_, .on_device = on_device_};
+  return lent(descriptors.front(), slot);
 }
 
 std::optional<Ended> RefereeSession::vary(const contract::Contract& contract,
@@ -146,7 +194,17 @@ std::variant<json, Ended> RefereeSession::expect_in_double(const char* part) {
   return ask_body({{"type", "expect_in_double"}, {"part", part}}, "expected");
 }
 std::variant<json, Ended> RefereeSession::check(std::uint32_t slot) {
-  return ask_body({{"type", "check"}, {"slot", slot}}, "checked");
+  auto said = check(std::vector{slot});
+  if (auto* ended = std::get_if<Ended>(&said)) return std::move(*ended);
+  return std::move(std::get<std::vector<json>>(said).front());
+}
+std::variant<std::vector<json>, Ended> RefereeSession::check(
+    const std::vector<std::uint32_t>& slots) {
+  auto reply = ask_body({{"type", "check"}, {"slots", slots}}, "checked");
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  auto said = std::get<json>(reply).at("said").get<std::vector<json>>();
+  if (said.size() != slots.size()) return our_fault("The referee checked something else.");
+  return said;
 }
 std::variant<json, Ended> RefereeSession::outline_as(std::uint32_t trial, std::uint32_t slot) {
   return ask_body({{"type", "outline"}, {"slot", slot}, {"trial", trial}}, "outlined");

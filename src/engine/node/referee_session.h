@@ -26,6 +26,9 @@ struct LentArena {
   posix::Descriptor descriptor{};
   std::uint64_t bytes = 0;
   bool on_device = false;
+  // Equal for the same memory lent again, which a runner of a GPU then has mapped already; 0: it
+  // is lent but once.
+  std::uint64_t memory = 0;
 };
 
 class RefereeSession {
@@ -42,6 +45,10 @@ class RefereeSession {
   [[nodiscard]] std::optional<Ended> open(const contract::Contract& contract,
                                           const contract::ToleranceRequest& tolerance,
                                           const nlohmann::json& expected, bool in_double = false);
+  // The halves of open(), for whoever has something else to do meanwhile.
+  void begin_open(const contract::Contract& contract, const contract::ToleranceRequest& tolerance,
+                  const nlohmann::json& expected, bool in_double = false);
+  [[nodiscard]] std::optional<Ended> opened();
   [[nodiscard]] const std::vector<TensorPlace>& places() const { return places_; }
   [[nodiscard]] std::uint64_t arena_bytes() const { return arena_bytes_; }
   // Whether the arenas are device memory; known once open.
@@ -51,6 +58,8 @@ class RefereeSession {
   // `given`: an arena of the same layout whose inputs are taken instead of made, if it is one.
   [[nodiscard]] std::variant<LentArena, Ended> fill(std::uint32_t trial, std::uint32_t slot = 0,
                                                     const posix::Descriptor* given = nullptr);
+  // Asks for what fill() will want soon, and does not wait.
+  void fill_ahead(std::uint32_t trial, std::uint32_t slot);
   // Other contents (judge/varied.h) for some of a contract's inputs in an arena of the engine's.
   struct Variation {
     std::vector<std::size_t> arguments{};
@@ -65,13 +74,27 @@ class RefereeSession {
   // `part`: high or low.
   [[nodiscard]] std::variant<nlohmann::json, Ended> expect_in_double(const char* part);
   [[nodiscard]] std::variant<nlohmann::json, Ended> check(std::uint32_t slot = 0);
+  // Of several slots, in that order.
+  [[nodiscard]] std::variant<std::vector<nlohmann::json>, Ended> check(
+      const std::vector<std::uint32_t>& slots);
   // Whether outputs are the answers of another trial; the slot is to be filled anew after that.
   [[nodiscard]] std::variant<nlohmann::json, Ended> outline_as(std::uint32_t trial,
                                                                std::uint32_t slot);
   [[nodiscard]] std::variant<nlohmann::json, Ended> weak_oracle();
 
  private:
-  [[nodiscard]] std::optional<Ended> prepare();
+  struct Ahead {
+    std::uint32_t trial = 0;
+    std::uint32_t slot = 0;
+    std::optional<std::variant<frames::Frame, Ended>> reply{};  // once it has come
+  };
+
+  void post(nlohmann::json body);
+  // The next frame; what the process answers out of turn is our fault.
+  [[nodiscard]] std::variant<frames::Frame, Ended> await(const char* expected);
+  // Takes the answers to what was asked ahead: those to come are to what is asked now.
+  void take_ahead();
+  [[nodiscard]] LentArena lent(const posix::Descriptor& arena, std::uint32_t slot) const;
   [[nodiscard]] std::variant<frames::Frame, Ended> ask(nlohmann::json body, const char* expected,
                                                        const posix::Descriptor* lent = nullptr);
   [[nodiscard]] std::variant<nlohmann::json, Ended> ask_body(nlohmann::json body,
@@ -80,6 +103,9 @@ class RefereeSession {
   std::unique_ptr<RunnerProcess> process_;
   std::string nvrtc_;
   std::stop_token stop_;
+  bool is_preparing_ = false;  // asked for, and not answered yet
+  std::vector<Ahead> ahead_{};
+  std::uint64_t opens_ = 0;
   std::vector<TensorPlace> places_{};
   std::uint64_t arena_bytes_ = 0;
   bool on_device_ = false;

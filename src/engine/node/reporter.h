@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <utility>
 
 #include "engine/node/engine.h"
 
@@ -17,8 +18,15 @@ struct JobStopped : std::runtime_error {
 class Reporter {
  public:
   virtual ~Reporter() = default;
-  // Returns when the server has recorded the stage. Throws JobStopped.
-  virtual void stage(StageEvent event) = 0;
+  // Hands a stage to the server, which records them in the order told.
+  virtual void tell(StageEvent event) = 0;
+  // Returns when the server has recorded all that was told: called before a step begins, so that
+  // what is known outlives whatever that step does. Throws JobStopped.
+  virtual void settle() = 0;
+  void stage(StageEvent event) {
+    tell(std::move(event));
+    settle();
+  }
 };
 
 }  // namespace assay::node

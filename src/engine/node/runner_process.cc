@@ -97,10 +97,20 @@ RunnerProcess::RunnerProcess(confinement::SpawnRequest request, RunnerLimits lim
 RunnerProcess::~RunnerProcess() = default;
 
 Reply RunnerProcess::ask(frames::Frame request, Deadline deadline, const std::stop_token& stop) {
+  post(std::move(request));
+  return await(deadline, stop);
+}
+
+void RunnerProcess::post(frames::Frame request) {
+  if (end_) return;
+  channel_.queue(std::move(request));
+  channel_.flush();
+}
+
+Reply RunnerProcess::await(Deadline deadline, const std::stop_token& stop) {
   if (end_) return *end_;
   const posix::Descriptor cancelled = posix::make_event();
   const std::stop_callback wake(stop, [&] { posix::signal_event(cancelled); });
-  channel_.queue(std::move(request));
   awake_until_ = Clock::now() + limits_.awake;
   for (;;) {
     auto decided = step(deadline, cancelled.get());

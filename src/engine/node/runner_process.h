@@ -81,6 +81,10 @@ class RunnerProcess {
   // Sends the request and waits for the next frame. After an end the process is gone, and asking
   // again returns the same end.
   [[nodiscard]] Reply ask(frames::Frame request, Deadline deadline, const std::stop_token& stop);
+  // The halves of ask(), for whoever has something else to do meanwhile: a frame comes for each
+  // request, in their order. Meanwhile nobody looks whether the process has ended.
+  void post(frames::Frame request);
+  [[nodiscard]] Reply await(Deadline deadline, const std::stop_token& stop);
 
   // The last of what it has written so far.
   [[nodiscard]] std::string recent_output();

@@ -20,7 +20,7 @@ std::optional<Ended> StageClock::tell(std::optional<Ended> ended) {
     if (ended) body["summary"] = ended->summary.substr(0, kMaxSummaryBytes);
   }
   const auto status = ended ? job::StageStatus::failed : job::StageStatus::passed;
-  reporter_.stage(
+  reporter_.tell(
       {.record = {.name = name_,
                   .status = status,
                   .elapsed_ms = std::chrono::duration<double, std::milli>(elapsed).count(),

@@ -13,20 +13,22 @@ namespace assay::node {
 
 class StageClock {
  public:
-  StageClock(Reporter& reporter, const char* name)
-      : reporter_(reporter), name_(name), start_(std::chrono::steady_clock::now()) {}
+  // Blocks until the stages told before are recorded. Throws JobStopped.
+  StageClock(Reporter& reporter, const char* name) : reporter_(reporter), name_(name) {
+    reporter_.settle();
+    start_ = std::chrono::steady_clock::now();
+  }
 
   nlohmann::json body = nlohmann::json::object();
   std::vector<Artifact> artifacts{};
 
-  // Returns what was handed in, so that a stage can end with `return clock.tell(ended)`. Blocks
-  // until the stage is acknowledged.
+  // Returns what was handed in, so that a stage can end with `return clock.tell(ended)`.
   std::optional<Ended> tell(std::optional<Ended> ended);
 
  private:
   Reporter& reporter_;
   const char* name_;
-  std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point start_{};
 };
 
 }  // namespace assay::node

@@ -262,7 +262,7 @@ Conclusion SweepJob::conclude() {
     body["summary"] = verdict ? "No variant passed. The first: " + first.summary
                               : "No variant was run within the budget.";
   }
-  reporter_.stage({.record = {.name = "concluded", .status = job::StageStatus::passed}});
+  reporter_.tell({.record = {.name = "concluded", .status = job::StageStatus::passed}});
   return conclusion;
 }
 

@@ -61,6 +61,7 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
        .warmups = task_.num_warmup,
        .known_trials = std::max(task_.validation_trials, 1U),
        .arena_bytes = referee_->arena_bytes(),
+       .seen_ns = static_cast<double>(longest_run_.count()),
        .keeps_state = program_->keeps_state(),
        .has_inout = has_inout(task_.kernel.contract),
        .renew = [this](bool is_reference) { return renew(is_reference); }},
@@ -231,15 +232,17 @@ json KernelJob::checks_made(const Step& ended) {
 
 void KernelJob::profile_stage() {
   if (gpu_ != nullptr && !task_.metrics_sections.empty()) return gpu_profile_stage();
-  StageClock clock(reporter_, "profiled");
   json body = {
       {"reason",
        "Not asked for: `device_metrics: \"on\"` counts, and says what limits the kernel."}};
-  if (!task_.metrics_sections.empty()) body = count_metrics(inspection());
+  if (!task_.metrics_sections.empty()) {
+    reporter_.settle();
+    body = count_metrics(inspection());
+  }
   const bool skipped = body.contains("reason");
-  reporter_.stage({.record = {.name = "profiled",
-                              .status = skipped ? StageStatus::skipped : StageStatus::passed,
-                              .body = std::move(body)}});
+  reporter_.tell({.record = {.name = "profiled",
+                             .status = skipped ? StageStatus::skipped : StageStatus::passed,
+                             .body = std::move(body)}});
 }
 
 }  // namespace assay::node

@@ -11,7 +11,7 @@ using Clock = std::chrono::steady_clock;
 
 // How long a wait polls without pause: a batch of timed runs is done by then. A pause lasts twice
 // as long as it says, and the device idles meanwhile.
-constexpr std::chrono::microseconds kSpin{3'000};
+constexpr std::chrono::microseconds kSpin{8'000};
 constexpr std::chrono::microseconds kPause{50};
 constexpr std::size_t kPrintfBytes = 1U << 20;
 

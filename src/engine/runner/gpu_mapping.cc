@@ -1,5 +1,7 @@
 #include "engine/runner/gpu_mapping.h"
 
+#include <sys/random.h>
+
 #include <algorithm>
 
 namespace assay::runner {
@@ -10,6 +12,7 @@ constexpr int kPosixDescriptor = 1;
 constexpr int kOnDevice = 1;
 constexpr int kReadWrite = 3;
 constexpr int kMinimum = 0;
+constexpr cuda::Address kPageBytes = 2U << 20;  // the driver's largest
 
 // CUmemLocation, CUmemAllocationProp and CUmemAccessDesc (driver API, CUDA 10.2 to 13).
 struct Location {
@@ -38,6 +41,16 @@ std::size_t whole_granules(const GpuContext& context, std::size_t bytes) {
   return (std::max<std::size_t>(bytes, 1) + granule - 1) / granule * granule;
 }
 
+// Where nobody can guess it: a kernel that wrote to what an earlier run has handed back would have
+// to know where that lies.
+cuda::Address random_place() {
+  constexpr cuda::Address kFirst = cuda::Address{1} << 44;
+  constexpr cuda::Address kPages = (cuda::Address{1} << 45) / kPageBytes;
+  cuda::Address drawn = 0;
+  if (::getrandom(&drawn, sizeof drawn, 0) != static_cast<ssize_t>(sizeof drawn)) return 0;
+  return kFirst + drawn % kPages * kPageBytes;
+}
+
 }  // namespace
 
 GpuMapping::GpuMapping(const GpuContext& context, std::size_t bytes)
@@ -62,7 +75,8 @@ GpuMapping::GpuMapping(const GpuContext& context, const posix::Descriptor& lent,
 void GpuMapping::map() {
   const auto& driver = context_->driver();
   const Access access{.location = {.device = context_->ordinal()}};
-  int result = driver.MemAddressReserve(&address_, bytes_, 0, 0, 0);
+  int result = driver.MemAddressReserve(&address_, bytes_, 0, random_place(), 0);
+  if (result != cuda::kSuccess) result = driver.MemAddressReserve(&address_, bytes_, 0, 0, 0);
   const bool reserved = result == cuda::kSuccess;
   if (reserved) result = driver.MemMap(address_, bytes_, 0, handle_, 0);
   const bool mapped = reserved && result == cuda::kSuccess;

@@ -13,7 +13,7 @@ using std::chrono::nanoseconds;
 
 // Runs queued before the host waits: their preparation keeps the device busy while the host queues
 // the next, so that no launch latency stands between a run's two events.
-constexpr std::size_t kBatch = 32;
+constexpr std::size_t kBatch = 128;
 constexpr std::size_t kOverheadPairs = 32;
 // A graph of N launches lasts about this long, far above an event's resolution of 0.5 us; where two
 // kernels are compared by it, longer.
@@ -176,7 +176,7 @@ class GpuTimer::Measurement {
     return copied == cuda::kSuccess ? work_.clear_scratch(place) : copied;
   }
 
-  [[nodiscard]] int flush() { return timer_.flush_.queue(); }
+  [[nodiscard]] int flush() { return timer_.flush_.queue(timer_.place_bytes_); }
 
   [[nodiscard]] int launch(std::uint32_t place) const {
     return work_.queue(timer_.places_.at(place));
@@ -251,25 +251,29 @@ class GpuTimer::Measurement {
     for (const TimedRun& run : plan_.runs) {
       if (const int result = queue_run(run, timer_.events_[queued]); result != 0) return result;
       ++queued;
-      if (queued < kBatch && !run.keep && &run != &plan_.runs.back()) continue;
+      const bool to_host = run.keep && !timer_.arenas_.at(run.content)->bytes().empty();
+      if (run.keep && !to_host) {
+        if (const int result = queue_handing_back(run); result != 0) return result;
+      }
+      if (queued < kBatch && !to_host && &run != &plan_.runs.back()) continue;
       if (const int result = collect(queued); result != 0) return result;
       queued = 0;
-      if (run.keep) hand_back(run);
+      if (to_host) hand_back_to_host(run);
     }
     return cuda::kSuccess;
   }
 
-  void hand_back(const TimedRun& run) const {
+  // Behind the run and before whatever works in its place next.
+  [[nodiscard]] int queue_handing_back(const TimedRun& run) const {
     const Arena& arena = *timer_.arenas_.at(run.content);
-    const cuda::Address from = timer_.places_.at(run.place);
-    const auto host = arena.bytes();
-    if (!host.empty()) {
-      driver_.check(driver_.MemcpyDtoH(host.data(), from, host.size()), "handing back");
-      return;
-    }
-    driver_.check(driver_.MemcpyDtoDAsync(arena.address(), from, arena.size(), context_.stream()),
+    return driver_.MemcpyDtoDAsync(arena.address(), timer_.places_.at(run.place), arena.size(),
+                                   context_.stream());
+  }
+
+  void hand_back_to_host(const TimedRun& run) const {
+    const auto host = timer_.arenas_.at(run.content)->bytes();
+    driver_.check(driver_.MemcpyDtoH(host.data(), timer_.places_.at(run.place), host.size()),
                   "handing back");
-    driver_.check(context_.wait(Clock::now() + kStagingLimit), "handing back");
   }
 
   [[nodiscard]] std::uint32_t graph_places() const {
@@ -291,16 +295,28 @@ class GpuTimer::Measurement {
     return result == 0;
   }
 
-  [[nodiscard]] int time_once(const Graph& graph, double& out_ns) const {
-    const EventPair& events = timer_.events_[0];
+  [[nodiscard]] int queue_graph(const Graph& graph, const EventPair& events) const {
     const cuda::Handle stream = context_.stream();
     if (const int result = driver_.EventRecord(events.start, stream); result != 0) return result;
     if (const int result = driver_.GraphLaunch(graph.executable, stream); result != 0) {
       return result;
     }
-    if (const int result = driver_.EventRecord(events.stop, stream); result != 0) return result;
+    return driver_.EventRecord(events.stop, stream);
+  }
+
+  // One behind the other, so that no launch latency stands between them.
+  [[nodiscard]] int time_slopes(const Graphs& both, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      int result = queue_graph(both.once, timer_.events_[2 * i]);
+      if (result == cuda::kSuccess) result = queue_graph(both.twice, timer_.events_[2 * i + 1]);
+      if (result != cuda::kSuccess) return result;
+    }
     if (const int result = wait(); result != 0) return result;
-    out_ns = elapsed_ns(events);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double once_ns = elapsed_ns(timer_.events_[2 * i]);
+      const double twice_ns = elapsed_ns(timer_.events_[2 * i + 1]);
+      timed_.samples_ns.push_back((twice_ns - once_ns) / both.launches);
+    }
     return cuda::kSuccess;
   }
 
@@ -340,20 +356,18 @@ class GpuTimer::Measurement {
       return cuda::kSuccess;
     }
     timed_.launches = both->launches;
-    double single = 0;
-    double doubled = 0;
     // Else the first launch of a graph would upload it.
     for (const Graph* graph : {&both->once, &both->twice}) {
       const int result = driver_.GraphUpload(graph->executable, context_.stream());
       if (result != cuda::kSuccess) return result;
     }
     // Caches are as a launch before leaves them.
-    if (const int result = time_once(both->once, single); result != 0) return result;
-    for (std::size_t i = 0; i < plan_.runs.size(); ++i) {
-      if (const int result = time_once(both->once, single); result != 0) return result;
-      if (const int result = time_once(both->twice, doubled); result != 0) return result;
-      timed_.samples_ns.push_back((doubled - single) / both->launches);
-      if (is_settled()) break;
+    if (const int result = queue_graph(both->once, timer_.events_[0]); result != 0) return result;
+    while (timed_.samples_ns.size() < plan_.runs.size() && !is_settled()) {
+      const std::size_t left = plan_.runs.size() - timed_.samples_ns.size();
+      const std::size_t wanted = timed_.samples_ns.empty() ? kFewestSlopes : 1;
+      const std::size_t count = std::min({plan_.precise ? left : wanted, left, kBatch / 2});
+      if (const int result = time_slopes(*both, count); result != 0) return result;
     }
     if (!both->identity.empty()) timer_.graphs_ = std::move(both);
     return cuda::kSuccess;

@@ -8,19 +8,21 @@
 //   → {type: "load_sequence", …} (sequence.h) instead: run, stage and time are then of all its
 //      steps, and what a frame says of launch and arguments is nobody's
 //   ← {type: "loaded_sequence", has_variables} or {type: "unloadable", message}
-//   → {type: "run", grid, block, shared_bytes, arguments, budget, arena_bytes, on_device?,
+//   → {type: "run", grid, block, shared_bytes, arguments, budget, arena_bytes, on_device?, memory?,
 //      inspect?: [what], to_the_barrier?, copies_at_once?, range?} + arena
+//                                        memory: which it is (device.h)
 //                                        range: what a profiler calls it (nvtx.h)
 //   ← {type: "ran", ending, message, fault, counters, printf, printf_truncated, elapsed_ns,
 //      range_failure?, findings?}: without an inspection those of loads out of bounds,
 //      and of an inspection {notes, profile?}
 // and on a device with a clock:
-//   → {type: "stage", arena_bytes, places, on_device?} + arenas
+//   → {type: "stage", arena_bytes, places, on_device?, memories: [memory]} + arenas
 //   ← {type: "staged", places} or {type: "unstaged", message}
-//   → {type: "time", grid, block, shared_bytes, arguments, view, runs: [[place, content, keep]],
-//      warmups, wall_ns, fresh_module, tell_state?, precise?, range?}
-//   ← {type: "timed", ending, message, fault, samples_ns, launches, clock_mhz, event_overhead_ns,
-//      state?, note, range_failure?}; the arenas of kept runs hold what those runs left
+//   → {type: "time", grid, block, shared_bytes, arguments, wall_ns, range?, turns: [{view,
+//      runs: [[place, content, keep]], warmups, fresh_module, tell_state, precise}]}
+//   ← {type: "timed", range_failure?, turns: [{ending, message, fault, samples_ns, launches,
+//      clock_mhz, event_overhead_ns, state?, note}]}: none after one that has no samples; the
+//      arenas of kept runs hold what those runs left
 //   → {type: "profile", grid, block, shared_bytes, arguments, arena_bytes, on_device?, library,
 //      metrics} + arena
 //   ← {type: "profiled", ending, message, fault, values: {metric: number}, refused, passes,
@@ -48,6 +50,10 @@ namespace assay::runner {
 namespace {
 
 using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+// What a turn has to itself whatever those before it took.
+constexpr std::chrono::nanoseconds kLeastWall{1};
 
 json describe(const emulator::KernelInfo& kernel) {
   json parameters = json::array();
@@ -117,7 +123,8 @@ class Session {
     if (request.descriptors.empty()) throw std::runtime_error("run without an arena");
     const auto arena = device_.adopt({.descriptor = std::move(request.descriptors.front()),
                                       .size = arena_bytes,
-                                      .on_device = body.value("on_device", false)});
+                                      .on_device = body.value("on_device", false),
+                                      .memory = body.value("memory", std::uint64_t{0})});
     const emulator::Budget limits = decode_budget(body.at("budget"));
     if (body.value("fresh_module", false)) device_.reload();
     if (has_sequence_) return describe_outcome(device_.run_sequence(*arena, limits));
@@ -144,10 +151,11 @@ class Session {
     contents_ = static_cast<std::uint32_t>(request.descriptors.size());
     try {
       std::vector<std::unique_ptr<Arena>> arenas;
-      for (auto& descriptor : request.descriptors) {
-        arenas.push_back(device_.adopt({.descriptor = std::move(descriptor),
+      for (std::size_t i = 0; i < request.descriptors.size(); ++i) {
+        arenas.push_back(device_.adopt({.descriptor = std::move(request.descriptors[i]),
                                         .size = bytes,
-                                        .on_device = body.value("on_device", false)}));
+                                        .on_device = body.value("on_device", false),
+                                        .memory = body.at("memories").at(i)}));
       }
       places_ = device_.stage(std::move(arenas), body.at("places"));
     } catch (const std::runtime_error& error) {
@@ -195,35 +203,51 @@ class Session {
     if ((kernel_ == nullptr && !has_sequence_) || !device_.has_clock()) {
       throw std::runtime_error("time out of turn");
     }
-    TimingPlan plan{.view = decode_view(body.at("view").get<std::string>()),
-                    .warmups = body.at("warmups"),
-                    .wall = std::chrono::nanoseconds(body.at("wall_ns").get<std::int64_t>()),
-                    .tell_state = body.value("tell_state", false),
-                    .precise = body.value("precise", false),
-                    .fresh = body.at("fresh_module").get<bool>()};
-    for (const auto& run : body.at("runs")) {
+    const nvtx::Range range(body.value("range", std::string()));
+    json reply = {{"type", "timed"}, {"turns", json::array()}};
+    if (!range.failure().empty()) reply["range_failure"] = range.failure();
+    const TimedLaunch launch = has_sequence_ ? TimedLaunch{} : decode_timed(body);
+    const auto until =
+        Clock::now() + std::chrono::nanoseconds(body.at("wall_ns").get<std::int64_t>());
+    for (const auto& turn : body.at("turns")) {
+      TimingPlan plan = decode_plan(turn);
+      plan.wall = std::max<std::chrono::nanoseconds>(until - Clock::now(), kLeastWall);
+      if (plan.fresh) device_.reload();
+      const Timed timed =
+          has_sequence_ ? device_.time_sequence(plan) : device_.time(launch, plan);
+      reply["turns"].push_back(describe_turn(timed, plan));
+      if (timed.samples_ns.empty()) break;  // nobody knows what it left
+    }
+    return reply;
+  }
+
+ private:
+  TimingPlan decode_plan(const json& turn) const {
+    TimingPlan plan{.view = decode_view(turn.at("view").get<std::string>()),
+                    .warmups = turn.at("warmups"),
+                    .tell_state = turn.at("tell_state"),
+                    .precise = turn.at("precise"),
+                    .fresh = turn.at("fresh_module")};
+    for (const auto& run : turn.at("runs")) {
       plan.runs.push_back({.place = run.at(0), .content = run.at(1), .keep = run.at(2)});
       if (plan.runs.back().place >= places_ || plan.runs.back().content >= contents_) {
         throw std::runtime_error("a run of an arena that was not staged");
       }
     }
-    if (plan.fresh) device_.reload();
-    const nvtx::Range range(body.value("range", std::string()));
-    const Timed timed =
-        has_sequence_ ? device_.time_sequence(plan) : device_.time(decode_timed(body), plan);
-    json reply = describe_outcome(timed.outcome);
-    if (!range.failure().empty()) reply["range_failure"] = range.failure();
-    reply["type"] = "timed";
-    reply["samples_ns"] = timed.samples_ns;
-    reply["launches"] = timed.launches;
-    reply["clock_mhz"] = timed.clock_mhz ? json(*timed.clock_mhz) : json(nullptr);
-    reply["event_overhead_ns"] = timed.event_overhead_ns;
-    if (plan.tell_state) reply["state"] = describe(timed.state);
-    reply["note"] = timed.note;
-    return reply;
+    return plan;
   }
 
- private:
+  static json describe_turn(const Timed& timed, const TimingPlan& plan) {
+    json told = describe_outcome(timed.outcome);
+    told["samples_ns"] = timed.samples_ns;
+    told["launches"] = timed.launches;
+    told["clock_mhz"] = timed.clock_mhz ? json(*timed.clock_mhz) : json(nullptr);
+    told["event_overhead_ns"] = timed.event_overhead_ns;
+    if (plan.tell_state) told["state"] = describe(timed.state);
+    told["note"] = timed.note;
+    return told;
+  }
+
   static TimingView decode_view(const std::string& name) {
     if (name == "cold") return TimingView::cold;
     if (name == "warm") return TimingView::warm;

@@ -1,4 +1,4 @@
-// Empties the L2 cache of a kernel's data: reads twice its size of other memory. Reading, not
+// Empties the L2 cache of a kernel's data: reads 1.5 to 2 times its size of other memory. Reading, not
 // writing: lines that were written would still have to go to memory while the kernel runs, and be
 // counted and timed as if they were its own.
 //
@@ -17,8 +17,9 @@ class L2Flush {
   void assemble();
   // Makes what it needs; throws cuda::DriverError when the device has not the memory.
   void prepare();
-  // Queues one; answers the driver's result. REQUIRES prepare().
-  [[nodiscard]] int queue();
+  // Queues one, for a kernel whose tensors have that many bytes; answers the driver's result.
+  // REQUIRES prepare().
+  [[nodiscard]] int queue(std::size_t worked_on_bytes);
 
  private:
   const GpuContext* context_;

@@ -8,7 +8,7 @@
 //   → {type: "fill", trial, slot?} (+ memory of the same layout, whose inputs are to be taken)
 //                                   ← {type: "filled"} + arena descriptor
 //   → {type: "expect", slot?}       ← {type: "expected", findings}
-//   → {type: "check", slot?}        ← {type: "checked", ok, outputs, findings}
+//   → {type: "check", slots: [slot]} ← {type: "checked", said: [{ok, outputs, findings}]}
 //   → {type: "outline", slot, trial} ← {type: "outlined", outputs}: held against the answers of
 //   that
 //                                      trial, and only whether they are the same
@@ -82,9 +82,11 @@ class Bench {
       examination_->expect_in_double(is_high ? Examiner::Part::high : Examiner::Part::low);
       reply.body = {{"type", "expected"}};
     } else if (verb == "check") {
-      examination_->select(request.body.value("slot", 0U));
-      reply.body = examination_->check();
-      reply.body["type"] = "checked";
+      reply.body = {{"type", "checked"}, {"said", json::array()}};
+      for (const json& slot : request.body.at("slots")) {
+        examination_->select(slot.get<std::uint32_t>());
+        reply.body["said"].push_back(examination_->check());
+      }
     } else if (verb == "outline") {
       examination_->select(request.body.at("slot"));
       examination_->count_as(request.body.at("trial"));

@@ -1,0 +1,150 @@
+// Of GpuTiming: the views beside the cold one, and what contents cost that were not shown before.
+#include <algorithm>
+#include <cmath>
+
+#include "engine/node/gpu_timing.h"
+#include "engine/node/median.h"
+
+namespace assay::node {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint32_t kWarmRuns = 30;
+constexpr std::uint32_t kGraphRepeats = 5;
+// What the views of a kernel with inout tensors may take: it may never end.
+constexpr std::chrono::seconds kRepeatingLimit{2};
+constexpr double kRepeatingRuns = 400;
+// What contents that were not shown before may cost more than those that were.
+constexpr std::uint32_t kShownAnew = 5;
+constexpr std::uint32_t kShownAnewAnyway = 3;
+constexpr double kAnewBudgetNs = 5e8;  // each is three runs
+constexpr double kMostSlower = 1.25;
+constexpr double kMostSlowerNs = 3'000;
+
+json view_of(const Turn& turn) {
+  if (turn.samples_ns.empty()) return {{"unavailable", turn.note}};
+  return {{"median_ns", median(turn.samples_ns)},
+          {"min_ns", *std::min_element(turn.samples_ns.begin(), turn.samples_ns.end())},
+          {"runs", turn.samples_ns.size()}};
+}
+
+}  // namespace
+
+// The runs above begin with a few contents over and over. A kernel that keeps its results, in
+// variables or beside its tensors, answers those at once: what it left is cleared, it runs on one
+// of them, and the next is the first of its kind again.
+GpuTiming::Step GpuTiming::show_anew(json& body) {
+  std::vector<double> anew;
+  std::vector<double> repeated;
+  std::size_t slower = 0;
+  const double affordable = kAnewBudgetNs / (3 * kernel_.typical_ns + 1);
+  const auto times = static_cast<std::uint32_t>(
+      std::clamp<double>(affordable, 1, request_.keeps_state ? kShownAnew : kShownAnewAnyway));
+  std::vector<TurnOrder> orders;
+  for (std::uint32_t i = 0; i < times; ++i) {
+    const std::uint32_t seen = below(slots_);
+    const std::uint32_t other = (seen + 1 + below(slots_ - 1)) % slots_;
+    orders.push_back({.view = "cold",
+                      .runs = {{.place = below(places_), .content = seen},
+                               {.place = below(places_), .content = other}},
+                      .warmups = 1,
+                      .fresh_module = true});
+  }
+  const Turns turns = ask(kernel_, orders);
+  if (turns.ended) return turns.ended;
+  for (std::size_t i = 0; i < turns.taken.size(); ++i) {
+    const auto& samples_ns = turns.taken[i].samples_ns;
+    const auto& runs = orders[i].runs;
+    // How long a kernel takes may depend on what it works on: of the same contents.
+    const double before = median(kernel_.by_content_ns[runs.back().content]);
+    if (before <= 0 || samples_ns.size() != runs.size()) continue;
+    anew.push_back(samples_ns.back());
+    repeated.push_back(before);
+    slower += anew.back() > before * kMostSlower + kMostSlowerNs ? 1 : 0;
+  }
+  if (anew.empty()) return std::nullopt;
+  body["shown_anew_ns"] = median(anew);
+  if (slower * 2 <= anew.size()) return std::nullopt;
+  return judge_(0, {{"outputs", json::array()},
+                    {"findings",
+                     {{{"check", "remembers"},
+                       {"repeated_ns", median(repeated)},
+                       {"shown_anew_ns", median(anew)}}}}});
+}
+
+Turns GpuTiming::ask_views(Side& side, std::vector<TurnOrder> orders) {
+  if (!request_.has_inout) return ask(side, std::move(orders));
+  const auto runs = std::chrono::nanoseconds(std::llround(kRepeatingRuns * side.typical_ns));
+  const auto left = execution_left_;
+  execution_left_ = std::min<std::chrono::nanoseconds>(left, kRepeatingLimit + runs);
+  const auto given = execution_left_;
+  Turns turns = ask(side, std::move(orders));
+  execution_left_ = left - (given - execution_left_);
+  return turns;
+}
+
+GpuTiming::Step GpuTiming::views_of(Side& side, json& into) {
+  std::vector<TurnOrder> orders{order("warm", std::min(trials_, kWarmRuns)),
+                                order("graph", kGraphRepeats)};
+  orders.back().tell_state = true;  // while what was measured still keeps the device warm
+  Turns turns = ask_views(side, orders);
+  for (std::size_t i = 0; i < turns.taken.size(); ++i) {
+    into[orders[i].view] = view_of(turns.taken[i]);
+  }
+  if (turns.ended) return std::move(turns.ended);
+  const Turn& graph = turns.taken.back();
+  into["graph"]["launches"] = graph.launches;
+  if (!graph.samples_ns.empty()) return std::nullopt;
+  return go_on_afresh(side, graph.note);
+}
+
+// What a capture that failed leaves in its process nobody knows: whatever is timed after it, is in
+// another.
+GpuTiming::Step GpuTiming::go_on_afresh(Side& side, const std::string& failure) {
+  const bool is_reference = &side != &kernel_;
+  uncaptured_ = std::string("The ") + (is_reference ? "reference" : "kernel") +
+                " was timed without a graph (" + failure + ")";
+  if (!request_.renew) {
+    is_spent_ = true;
+    uncaptured_ += ", and no more after that.";
+    return std::nullopt;
+  }
+  uncaptured_ += ", and what followed in a fresh process.";
+  auto fresh = request_.renew(is_reference);
+  if (auto* ended = std::get_if<Ended>(&fresh)) {
+    ended->detail["which"] = side.name;
+    return std::move(*ended);
+  }
+  side.session = std::get<KernelSession*>(fresh);
+  auto filled = filled_arenas();
+  if (auto* ended = std::get_if<Ended>(&filled)) return std::move(*ended);
+  return stage(*side.session, std::get<std::vector<LentArena>>(filled));
+}
+
+bool GpuTiming::is_of_repeating(const Ended& ended) const {
+  const bool is_the_kernels =
+      ended.verdict == job::Verdict::timed_out || ended.verdict == job::Verdict::crashed;
+  return request_.has_inout && is_the_kernels;
+}
+
+GpuTiming::Step GpuTiming::other_views(json& body) {
+  const auto views = [&](Side& side, json& into) -> Step {
+    auto ended = views_of(side, into);
+    if (!ended || !is_of_repeating(*ended)) return ended;
+    const char* view = into.contains("warm") ? "graph" : "warm";
+    unrepeatable_ =
+        std::string("Launched again on the inout tensors that a launch had left, the ") +
+        (&side == &kernel_ ? "kernel" : "reference") + " did not come to its end (" +
+        std::string(job::name(ended->verdict)) +
+        "): it was timed cold alone, which gives it its contents before each run.";
+    into[view] = {{"unavailable", unrepeatable_}};
+    return std::nullopt;
+  };
+  if (reference_) {
+    if (auto ended = views(*reference_, body["reference_views"] = json::object())) return ended;
+  }
+  return views(kernel_, body["views"] = json::object());
+}
+
+}  // namespace assay::node
