@@ -45,7 +45,7 @@ TEST_CASE("an answer to another question is our fault, whichever was asked") {
   CHECK(ended(ran_claim(body)).verdict == Verdict::engine_fault);
   CHECK(ended(inspected_claim(body)).verdict == Verdict::engine_fault);
   CHECK(ended(staged_claim(body)).verdict == Verdict::engine_fault);
-  CHECK(ended(turn_claim(body)).verdict == Verdict::engine_fault);
+  CHECK(ended(turns_claim(body, 1)).verdict == Verdict::engine_fault);
   CHECK(ended(counted_claim(body)).verdict == Verdict::engine_fault);
 }
 
@@ -64,6 +64,33 @@ TEST_CASE("what cannot be read as an answer is the runner's end, no exception of
     }
   }
   CHECK(ended(staged_claim({{"type", "staged"}, {"places", 0}})).verdict == Verdict::engine_fault);
+}
+
+TEST_CASE("of several turns those before a failure are kept, and none may be missing or too many") {
+  const json good = {{"ending", "completed"}, {"samples_ns", {5.0, 6.0}}, {"launches", 1},
+                     {"clock_mhz", 1980.0},   {"event_overhead_ns", 2.0}, {"note", ""}};
+  json uncaptured = good;
+  uncaptured["samples_ns"] = json::array();
+  uncaptured["note"] = "graph capture failed";
+  json crashed = ended_launch("faulted");
+  const auto claim = [](const json& turns, std::size_t ordered) {
+    return turns_claim({{"type", "timed"}, {"turns", turns}}, ordered);
+  };
+  const auto kept = [&](const json& turns, std::size_t ordered) {
+    const auto told = claim(turns, ordered);
+    REQUIRE(std::holds_alternative<Turns>(told));
+    return std::get<Turns>(told);
+  };
+  CHECK(kept({good, good}, 2).taken.size() == 2);
+  CHECK_FALSE(kept({good, good}, 2).ended);
+  CHECK(kept({good, good}, 2).taken[1].samples_ns == std::vector{5.0, 6.0});
+  CHECK(kept({good, crashed}, 3).taken.size() == 1);
+  CHECK(kept({good, crashed}, 3).ended->verdict == Verdict::crashed);
+  CHECK(kept({good, uncaptured}, 3).taken.back().note == "graph capture failed");
+  CHECK(ended(claim({good}, 2)).verdict == Verdict::engine_fault);
+  CHECK(ended(claim({good, good}, 1)).verdict == Verdict::engine_fault);
+  CHECK(ended(claim({crashed, good}, 2)).verdict == Verdict::engine_fault);
+  CHECK(ended(claim(json::array(), 1)).verdict == Verdict::engine_fault);
 }
 
 TEST_CASE("a kernel that is not there is answered by those that are, overloads by their types") {

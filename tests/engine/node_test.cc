@@ -80,6 +80,39 @@ TEST_CASE("the next stage does not begin before the last one is acknowledged") {
   CHECK(begun == 2);
 }
 
+TEST_CASE("what no step follows is told without a wait, in its order, before the conclusion") {
+  Served served(one_kind([](const Order&, Reporter& reporter, const std::stop_token&) {
+    reporter.tell({.record = {.name = "timed"}});
+    reporter.tell({.record = {.name = "concluded"}});
+    return passed();
+  }));
+  served.server().send(node::link::run(order("a"), 1));
+  // None is acknowledged.
+  CHECK(node::link::decode_stage(served.next()).record.name == "timed");
+  CHECK(node::link::decode_stage(served.next()).record.name == "concluded");
+  CHECK(served.next().type() == "conclusion");
+}
+
+TEST_CASE("a step waits for all that was told before it") {
+  std::atomic<bool> begun{false};
+  Served served(one_kind([&](const Order&, Reporter& reporter, const std::stop_token&) {
+    reporter.tell({.record = {.name = "compiled"}});
+    reporter.tell({.record = {.name = "prepared"}});
+    reporter.settle();
+    begun = true;
+    return passed();
+  }));
+  served.server().send(node::link::run(order("a"), 1));
+  const auto first = served.next();
+  const auto second = served.next();
+  served.server().send(node::link::ack("a", first.body.at("seq")));
+  std::this_thread::sleep_for(50ms);
+  CHECK_FALSE(begun);
+  served.server().send(node::link::ack("a", second.body.at("seq")));
+  CHECK(served.next().type() == "conclusion");
+  CHECK(begun);
+}
+
 TEST_CASE("a cancelled job concludes as cancelled, also while it waits for an acknowledgement") {
   Served served(one_kind([&](const Order&, Reporter& reporter, const std::stop_token&) {
     reporter.stage({.record = {.name = "compiled"}});

@@ -14,11 +14,12 @@ namespace {
 
 struct Told final : Reporter {
   std::vector<json> stages{};
-  void stage(StageEvent event) override {
+  void tell(StageEvent event) override {
     json one = event.record.body;
     one["stage"] = event.record.name;
     stages.push_back(std::move(one));
   }
+  void settle() override {}
 };
 
 // A judge by table: how long each kernel takes, or how it fails.
