@@ -122,7 +122,8 @@ class Teller {
 std::optional<JobRecord> wait_for(Jobs& jobs, const std::string& job_id, Clock::time_point end,
                                   const CallContext& context) {
   Teller teller(context);
-  const auto tell = [&teller](const JobRecord& seen) { teller.tell_stage(seen); };
+  std::function<void(const JobRecord&)> tell;
+  if (context.progress_sink) tell = [&teller](const JobRecord& seen) { teller.tell_stage(seen); };
   std::shared_ptr<void> aside;
   if (context.step_aside && end > Clock::now()) {
     aside = context.step_aside();

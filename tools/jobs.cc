@@ -131,13 +131,14 @@ void Jobs::start(const JobRecord& record) {
 
 void Jobs::run(const JobRecord& record, const std::stop_token& stop) {
   std::uint64_t seq = 0;
-  // What cost nothing and says nothing that could be lost is one write with what comes after it.
+  // What says nothing that could be lost, or has nothing but the end to come, is one write with what
+  // comes after it.
   std::vector<job::StageRecord> unwritten;
   const auto on_stage = [&](const node::StageEvent& event) {
     counters_.told(record.id, event.record);
-    const bool says_nothing =
-        event.record.name == "concluded" || event.record.status == job::StageStatus::skipped;
-    if (says_nothing && event.artifacts.empty()) {
+    const bool can_wait = event.is_last || event.record.name == "concluded" ||
+                          event.record.status == job::StageStatus::skipped;
+    if (can_wait && event.artifacts.empty()) {
       unwritten.push_back(event.record);
       return;
     }
@@ -207,6 +208,11 @@ void Jobs::conclude(const std::string& job_id, const Conclusion& conclusion,
   }
   counters_.ended(job_id, conclusion.verdict,
                   conclusion.interrupted || conclusion.verdict == job::Verdict::engine_fault);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = running_.find(job_id);
+    if (found != running_.end()) found->second.is_concluded = true;
+  }
   changed(job_id);
 }
 
@@ -310,9 +316,14 @@ std::optional<JobRecord> Jobs::wait(const std::string& job_id, const std::string
       return record;
     }
     std::unique_lock lock(mutex_);
-    // Of its own job only: hundreds may wait, each for another, and each looks into the journal.
+    // Of its own job only: hundreds may wait, each for another, and each looks into the journal; nor
+    // for stages that nobody is told of.
     const auto until = seen ? deadline : std::min(deadline, Clock::now() + kForeignPoll);
-    change_.wait_until(lock, stop, until, [&] { return changes_of(job_id) != seen; });
+    change_.wait_until(lock, stop, until, [&] {
+      const auto now = changes_of(job_id);
+      if (now == seen) return false;
+      return on_change || !now || running_.at(job_id).is_concluded;
+    });
   }
 }
 

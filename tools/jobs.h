@@ -47,8 +47,8 @@ class Jobs {
   [[nodiscard]] std::string submit(const job::Kind& kind, nlohmann::json request,
                                    const std::string& principal, std::string last_asked = {});
 
-  // Blocks until the job is final, `deadline`, or `stop`; `on_change` is called with every new
-  // state of the record it sees. Nothing: no such job, or another principal's.
+  // Blocks until the job is final, `deadline`, or `stop`; `on_change`, if there is one, is called
+  // with every new state of the record it sees. Nothing: no such job, or another principal's.
   [[nodiscard]] std::optional<job::JobRecord> wait(
       const std::string& job_id, const std::string& principal,
       std::chrono::steady_clock::time_point deadline, const std::stop_token& stop,
@@ -101,6 +101,7 @@ class Jobs {
   struct Running {
     std::jthread thread{};
     bool done = false;
+    bool is_concluded = false;
     std::uint64_t changes = 0;
   };
 

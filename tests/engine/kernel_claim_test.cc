@@ -87,7 +87,7 @@ TEST_CASE("of several turns those before a failure are kept, and none may be mis
   CHECK(kept({good, crashed}, 3).taken.size() == 1);
   CHECK(kept({good, crashed}, 3).ended->verdict == Verdict::crashed);
   CHECK(kept({good, uncaptured}, 3).taken.back().note == "graph capture failed");
-  CHECK(ended(claim({good}, 2)).verdict == Verdict::engine_fault);
+  CHECK(ended(claim(json::array({good}), 2)).verdict == Verdict::engine_fault);
   CHECK(ended(claim({good, good}, 1)).verdict == Verdict::engine_fault);
   CHECK(ended(claim({crashed, good}, 2)).verdict == Verdict::engine_fault);
   CHECK(ended(claim(json::array(), 1)).verdict == Verdict::engine_fault);

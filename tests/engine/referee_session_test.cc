@@ -84,6 +84,7 @@ TEST_CASE("arenas filled ahead are each trial's own, however they are taken") {
   SECTION("never, and the referee is opened for another job") {
     bench.referee.fill_ahead(0, 0);
     REQUIRE_FALSE(bench.referee.open(bench.contract, {}, json::object()));
-    CHECK(bench.filled(0, 0) != first);  // another secret
+    CHECK(bench.filled(0, 0) == first);
+    CHECK(bench.filled(1, 0) != second);  // hidden trials are of another secret
   }
 }

@@ -24,6 +24,7 @@ struct Artifact {
 struct StageEvent {
   job::StageRecord record{};
   std::vector<Artifact> artifacts{};
+  bool is_last = false;  // no step follows: without artifacts it can be kept with the conclusion
 };
 
 struct Conclusion {

@@ -35,6 +35,20 @@ constexpr std::uint32_t kExaminedOfState = 12;
 
 }  // namespace
 
+Staging staging_of(std::uint64_t arena_bytes, std::uint64_t scratch_bytes) {
+  const auto fitting =
+      static_cast<std::uint32_t>(kMaxStagedBytes / std::max<std::uint64_t>(arena_bytes, 1));
+  const std::uint64_t place_bytes = arena_bytes + scratch_bytes;
+  const std::uint64_t least = std::max<std::uint64_t>(place_bytes, 1);
+  const auto wanted =
+      place_bytes < kSmallBytes
+          ? kPlaces
+          : std::clamp<std::uint64_t>(kBeyondCacheBytes / least, kPlaces, kMostPlaces);
+  const auto placed =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, kMaxPlacedBytes / least));
+  return {.slots = std::clamp(fitting, 1U, kMaxSlots), .places = std::max(placed, 1U)};
+}
+
 GpuTiming::GpuTiming(RefereeSession& referee, KernelSession& kernel, KernelSession* reference,
                      TimingRequest request, Judge judge, std::chrono::nanoseconds& execution_left)
     : referee_(referee),
@@ -104,18 +118,10 @@ std::variant<Turn, Ended> GpuTiming::ask_one(Side& side, TurnOrder order) {
 }
 
 GpuTiming::Step GpuTiming::stage_arenas() {
-  const auto fitting = static_cast<std::uint32_t>(kMaxStagedBytes /
-                                                  std::max<std::uint64_t>(request_.arena_bytes, 1));
-  slots_ = std::clamp(fitting, 1U, kMaxSlots);
-  const std::uint64_t place_bytes = request_.arena_bytes + request_.scratch_bytes;
-  const std::uint64_t least = std::max<std::uint64_t>(place_bytes, 1);
-  const auto wanted =
-      place_bytes < kSmallBytes
-          ? kPlaces
-          : std::clamp<std::uint64_t>(kBeyondCacheBytes / least, kPlaces, kMostPlaces);
-  const auto placed =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, kMaxPlacedBytes / least));
-  places_ = std::max(placed, 1U);
+  const Staging staging = staging_of(request_.arena_bytes, request_.scratch_bytes);
+  slots_ = staging.slots;
+  places_ = staging.places;
+  if (request_.staged_ahead && !reference_) return take_staged(kernel_.session->staged());
   auto filled = filled_arenas();
   if (auto* ended = std::get_if<Ended>(&filled)) return std::move(*ended);
   const auto& arenas = std::get<std::vector<LentArena>>(filled);
@@ -138,14 +144,10 @@ std::variant<std::vector<LentArena>, Ended> GpuTiming::filled_arenas() {
 }
 
 GpuTiming::Step GpuTiming::stage(KernelSession& session, const std::vector<LentArena>& arenas) {
-  std::vector<LentArena> lent;
-  for (const auto& arena : arenas) {
-    lent.push_back({.descriptor = arena.descriptor.duplicate(),
-                    .bytes = arena.bytes,
-                    .on_device = arena.on_device,
-                    .memory = arena.memory});
-  }
-  auto staged = session.stage(std::move(lent), places_);
+  return take_staged(session.stage(arenas, places_));
+}
+
+GpuTiming::Step GpuTiming::take_staged(std::variant<std::uint32_t, Ended> staged) {
   if (auto* ended = std::get_if<Ended>(&staged)) return std::move(*ended);
   places_ = std::min(places_, std::get<std::uint32_t>(staged));
   return std::nullopt;

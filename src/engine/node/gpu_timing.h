@@ -20,6 +20,13 @@
 
 namespace assay::node {
 
+// Contents that runs begin with, and places they work in.
+struct Staging {
+  std::uint32_t slots = 1;
+  std::uint32_t places = 1;
+};
+[[nodiscard]] Staging staging_of(std::uint64_t arena_bytes, std::uint64_t scratch_bytes);
+
 struct TimingRequest {
   std::uint32_t trials = 100;
   std::uint32_t warmups = 1;
@@ -27,6 +34,9 @@ struct TimingRequest {
   std::uint32_t known_trials = 1;
   std::uint64_t arena_bytes = 0;
   double seen_ns = 0;        // what the longest launch of the kernel took so far; 0: unknown
+  // The kernel's session has begun to stage as many contents as staging_of() says: of the trials
+  // from 0 on.
+  bool staged_ahead = false;
   bool keeps_state = false;  // the program has variables that outlast a launch
   // It works on what it is given: launched again without being given it anew, as warm runs and
   // graphs do, it may wait for ever or leave its tensors.
@@ -70,6 +80,7 @@ class GpuTiming {
   [[nodiscard]] Step stage_arenas();
   [[nodiscard]] std::variant<std::vector<LentArena>, Ended> filled_arenas();
   [[nodiscard]] Step stage(KernelSession& session, const std::vector<LentArena>& arenas);
+  [[nodiscard]] Step take_staged(std::variant<std::uint32_t, Ended> staged);
   [[nodiscard]] Step estimate();
   [[nodiscard]] Step take_turns();
   // `examined`: how many of its runs the referee looks at, at most as many as it knows contents.

@@ -74,10 +74,12 @@ class KernelJob {
   [[nodiscard]] Step run_again(nlohmann::json& body);
   // One arena through one kernel; what the referee says of it lands in `said`.
   void fill_ahead();
+  [[nodiscard]] Step stage_ahead();
   [[nodiscard]] std::uint32_t slot_of(std::uint32_t trial) const;
   [[nodiscard]] Step launch(KernelSession& session, std::uint32_t trial, Ran& ran,
                             bool to_the_barrier = false);
-  [[nodiscard]] Step further_trials(nlohmann::json& body);
+  [[nodiscard]] Step trials_together(nlohmann::json& body);
+  void tell_first(const Ran& ran, nlohmann::json& body);
   [[nodiscard]] Step run_once(KernelSession& session, std::uint32_t trial, nlohmann::json& said,
                               Ran& ran, bool to_the_barrier = false);
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
@@ -112,6 +114,8 @@ class KernelJob {
   bool reference_clean_ = false;              // nothing went wrong in the reference's runner
   bool repeats_ = true;                       // no runner ended in a view that counts for nothing
   bool same_answers_ = false;                 // the reference's, to all trials so far
+  std::vector<LentArena> filled_{};           // each trial's, until it runs
+  bool staged_ahead_ = false;                 // what is timed begins with: their contents
   bool fills_ahead_ = false;                  // each trial has an arena of its own
   bool hung_ = false;                         // it did not end within its time
   bool runner_reused_ = false;

@@ -85,7 +85,10 @@ std::optional<Ended> KernelSession::bind(const contract::Contract& called,
 }
 
 std::variant<json, Ended> KernelSession::ask(frames::Frame request, nanoseconds limit) {
-  auto reply = process_->ask(std::move(request), std::chrono::steady_clock::now() + limit, stop_);
+  const auto until = std::chrono::steady_clock::now() + limit;
+  process_->post(std::move(request));
+  take_staged(until);
+  auto reply = process_->await(until, stop_);
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, role_);
   return std::move(std::get<frames::Frame>(reply).body);
 }
@@ -195,19 +198,41 @@ json KernelSession::sanitizer_order() const {
   return order;
 }
 
-std::variant<std::uint32_t, Ended> KernelSession::stage(std::vector<LentArena> arenas,
+std::variant<std::uint32_t, Ended> KernelSession::stage(const std::vector<LentArena>& arenas,
                                                         std::uint32_t places) {
+  begin_stage(arenas, places);
+  return staged();
+}
+
+void KernelSession::begin_stage(const std::vector<LentArena>& arenas, std::uint32_t places) {
   frames::Frame request;
   request.body = {{"type", "stage"},
                   {"arena_bytes", arenas.front().bytes},
                   {"on_device", arenas.front().on_device},
-                  {"places", places},
-                  {"memories", json::array()}};
-  for (auto& arena : arenas) {
+                  {"memories", json::array()},
+                  {"places", places}};
+  for (const LentArena& arena : arenas) {
     request.body["memories"].push_back(arena.memory);
-    request.descriptors.push_back(std::move(arena.descriptor));
+    request.descriptors.push_back(arena.descriptor.duplicate());
   }
-  return decoded(ask(std::move(request), kLoadLimit), staged_claim);
+  process_->post(std::move(request));
+  is_staging_ = true;
+}
+
+std::variant<std::uint32_t, Ended> KernelSession::staged() {
+  take_staged(std::chrono::steady_clock::now() + kLoadLimit);
+  return staged_;
+}
+
+// It is answered before what is asked after it.
+void KernelSession::take_staged(std::chrono::steady_clock::time_point until) {
+  if (!std::exchange(is_staging_, false)) return;
+  auto reply = process_->await(until, stop_);
+  if (const auto* end = std::get_if<RunnerEnd>(&reply)) {
+    staged_ = blame(*end, role_);
+    return;
+  }
+  staged_ = decode_claim(role_, [&] { return staged_claim(std::get<frames::Frame>(reply).body); });
 }
 
 Turns KernelSession::time(const std::vector<TurnOrder>& orders, nanoseconds& execution_left) {

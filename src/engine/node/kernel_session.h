@@ -84,8 +84,11 @@ class KernelSession {
 
   // Both on a GPU only. Arenas of one size and kind, at least one; kept runs write to them. Answers
   // how many places runs can work in.
-  [[nodiscard]] std::variant<std::uint32_t, Ended> stage(std::vector<LentArena> arenas,
+  [[nodiscard]] std::variant<std::uint32_t, Ended> stage(const std::vector<LentArena>& arenas,
                                                          std::uint32_t places);
+  // The halves of stage(), for whoever has something else to do meanwhile, and to ask.
+  void begin_stage(const std::vector<LentArena>& arenas, std::uint32_t places);
+  [[nodiscard]] std::variant<std::uint32_t, Ended> staged();
   // One after the other, in one question; none after one that fails or cannot be captured.
   [[nodiscard]] Turns time(const std::vector<TurnOrder>& orders,
                            std::chrono::nanoseconds& execution_left);
@@ -96,6 +99,7 @@ class KernelSession {
 
  private:
   [[nodiscard]] nlohmann::json launch_frame(const char* type) const;
+  void take_staged(std::chrono::steady_clock::time_point until);
   // The runner's answer, or what its end means.
   [[nodiscard]] std::variant<nlohmann::json, Ended> ask(frames::Frame request,
                                                         std::chrono::nanoseconds limit);
@@ -115,6 +119,8 @@ class KernelSession {
 
   std::unique_ptr<RunnerProcess> process_;
   bool untouched_ = true;
+  bool is_staging_ = false;  // asked for, and not answered yet
+  std::variant<std::uint32_t, Ended> staged_{0U};
   std::string wanted_{};  // the kernel's name, as load() was told it
   std::string range_{};
   std::string range_failure_{};

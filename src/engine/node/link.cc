@@ -45,11 +45,13 @@ Frame stage(const std::string& job_id, int attempt, std::uint64_t seq, const Sta
     frame.blob += artifact.bytes;
   }
   frame.body["artifacts"] = std::move(artifacts);
+  frame.body["is_last"] = event.is_last;
   return frame;
 }
 
 StageEvent decode_stage(const Frame& frame) {
-  StageEvent event{.record = job::stage_from_json(frame.body.at("record"))};
+  StageEvent event{.record = job::stage_from_json(frame.body.at("record")),
+                   .is_last = frame.body.at("is_last").get<bool>()};
   std::size_t at = 0;
   for (const auto& item : frame.body.at("artifacts")) {
     const auto bytes = item.at("bytes").get<std::size_t>();

@@ -29,6 +29,14 @@ struct LentArena {
   // Equal for the same memory lent again, which a runner of a GPU then has mapped already; 0: it
   // is lent but once.
   std::uint64_t memory = 0;
+
+  // The same memory, lent once more.
+  [[nodiscard]] LentArena again() const {
+    return {.descriptor = descriptor.duplicate(),
+            .bytes = bytes,
+            .on_device = on_device,
+            .memory = memory};
+  }
 };
 
 class RefereeSession {

@@ -25,7 +25,8 @@ std::optional<Ended> StageClock::tell(std::optional<Ended> ended) {
                   .status = status,
                   .elapsed_ms = std::chrono::duration<double, std::milli>(elapsed).count(),
                   .body = std::move(body)},
-       .artifacts = std::move(artifacts)});
+       .artifacts = std::move(artifacts),
+       .is_last = is_last});
   return ended;
 }
 

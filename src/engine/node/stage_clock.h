@@ -21,6 +21,7 @@ class StageClock {
 
   nlohmann::json body = nlohmann::json::object();
   std::vector<Artifact> artifacts{};
+  bool is_last = false;  // no step follows
 
   // Returns what was handed in, so that a stage can end with `return clock.tell(ended)`.
   std::optional<Ended> tell(std::optional<Ended> ended);

@@ -49,6 +49,7 @@ bool has_inout(const contract::Contract& contract) {
 
 KernelJob::Step KernelJob::gpu_timed_stage() {
   StageClock clock(reporter_, "timed");
+  clock.is_last = task_.metrics_sections.empty() && !task_.generalise;
   clock.body["clock"] = "gpu";
   clock.body["note"] =
       "GPU time between two events around each run, the L2 cache flushed before it (cold); nothing "
@@ -62,6 +63,7 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
        .known_trials = std::max(task_.validation_trials, 1U),
        .arena_bytes = referee_->arena_bytes(),
        .seen_ns = static_cast<double>(longest_run_.count()),
+       .staged_ahead = staged_ahead_,
        .keeps_state = program_->keeps_state(),
        .has_inout = has_inout(task_.kernel.contract),
        .renew = [this](bool is_reference) { return renew(is_reference); }},

@@ -1,4 +1,7 @@
 // The validated stage of a KernelJob: trials whose outputs the referee compares, and one more run.
+#include <algorithm>
+
+#include "engine/node/gpu_timing.h"
 #include "engine/node/kernel_inspection.h"
 #include "engine/node/kernel_job.h"
 #include "engine/node/stage_clock.h"
@@ -13,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint32_t kReferenceSlot = 1000;
 constexpr std::uint32_t kMostAhead = 8;
 constexpr std::uint64_t kMostBytesAhead = 256ULL << 20;
-// Longer kernels run no trial before the one before it is known to be right.
+// After a longer run no other begins before it is known to be right.
 constexpr std::chrono::milliseconds kShortRun{10};
 
 }  // namespace
@@ -64,7 +67,13 @@ KernelJob::Step KernelJob::run_once(KernelSession& session, std::uint32_t trial,
 
 KernelJob::Step KernelJob::launch(KernelSession& session, std::uint32_t trial, Ran& ran,
                                   bool to_the_barrier) {
-  auto arena = referee_->fill(trial, slot_of(trial));
+  std::variant<LentArena, Ended> arena;
+  if (trial < filled_.size() && filled_[trial].descriptor) {
+    arena = std::move(filled_[trial]);
+  } else {
+    arena = referee_->fill(trial, slot_of(trial));
+    staged_ahead_ = false;  // it was of what this slot held before
+  }
   if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
   auto outcome =
       session.run(std::move(std::get<LentArena>(arena)), execution_left_, to_the_barrier);
@@ -85,6 +94,26 @@ void KernelJob::fill_ahead() {
   for (std::uint32_t trial = 0; trial < task_.validation_trials; ++trial) {
     referee_->fill_ahead(trial, slot_of(trial));
   }
+}
+
+// While the stage before is recorded: what will be timed begins with the contents of the first
+// trials, and is given them before any of them has run.
+KernelJob::Step KernelJob::stage_ahead() {
+  if (!fills_ahead_) return std::nullopt;
+  for (std::uint32_t trial = 0; trial < task_.validation_trials; ++trial) {
+    auto arena = referee_->fill(trial, slot_of(trial));
+    if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
+    filled_.push_back(std::move(std::get<LentArena>(arena)));
+  }
+  const Staging staging = staging_of(referee_->arena_bytes(), 0);
+  if (task_.until <= Until::validated || staging.slots > filled_.size()) return std::nullopt;
+  std::vector<LentArena> contents;
+  for (std::uint32_t slot = 0; slot < staging.slots; ++slot) {
+    contents.push_back(filled_[slot].again());
+  }
+  kernel_->begin_stage(contents, staging.places);
+  staged_ahead_ = true;
+  return std::nullopt;
 }
 
 std::uint32_t KernelJob::slot_of(std::uint32_t trial) const { return fills_ahead_ ? trial : 0; }
@@ -137,12 +166,7 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
     return ended;
   }
   ran_ = true;
-  if (trial == 0) {
-    body["counters"] = ran.counters;
-    output_ = ran.printf_output;
-    body["printf"] = ran.printf_output.substr(0, 2000);
-    body["printf_truncated"] = ran.printf_truncated || ran.printf_output.size() > 2000;
-  }
+  if (trial == 0) tell_first(ran, body);
   return judge_trial(trial, said, body);
 }
 
@@ -188,44 +212,51 @@ KernelJob::Step KernelJob::run_again(json& body) {
   return std::nullopt;
 }
 
-// What is short and right in its first trial runs the others one after the other, and they are
-// judged together, in their order.
-KernelJob::Step KernelJob::further_trials(json& body) {
+// What is short runs all its trials one after the other, and they are judged together, in their
+// order: beside a wrong one the others cost nothing.
+KernelJob::Step KernelJob::trials_together(json& body) {
   std::vector<std::uint32_t> slots;
   Step failed;
-  for (std::uint32_t trial = 1; trial < task_.validation_trials && !failed; ++trial) {
+  for (std::uint32_t trial = 0; trial < task_.validation_trials && !failed; ++trial) {
+    if (longest_run_ > kShortRun) break;
     Ran ran;
     failed = launch(*kernel_, trial, ran);
+    ran_ = true;
     if (failed) {
       failed->detail["which"] = "kernel";
       failed->detail["trial"] = trial;
-    } else {
-      slots.push_back(slot_of(trial));
+      break;
     }
+    if (trial == 0) tell_first(ran, body);
+    slots.push_back(slot_of(trial));
   }
   if (slots.empty()) return failed;
   auto checked = referee_->check(slots);
   if (auto* ended = std::get_if<Ended>(&checked)) return std::move(*ended);
   const auto& said = std::get<std::vector<json>>(checked);
   for (std::size_t i = 0; i < said.size(); ++i) {
-    const auto trial = static_cast<std::uint32_t>(i + 1);
-    if (auto ended = judge_trial(trial, said[i], body)) return ended;
-    body["trials_passed"] = trial + 1;
+    if (auto ended = judge_trial(static_cast<std::uint32_t>(i), said[i], body)) return ended;
+    body["trials_passed"] = i + 1;
   }
   return failed;
 }
 
+void KernelJob::tell_first(const Ran& ran, json& body) {
+  body["counters"] = ran.counters;
+  output_ = ran.printf_output;
+  body["printf"] = ran.printf_output.substr(0, 2000);
+  body["printf_truncated"] = ran.printf_truncated || ran.printf_output.size() > 2000;
+}
+
 KernelJob::Step KernelJob::validate_stage() {
+  Step ended = stage_ahead();
   StageClock clock(reporter_, "validated");
   clock.body = {{"checked_against", checked_against(task_)},
                 {"trials", task_.validation_trials},
                 {"trials_passed", 0}};
-  Step ended;
-  for (std::uint32_t trial = 0; trial < task_.validation_trials && !ended; ++trial) {
-    if (trial == 1 && fills_ahead_ && longest_run_ <= kShortRun) {
-      ended = further_trials(clock.body);
-      break;
-    }
+  if (!ended && fills_ahead_) ended = trials_together(clock.body);
+  for (std::uint32_t trial = clock.body["trials_passed"];
+       trial < task_.validation_trials && !ended; ++trial) {
     ended = validation_trial(trial, clock.body);
     if (!ended) clock.body["trials_passed"] = trial + 1;
   }

@@ -63,8 +63,7 @@ struct TimingPlan {
 
 struct Timed {
   emulator::Outcome outcome{};        // completed, or why not
-  std::vector<double> samples_ns{};   // one per run of the plan; of a graph one per repetition,
-                                      // fewer where they agree
+  std::vector<double> samples_ns{};   // one per run of the plan; of a graph one per repetition
   std::uint32_t launches = 1;         // of a graph: N
   std::optional<double> clock_mhz{};  // of the multiprocessors, over the whole measurement
   GpuState state{};                   // of the device, during it, if that was asked for

@@ -41,8 +41,8 @@ std::size_t whole_granules(const GpuContext& context, std::size_t bytes) {
   return (std::max<std::size_t>(bytes, 1) + granule - 1) / granule * granule;
 }
 
-// Where nobody can guess it: a kernel that wrote to what an earlier run has handed back would have
-// to know where that lies.
+// A kernel that wrote to what an earlier run has handed back, or to what later runs begin with,
+// would have to know where that lies; a wrong guess ends it.
 cuda::Address random_place() {
   constexpr cuda::Address kFirst = cuda::Address{1} << 44;
   constexpr cuda::Address kPages = (cuda::Address{1} << 45) / kPageBytes;

@@ -1,6 +1,7 @@
 // Device memory that two processes see: made here and lent by its descriptor, or lent by another
 // and mapped here. The driver's virtual memory management; a mapping ends with its object, the
-// memory with the last mapping and descriptor of it.
+// memory with the last mapping and descriptor of it. It lies where nobody can guess: what a kernel
+// is not told of, it does not find.
 //
 // Owned by one runner; one thread. Throws cuda::DriverError.
 #pragma once
@@ -21,6 +22,7 @@ class GpuMapping {
   GpuMapping& operator=(const GpuMapping&) = delete;
 
   [[nodiscard]] cuda::Address address() const { return address_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }  // at least what was asked for
   [[nodiscard]] posix::Descriptor descriptor() const;
 
  private:

@@ -23,8 +23,6 @@ constexpr double kPreciseGraphTargetNs = 400'000;
 // size what stays in it is a matter of where the driver has put them.
 constexpr std::size_t kShareOfL2 = 4;
 constexpr double kMaxGraphLaunches = 64;
-constexpr std::size_t kFewestSlopes = 3;
-constexpr double kSettledSlopes = 0.005;
 constexpr int kRelaxedCapture = 2;
 constexpr std::chrono::seconds kStagingLimit{60};
 constexpr std::size_t kPage = 2ULL << 20;  // the driver's largest
@@ -62,13 +60,16 @@ std::uint32_t GpuTimer::stage(std::vector<std::unique_ptr<Arena>>&& arenas, std:
                               std::uint64_t scratch_bytes) {
   const auto& driver = context_.driver();
   arenas_ = std::move(arenas);
-  while (contents_.size() < arenas_.size()) contents_.emplace_back(context_);
+  contents_.resize(std::max(contents_.size(), arenas_.size()));
   forget_graphs();
   flush_.prepare();
   for (std::size_t i = 0; i < arenas_.size(); ++i) {
     const Arena& arena = *arenas_[i];
-    contents_[i].reserve(std::max<std::size_t>(arena.size(), 1));
-    const cuda::Address to = contents_[i].address();
+    if (!contents_[i] || contents_[i]->bytes() < arena.size()) {
+      contents_[i].reset();
+      contents_[i] = std::make_unique<GpuMapping>(context_, arena.size());
+    }
+    const cuda::Address to = contents_[i]->address();
     const auto host = arena.bytes();
     driver.check(host.empty()
                      ? driver.MemcpyDtoDAsync(to, arena.address(), arena.size(), context_.stream())
@@ -85,13 +86,15 @@ void GpuTimer::scrub() {
   const auto& driver = context_.driver();
   forget_graphs();
   std::size_t held = 0;
-  const auto clear = [&](const GpuMemory& memory) {
+  const auto clear = [&](const auto& memory) {
     held += memory.bytes();
     if (memory.bytes() == 0) return;
     driver.check(driver.MemsetD32Async(memory.address(), 0, memory.bytes() / 4, context_.stream()),
                  "scrubbing");
   };
-  for (const GpuMemory& memory : contents_) clear(memory);
+  for (const auto& memory : contents_) {
+    if (memory) clear(*memory);
+  }
   clear(room_);
   driver.check(context_.wait(Clock::now() + kStagingLimit), "scrubbing");
   arenas_.clear();
@@ -171,7 +174,7 @@ class GpuTimer::Measurement {
   [[nodiscard]] int restore(const TimedRun& run) const {
     const cuda::Address place = timer_.places_.at(run.place);
     const int copied =
-        driver_.MemcpyDtoDAsync(place, timer_.contents_.at(run.content).address(),
+        driver_.MemcpyDtoDAsync(place, timer_.contents_.at(run.content)->address(),
                                 timer_.arenas_.at(run.content)->size(), context_.stream());
     return copied == cuda::kSuccess ? work_.clear_scratch(place) : copied;
   }
@@ -340,14 +343,6 @@ class GpuTimer::Measurement {
     return made;
   }
 
-  // Slopes that agree so well would be joined by more of the same.
-  [[nodiscard]] bool is_settled() const {
-    if (plan_.precise || timed_.samples_ns.size() < kFewestSlopes) return false;
-    const auto [low, high] =
-        std::minmax_element(timed_.samples_ns.begin(), timed_.samples_ns.end());
-    return *low > 0 && *high <= *low * (1 + kSettledSlopes);
-  }
-
   [[nodiscard]] int time_graph() {
     auto both = graphs();
     if (!both) {
@@ -363,11 +358,10 @@ class GpuTimer::Measurement {
     }
     // Caches are as a launch before leaves them.
     if (const int result = queue_graph(both->once, timer_.events_[0]); result != 0) return result;
-    while (timed_.samples_ns.size() < plan_.runs.size() && !is_settled()) {
+    while (timed_.samples_ns.size() < plan_.runs.size()) {
       const std::size_t left = plan_.runs.size() - timed_.samples_ns.size();
-      const std::size_t wanted = timed_.samples_ns.empty() ? kFewestSlopes : 1;
-      const std::size_t count = std::min({plan_.precise ? left : wanted, left, kBatch / 2});
-      if (const int result = time_slopes(*both, count); result != 0) return result;
+      const int result = time_slopes(*both, std::min(left, kBatch / 2));
+      if (result != cuda::kSuccess) return result;
     }
     if (!both->identity.empty()) timer_.graphs_ = std::move(both);
     return cuda::kSuccess;

@@ -13,6 +13,7 @@
 
 #include "engine/runner/device.h"
 #include "engine/runner/gpu_context.h"
+#include "engine/runner/gpu_mapping.h"
 #include "engine/runner/l2_flush.h"
 
 namespace assay::runner {
@@ -87,7 +88,7 @@ class GpuTimer {
 
   GpuContext& context_;
   std::vector<std::unique_ptr<Arena>> arenas_{};
-  std::vector<GpuMemory> contents_{};  // as staged
+  std::vector<std::unique_ptr<GpuMapping>> contents_{};  // as staged; no kernel is told where
   // All places are one allocation, which the driver maps by its largest pages: with several small
   // ones a kernel of 1.6 us took 2.0 in one process and not in another.
   GpuMemory room_;

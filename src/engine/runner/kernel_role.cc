@@ -16,7 +16,7 @@
 //      range_failure?, findings?}: without an inspection those of loads out of bounds,
 //      and of an inspection {notes, profile?}
 // and on a device with a clock:
-//   → {type: "stage", arena_bytes, places, on_device?, memories: [memory]} + arenas
+//   → {type: "stage", arena_bytes, on_device, memories: [memory], places} + arenas
 //   ← {type: "staged", places} or {type: "unstaged", message}
 //   → {type: "time", grid, block, shared_bytes, arguments, wall_ns, range?, turns: [{view,
 //      runs: [[place, content, keep]], warmups, fresh_module, tell_state, precise}]}
@@ -42,6 +42,7 @@
 #include "engine/runner/kernel_choice.h"
 #include "engine/runner/launch_frame.h"
 #include "engine/runner/nvtx.h"
+#include "engine/runner/outcome_frame.h"
 #include "engine/runner/ptx_places.h"
 #include "engine/runner/role.h"
 #include "engine/runner/textures.h"
@@ -66,17 +67,6 @@ json describe(const emulator::KernelInfo& kernel) {
           {"parameters", std::move(parameters)},
           {"static_shared_bytes", kernel.static_shared_bytes},
           {"max_threads", kernel.max_threads}};
-}
-
-// What is not known is left out.
-json describe(const GpuState& state) {
-  json out = {{"held_down", state.held_down}};
-  if (state.sm_mhz) out["sm_mhz"] = *state.sm_mhz;
-  if (state.memory_mhz) out["memory_mhz"] = *state.memory_mhz;
-  if (state.temperature_c) out["temperature_c"] = *state.temperature_c;
-  if (state.power_w) out["power_w"] = *state.power_w;
-  if (state.processes) out["processes"] = *state.processes;
-  return out;
 }
 
 class Session {
@@ -127,14 +117,14 @@ class Session {
                                       .memory = body.value("memory", std::uint64_t{0})});
     const emulator::Budget limits = decode_budget(body.at("budget"));
     if (body.value("fresh_module", false)) device_.reload();
-    if (has_sequence_) return describe_outcome(device_.run_sequence(*arena, limits));
+    if (has_sequence_) return outcome_frame(device_.run_sequence(*arena, limits));
     emulator::Launch launch = decode_launch(body, arena->address());
     if (body.contains("inspect")) launch.inspection = decode_inspection(body);
     const auto buffers = tensors(body.at("arguments"), *arena);
     launch.surroundings = surroundings_of(*arena);
     const nvtx::Range range(body.value("range", std::string()));
     const auto outcome = device_.launch(launch, buffers, *arena, limits);
-    json reply = describe_outcome(outcome);
+    json reply = outcome_frame(outcome);
     reply["findings"] = describe_findings(outcome.findings);
     if (!range.failure().empty()) reply["range_failure"] = range.failure();
     if (!launch.inspection.any()) return reply;
@@ -146,18 +136,9 @@ class Session {
   }
 
   json stage(frames::Frame request) {
-    const json& body = request.body;
-    const auto bytes = body.at("arena_bytes").get<std::size_t>();
     contents_ = static_cast<std::uint32_t>(request.descriptors.size());
     try {
-      std::vector<std::unique_ptr<Arena>> arenas;
-      for (std::size_t i = 0; i < request.descriptors.size(); ++i) {
-        arenas.push_back(device_.adopt({.descriptor = std::move(request.descriptors[i]),
-                                        .size = bytes,
-                                        .on_device = body.value("on_device", false),
-                                        .memory = body.at("memories").at(i)}));
-      }
-      places_ = device_.stage(std::move(arenas), body.at("places"));
+      places_ = device_.stage(adopted(request), request.body.at("places"));
     } catch (const std::runtime_error& error) {
       return {{"type", "unstaged"}, {"message", error.what()}};
     }
@@ -176,7 +157,7 @@ class Session {
         device_.profile(decode_launch(body, arena->address()), *arena,
                         {.library = body.at("library").get<std::string>(),
                          .metrics = body.at("metrics").get<std::vector<std::string>>()});
-    json reply = describe_outcome(profiled.outcome);
+    json reply = outcome_frame(profiled.outcome);
     reply["type"] = "profiled";
     reply["values"] = json::object();
     for (const auto& [metric, value] : profiled.readings.values) {
@@ -215,13 +196,25 @@ class Session {
       if (plan.fresh) device_.reload();
       const Timed timed =
           has_sequence_ ? device_.time_sequence(plan) : device_.time(launch, plan);
-      reply["turns"].push_back(describe_turn(timed, plan));
+      reply["turns"].push_back(turn_frame(timed, plan));
       if (timed.samples_ns.empty()) break;  // nobody knows what it left
     }
     return reply;
   }
 
  private:
+  std::vector<std::unique_ptr<Arena>> adopted(frames::Frame& request) {
+    const json& body = request.body;
+    std::vector<std::unique_ptr<Arena>> arenas;
+    for (std::size_t i = 0; i < request.descriptors.size(); ++i) {
+      arenas.push_back(device_.adopt({.descriptor = std::move(request.descriptors[i]),
+                                      .size = body.at("arena_bytes"),
+                                      .on_device = body.at("on_device"),
+                                      .memory = body.at("memories").at(i)}));
+    }
+    return arenas;
+  }
+
   TimingPlan decode_plan(const json& turn) const {
     TimingPlan plan{.view = decode_view(turn.at("view").get<std::string>()),
                     .warmups = turn.at("warmups"),
@@ -235,17 +228,6 @@ class Session {
       }
     }
     return plan;
-  }
-
-  static json describe_turn(const Timed& timed, const TimingPlan& plan) {
-    json told = describe_outcome(timed.outcome);
-    told["samples_ns"] = timed.samples_ns;
-    told["launches"] = timed.launches;
-    told["clock_mhz"] = timed.clock_mhz ? json(*timed.clock_mhz) : json(nullptr);
-    told["event_overhead_ns"] = timed.event_overhead_ns;
-    if (plan.tell_state) told["state"] = describe(timed.state);
-    told["note"] = timed.note;
-    return told;
   }
 
   static TimingView decode_view(const std::string& name) {
@@ -326,31 +308,6 @@ class Session {
                          .initialised = !item.value("uninitialised", false)});
     }
     return buffers;
-  }
-
-  static json describe_outcome(const emulator::Outcome& outcome) {
-    json reply = {{"type", "ran"},
-                  {"ending", emulator::name(outcome.ending)},
-                  {"message", outcome.message},
-                  {"counters",
-                   {{"warp_instructions", outcome.counters.warp_instructions},
-                    {"thread_instructions", outcome.counters.thread_instructions},
-                    {"blocks", outcome.counters.blocks}}},
-                  {"printf", outcome.printf_output},
-                  {"printf_truncated", outcome.printf_truncated},
-                  {"elapsed_ns", outcome.wall.count()}};
-    if (outcome.ending != emulator::Ending::completed)
-      reply["fault"] = describe_fault(outcome.fault);
-    if (outcome.ending != emulator::Ending::completed &&
-        outcome.ending != emulator::Ending::faulted)
-      reply["fault"].erase("kind");
-    if (outcome.grid_blocks > 1) {
-      reply["grid"] = {{"blocks", outcome.grid_blocks},
-                       {"ended", outcome.counters.blocks},
-                       {"was_progressing", outcome.was_progressing},
-                       {"times_as_long", outcome.times_as_long}};
-    }
-    return reply;
   }
 
   Device& device_;

@@ -1,0 +1,60 @@
+#include "engine/runner/outcome_frame.h"
+
+#include "engine/runner/inspection.h"
+
+namespace assay::runner {
+
+using nlohmann::json;
+
+namespace {
+
+// What is not known is left out.
+json describe(const GpuState& state) {
+  json out = {{"held_down", state.held_down}};
+  if (state.sm_mhz) out["sm_mhz"] = *state.sm_mhz;
+  if (state.memory_mhz) out["memory_mhz"] = *state.memory_mhz;
+  if (state.temperature_c) out["temperature_c"] = *state.temperature_c;
+  if (state.power_w) out["power_w"] = *state.power_w;
+  if (state.processes) out["processes"] = *state.processes;
+  return out;
+}
+
+}  // namespace
+
+json outcome_frame(const emulator::Outcome& outcome) {
+  json reply = {{"type", "ran"},
+                {"ending", emulator::name(outcome.ending)},
+                {"message", outcome.message},
+                {"counters",
+                 {{"warp_instructions", outcome.counters.warp_instructions},
+                  {"thread_instructions", outcome.counters.thread_instructions},
+                  {"blocks", outcome.counters.blocks}}},
+                {"printf", outcome.printf_output},
+                {"printf_truncated", outcome.printf_truncated},
+                {"elapsed_ns", outcome.wall.count()}};
+  if (outcome.ending != emulator::Ending::completed)
+    reply["fault"] = describe_fault(outcome.fault);
+  if (outcome.ending != emulator::Ending::completed &&
+      outcome.ending != emulator::Ending::faulted)
+    reply["fault"].erase("kind");
+  if (outcome.grid_blocks > 1) {
+    reply["grid"] = {{"blocks", outcome.grid_blocks},
+                     {"ended", outcome.counters.blocks},
+                     {"was_progressing", outcome.was_progressing},
+                     {"times_as_long", outcome.times_as_long}};
+  }
+  return reply;
+}
+
+json turn_frame(const Timed& timed, const TimingPlan& plan) {
+  json told = outcome_frame(timed.outcome);
+  told["samples_ns"] = timed.samples_ns;
+  told["launches"] = timed.launches;
+  told["clock_mhz"] = timed.clock_mhz ? json(*timed.clock_mhz) : json(nullptr);
+  told["event_overhead_ns"] = timed.event_overhead_ns;
+  if (plan.tell_state) told["state"] = describe(timed.state);
+  told["note"] = timed.note;
+  return told;
+}
+
+}  // namespace assay::runner
