@@ -131,8 +131,8 @@ void Jobs::start(const JobRecord& record) {
 
 void Jobs::run(const JobRecord& record, const std::stop_token& stop) {
   std::uint64_t seq = 0;
-  // What says nothing that could be lost, or has nothing but the end to come, is one write with what
-  // comes after it.
+  // What says nothing that could be lost, or has nothing but the end to come, is one write with
+  // what comes after it.
   std::vector<job::StageRecord> unwritten;
   const auto on_stage = [&](const node::StageEvent& event) {
     counters_.told(record.id, event.record);
@@ -316,8 +316,8 @@ std::optional<JobRecord> Jobs::wait(const std::string& job_id, const std::string
       return record;
     }
     std::unique_lock lock(mutex_);
-    // Of its own job only: hundreds may wait, each for another, and each looks into the journal; nor
-    // for stages that nobody is told of.
+    // Of its own job only: hundreds may wait, each for another, and each looks into the journal;
+    // nor for stages that nobody is told of.
     const auto until = seen ? deadline : std::min(deadline, Clock::now() + kForeignPoll);
     change_.wait_until(lock, stop, until, [&] {
       const auto now = changes_of(job_id);

@@ -16,8 +16,7 @@ contract::Contract one_input() {
        {{{"name", "a"},
          {"type", "tensor"},
          {"role", "input"},
-         {"tensor_spec",
-          {{"shape", {1000}}, {"dtype", "float32"}, {"init", {{"kind", "randn"}}}}}},
+         {"tensor_spec", {{"shape", {1000}}, {"dtype", "float32"}, {"init", {{"kind", "randn"}}}}}},
         {{"name", "out"},
          {"type", "tensor"},
          {"role", "output"},
@@ -29,9 +28,8 @@ contract::Contract one_input() {
 }
 
 struct Bench {
-  const node::Runners runners{ASSAY_BINARY_FOLDER "/assay-runner",
-                              {.level = confinement::Level::L1},
-                              node::Toolkit{}};
+  const node::Runners runners{
+      ASSAY_BINARY_FOLDER "/assay-runner", {.level = confinement::Level::L1}, node::Toolkit{}};
   node::RefereeSession referee{runners.start(node::RunnerRole::referee), "", {}};
   contract::Contract contract = one_input();
 

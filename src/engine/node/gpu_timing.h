@@ -33,7 +33,7 @@ struct TimingRequest {
   // Trials that the referee holds expected outputs of: runs begin with the inputs of one of them.
   std::uint32_t known_trials = 1;
   std::uint64_t arena_bytes = 0;
-  double seen_ns = 0;        // what the longest launch of the kernel took so far; 0: unknown
+  double seen_ns = 0;  // what the longest launch of the kernel took so far; 0: unknown
   // The kernel's session has begun to stage as many contents as staging_of() says: of the trials
   // from 0 on.
   bool staged_ahead = false;

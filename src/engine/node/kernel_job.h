@@ -107,7 +107,7 @@ class KernelJob {
   TimingFacts kernel_timing_{};
   TimingFacts reference_timing_{};
   std::chrono::nanoseconds execution_left_{0};
-  std::chrono::nanoseconds longest_run_{0};  // of the kernel, when it was validated
+  std::chrono::nanoseconds longest_run_{0};   // of the kernel, when it was validated
   std::chrono::nanoseconds runners_wait_{0};  // until the processes of this job were there
   bool ran_ = false;                          // device code has run: trust means something
   bool clean_ = false;                        // it passed, and nothing speaks against it

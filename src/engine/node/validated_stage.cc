@@ -255,8 +255,8 @@ KernelJob::Step KernelJob::validate_stage() {
                 {"trials", task_.validation_trials},
                 {"trials_passed", 0}};
   if (!ended && fills_ahead_) ended = trials_together(clock.body);
-  for (std::uint32_t trial = clock.body["trials_passed"];
-       trial < task_.validation_trials && !ended; ++trial) {
+  for (std::uint32_t trial = clock.body["trials_passed"]; trial < task_.validation_trials && !ended;
+       ++trial) {
     ended = validation_trial(trial, clock.body);
     if (!ended) clock.body["trials_passed"] = trial + 1;
   }

@@ -194,8 +194,7 @@ class Session {
       TimingPlan plan = decode_plan(turn);
       plan.wall = std::max<std::chrono::nanoseconds>(until - Clock::now(), kLeastWall);
       if (plan.fresh) device_.reload();
-      const Timed timed =
-          has_sequence_ ? device_.time_sequence(plan) : device_.time(launch, plan);
+      const Timed timed = has_sequence_ ? device_.time_sequence(plan) : device_.time(launch, plan);
       reply["turns"].push_back(turn_frame(timed, plan));
       if (timed.samples_ns.empty()) break;  // nobody knows what it left
     }

@@ -8,9 +8,9 @@ namespace {
 
 constexpr unsigned kThreads = 512;
 constexpr unsigned kBlocksPerMultiprocessor = 4;
-// Of an H200's 60 MiB, cold times of kernels on 0.2, 3, 8 and 12 MiB are the same from 1.5 times the
-// L2 on as at 8 times; on 32 and 48 MiB only from twice the L2 on (at 1.5 times 3 % more: what was
-// written there before is on its way out still). See benchmarks/RESULTS.md.
+// Of an H200's 60 MiB, cold times of kernels on 0.2, 3, 8 and 12 MiB are the same from 1.5 times
+// the L2 on as at 8 times; on 32 and 48 MiB only from twice the L2 on (at 1.5 times 3 % more: what
+// was written there before is on its way out still). See benchmarks/RESULTS.md.
 constexpr std::size_t kShareOfSmall = 4;
 
 // Reads [from, from + 16 n) in steps of the grid. The sum is stored if it is a value that zeroed

@@ -1,6 +1,6 @@
-// Empties the L2 cache of a kernel's data: reads 1.5 to 2 times its size of other memory. Reading, not
-// writing: lines that were written would still have to go to memory while the kernel runs, and be
-// counted and timed as if they were its own.
+// Empties the L2 cache of a kernel's data: reads 1.5 to 2 times its size of other memory. Reading,
+// not writing: lines that were written would still have to go to memory while the kernel runs, and
+// be counted and timed as if they were its own.
 //
 // Owned by one runner; one thread.
 #pragma once
