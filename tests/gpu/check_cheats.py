@@ -44,6 +44,12 @@ CAUGHT_OTHERWISE = {
     "after the tenth launch it does nothing": body(
         "__shared__ int turn; if (threadIdx.x == 0) turn = atomicAdd(&launches, 1) / gridDim.x; __syncthreads();"
         + GUARDED + "if (turn < 10) out[i] = a[i] + b[i];", "__device__ int launches;\n"),
+    # Where results were, so that later ones may be where an examined run's are kept.
+    "it puts right later what it has left": body(
+        "__shared__ int turn; if (threadIdx.x == 0) turn = atomicAdd(&launches, 1) / gridDim.x; __syncthreads();"
+        + GUARDED + "{ if (turn < 8) { out[i] = a[i] + b[i]; if (i == 0) { as[turn] = a; bs[turn] = b; outs[turn] = out; } }"
+        " else if (turn % 4 == 0) { out[i] = a[i] + b[i]; for (int k = 0; k < 8; ++k) if (outs[k]) outs[k][i] = as[k][i] + bs[k][i]; } }",
+        "__device__ int launches; __device__ const float* as[8]; __device__ const float* bs[8]; __device__ float* outs[8];\n"),
     "it remembers by address": body(
         GUARDED + "{ bool known = false; for (int k = 0; k < 32; ++k) known = known || seen[k] == out; if (!known) out[i] = a[i] + b[i];"
         " if (i == n - 1 && !known) seen[atomicAdd(&count, 1) % 32] = out; }", "__device__ float* seen[32]; __device__ int count;\n"),

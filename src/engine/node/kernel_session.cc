@@ -155,7 +155,6 @@ std::variant<json, Ended> KernelSession::ask_run(const json& extra, LentArena ar
   request.body = launch_frame("run");
   request.body["arena_bytes"] = arena.bytes;
   request.body["on_device"] = arena.on_device;
-  request.body["memory"] = arena.memory;
   request.body["fresh_module"] = fresh_runs_;
   request.body["budget"] = {{"thread_instructions", 0},
                             {"wall_ns", std::max<std::int64_t>(execution_left.count(), 1)},
@@ -209,10 +208,8 @@ void KernelSession::begin_stage(const std::vector<LentArena>& arenas, std::uint3
   request.body = {{"type", "stage"},
                   {"arena_bytes", arenas.front().bytes},
                   {"on_device", arenas.front().on_device},
-                  {"memories", json::array()},
                   {"places", places}};
   for (const LentArena& arena : arenas) {
-    request.body["memories"].push_back(arena.memory);
     request.descriptors.push_back(arena.descriptor.duplicate());
   }
   process_->post(std::move(request));

@@ -104,7 +104,6 @@ void RefereeSession::begin_open(const contract::Contract& contract,
   is_preparing_ = !nvrtc_.empty();
   if (is_preparing_) post({{"type", "prepare"}, {"nvrtc", std::exchange(nvrtc_, {})}});
   post(std::move(body));
-  ++opens_;
 }
 
 std::optional<Ended> RefereeSession::opened() {
@@ -128,13 +127,6 @@ std::optional<Ended> RefereeSession::opened() {
   return std::nullopt;
 }
 
-LentArena RefereeSession::lent(const posix::Descriptor& arena, std::uint32_t slot) const {
-  return {.descriptor = arena.duplicate(),
-          .bytes = arena_bytes_,
-          .on_device = on_device_,
-          .memory = on_device_ ? (opens_ << 32) + slot + 1 : 0};
-}
-
 void RefereeSession::fill_ahead(std::uint32_t trial, std::uint32_t slot) {
   post({{"type", "fill"}, {"trial", trial}, {"slot", slot}});
   ahead_.push_back({.trial = trial, .slot = slot});
@@ -156,9 +148,10 @@ std::variant<LentArena, Ended> RefereeSession::fill(std::uint32_t trial, std::ui
   }
   std::erase_if(ahead_, is_of_slot);
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
-  const auto& descriptors = std::get<frames::Frame>(reply).descriptors;
+  auto& descriptors = std::get<frames::Frame>(reply).descriptors;
   if (descriptors.empty()) return our_fault("The referee filled no arena.");
-  return lent(descriptors.front(), slot);
+  return LentArena{
+      .descriptor = std::move(descriptors.front()), .bytes = arena_bytes_, .on_device = on_device_};
 }
 
 std::optional<Ended> RefereeSession::vary(const contract::Contract& contract,

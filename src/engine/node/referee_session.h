@@ -26,16 +26,10 @@ struct LentArena {
   posix::Descriptor descriptor{};
   std::uint64_t bytes = 0;
   bool on_device = false;
-  // Equal for the same memory lent again, which a runner of a GPU then has mapped already; 0: it
-  // is lent but once.
-  std::uint64_t memory = 0;
 
   // The same memory, lent once more.
   [[nodiscard]] LentArena again() const {
-    return {.descriptor = descriptor.duplicate(),
-            .bytes = bytes,
-            .on_device = on_device,
-            .memory = memory};
+    return {.descriptor = descriptor.duplicate(), .bytes = bytes, .on_device = on_device};
   }
 };
 
@@ -102,7 +96,6 @@ class RefereeSession {
   [[nodiscard]] std::variant<frames::Frame, Ended> await(const char* expected);
   // Takes the answers to what was asked ahead: those to come are to what is asked now.
   void take_ahead();
-  [[nodiscard]] LentArena lent(const posix::Descriptor& arena, std::uint32_t slot) const;
   [[nodiscard]] std::variant<frames::Frame, Ended> ask(nlohmann::json body, const char* expected,
                                                        const posix::Descriptor* lent = nullptr);
   [[nodiscard]] std::variant<nlohmann::json, Ended> ask_body(nlohmann::json body,
@@ -113,7 +106,6 @@ class RefereeSession {
   std::stop_token stop_;
   bool is_preparing_ = false;  // asked for, and not answered yet
   std::vector<Ahead> ahead_{};
-  std::uint64_t opens_ = 0;
   std::vector<TensorPlace> places_{};
   std::uint64_t arena_bytes_ = 0;
   bool on_device_ = false;

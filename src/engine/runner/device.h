@@ -97,8 +97,6 @@ struct LentMemory {
   posix::Descriptor descriptor{};
   std::size_t size = 0;
   bool on_device = false;
-  // Equal for device memory that was lent before, until reset(); 0: it is lent but once.
-  std::uint64_t memory = 0;
 };
 
 class Device {

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdio>
 #include <future>
-#include <map>
 
 #include "engine/posix/descriptor.h"
 #include "engine/runner/device.h"
@@ -96,13 +95,13 @@ class CopiedArena final : public Arena {
 // The referee's own device memory.
 class MappedArena final : public Arena {
  public:
-  MappedArena(std::shared_ptr<const GpuMapping> mapping, std::size_t size)
-      : mapping_(std::move(mapping)), size_(size) {}
-  [[nodiscard]] std::uint64_t address() const override { return mapping_->address(); }
+  MappedArena(const GpuContext& context, const LentMemory& lent)
+      : mapping_(context, lent.descriptor, lent.size), size_(lent.size) {}
+  [[nodiscard]] std::uint64_t address() const override { return mapping_.address(); }
   [[nodiscard]] std::size_t size() const override { return size_; }
 
  private:
-  std::shared_ptr<const GpuMapping> mapping_;
+  GpuMapping mapping_;
   std::size_t size_;
 };
 
@@ -143,15 +142,9 @@ class GpuDevice final : public Device {
   }
 
   std::unique_ptr<Arena> adopt(LentMemory lent) override {
-    if (!lent.on_device) return std::make_unique<CopiedArena>(context_, std::move(lent));
-    std::shared_ptr<const GpuMapping> mapping;
-    if (const auto known = mapped_.find(lent.memory); known != mapped_.end()) {
-      mapping = known->second;
-    } else {
-      mapping = std::make_shared<GpuMapping>(context_, lent.descriptor, lent.size);
-      if (lent.memory != 0) mapped_.emplace(lent.memory, mapping);
-    }
-    return std::make_unique<MappedArena>(std::move(mapping), lent.size);
+    // Each time elsewhere: what a kernel was given in one run is not where another's results go.
+    if (lent.on_device) return std::make_unique<MappedArena>(context_, lent);
+    return std::make_unique<CopiedArena>(context_, std::move(lent));
   }
 
   Outcome launch(const emulator::Launch& launch, std::span<const emulator::Buffer>, Arena& arena,
@@ -195,7 +188,6 @@ class GpuDevice final : public Device {
   bool reset() override {
     const auto& driver = context_.driver();
     timer_.scrub();
-    mapped_.clear();
     sequence_.reset();
     if (module_ != nullptr) driver.check(driver.ModuleUnload(module_), "cuModuleUnload");
     module_ = nullptr;
@@ -370,7 +362,6 @@ class GpuDevice final : public Device {
   GpuContext context_{};
   Nvml nvml_{context_.pci()};
   GpuTimer timer_;
-  std::map<std::uint64_t, std::shared_ptr<const GpuMapping>> mapped_{};  // lent more than once
   std::string cubin_{};
   bool has_variables_ = false;
   std::optional<GpuSequence> sequence_{};

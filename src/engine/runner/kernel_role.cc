@@ -8,15 +8,14 @@
 //   → {type: "load_sequence", …} (sequence.h) instead: run, stage and time are then of all its
 //      steps, and what a frame says of launch and arguments is nobody's
 //   ← {type: "loaded_sequence", has_variables} or {type: "unloadable", message}
-//   → {type: "run", grid, block, shared_bytes, arguments, budget, arena_bytes, on_device?, memory?,
+//   → {type: "run", grid, block, shared_bytes, arguments, budget, arena_bytes, on_device?,
 //      inspect?: [what], to_the_barrier?, copies_at_once?, range?} + arena
-//                                        memory: which it is (device.h)
 //                                        range: what a profiler calls it (nvtx.h)
 //   ← {type: "ran", ending, message, fault, counters, printf, printf_truncated, elapsed_ns,
 //      range_failure?, findings?}: without an inspection those of loads out of bounds,
 //      and of an inspection {notes, profile?}
 // and on a device with a clock:
-//   → {type: "stage", arena_bytes, on_device, memories: [memory], places} + arenas
+//   → {type: "stage", arena_bytes, on_device, places} + arenas
 //   ← {type: "staged", places} or {type: "unstaged", message}
 //   → {type: "time", grid, block, shared_bytes, arguments, wall_ns, range?, turns: [{view,
 //      runs: [[place, content, keep]], warmups, fresh_module, tell_state, precise}]}
@@ -113,8 +112,7 @@ class Session {
     if (request.descriptors.empty()) throw std::runtime_error("run without an arena");
     const auto arena = device_.adopt({.descriptor = std::move(request.descriptors.front()),
                                       .size = arena_bytes,
-                                      .on_device = body.value("on_device", false),
-                                      .memory = body.value("memory", std::uint64_t{0})});
+                                      .on_device = body.value("on_device", false)});
     const emulator::Budget limits = decode_budget(body.at("budget"));
     if (body.value("fresh_module", false)) device_.reload();
     if (has_sequence_) return outcome_frame(device_.run_sequence(*arena, limits));
@@ -205,11 +203,10 @@ class Session {
   std::vector<std::unique_ptr<Arena>> adopted(frames::Frame& request) {
     const json& body = request.body;
     std::vector<std::unique_ptr<Arena>> arenas;
-    for (std::size_t i = 0; i < request.descriptors.size(); ++i) {
-      arenas.push_back(device_.adopt({.descriptor = std::move(request.descriptors[i]),
+    for (auto& descriptor : request.descriptors) {
+      arenas.push_back(device_.adopt({.descriptor = std::move(descriptor),
                                       .size = body.at("arena_bytes"),
-                                      .on_device = body.at("on_device"),
-                                      .memory = body.at("memories").at(i)}));
+                                      .on_device = body.at("on_device")}));
     }
     return arenas;
   }
