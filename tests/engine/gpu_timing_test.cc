@@ -22,6 +22,7 @@ struct Bench {
   std::unique_ptr<node::KernelSession> reference{};
   std::vector<bool> renewed{};          // of the reference, or of the kernel
   std::vector<std::uint32_t> judged{};  // trials
+  json findings = json::array();
   std::chrono::nanoseconds left = std::chrono::seconds(60);
 
   std::unique_ptr<node::KernelSession> session() const {
@@ -30,12 +31,13 @@ struct Bench {
                                                  std::stop_token());
   }
 
-  node::TimingRequest request(std::uint32_t trials) {
+  node::TimingRequest request(std::uint32_t trials, std::uint64_t bytes = 4096) {
     return {.trials = trials,
             .known_trials = 3,
-            .arena_bytes = 4096,
-            .fill = [](std::uint32_t, std::uint32_t) -> std::variant<node::LentArena, node::Ended> {
-              return node::LentArena{.descriptor = posix::make_event(), .bytes = 4096};
+            .arena_bytes = bytes,
+            .fill =
+                [bytes](std::uint32_t, std::uint32_t) -> std::variant<node::LentArena, node::Ended> {
+              return node::LentArena{.descriptor = posix::make_event(), .bytes = bytes};
             },
             .renew = [this](bool is_reference) -> std::variant<node::KernelSession*, node::Ended> {
               renewed.push_back(is_reference);
@@ -48,8 +50,12 @@ struct Bench {
   json measure(node::TimingRequest wanted, std::optional<node::Ended>& ended) {
     node::GpuTiming timing(
         referee, *kernel, reference.get(), std::move(wanted),
-        [&](std::uint32_t trial, const json&) -> node::GpuTiming::Step {
-          judged.push_back(trial);
+        [&](std::uint32_t trial, const json& said) -> node::GpuTiming::Step {
+          if (said.is_object()) {
+            findings.push_back(said.at("findings").at(0));
+          } else {
+            judged.push_back(trial);
+          }
           return std::nullopt;
         },
         left);
@@ -80,6 +86,24 @@ TEST_CASE("a failed graph capture is told, and what follows is asked of a fresh 
   CHECK(warns(body, "graph_failed"));
   CHECK(body.contains("shown_anew_ns"));  // asked after it: the old process would have ended
   CHECK(body.at("samples_ns").size() >= 100);
+}
+
+TEST_CASE("a kernel that is far faster on what a launch has left than on fresh tensors is told") {
+  constexpr std::uint64_t kLeaningBytes = 8192;  // fake_timing_runner.cc
+  Bench bench;
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kLeaningBytes), ended);
+  REQUIRE_FALSE(ended);
+  REQUIRE(bench.findings.size() == 1);
+  CHECK(bench.findings[0].at("check") == "leans_on_outputs");
+  CHECK(bench.findings[0].at("fresh_ns") == 80'000);
+  CHECK(bench.findings[0].at("repeated_ns") == 1'000);
+
+  Bench meant;  // it works on what it is given
+  auto request = meant.request(100, kLeaningBytes);
+  request.has_inout = true;
+  static_cast<void>(meant.measure(std::move(request), ended));
+  CHECK(meant.findings.empty());
 }
 
 TEST_CASE("both sides of a comparison go on in fresh processes, and it is made of cold runs") {

@@ -158,11 +158,40 @@ class Cheats(unittest.TestCase):
                       + GUARDED + "{ float x, y;" + "".join(
                           f" asm volatile(\"ld.global.L2::cache_hint.f32 %0, [%1], %2;\" : \"=f\"({to}) : \"l\"({of} + i), \"l\"(policy));"
                           for to, of in (("x", "a"), ("y", "b"))) + " out[i] = x + y; }")
-        report = self.server.call("compare", {"ref_kernel": kernel(ADD, contract(n=N)),
-                                              "custom_kernel": kernel(hinted, contract(n=N))})["structuredContent"]
-        print(json.dumps(report.get("speedup")), report["summary"], file=sys.stderr)
-        self.assertEqual(report["verdict"], "passed", report["summary"])
-        self.assertLess(report["speedup"]["ratio"], 1.03)
+        # Its cold time, of tensors that fit the L2 several times over: what stayed there would show.
+        for n in (1 << 16, N):
+            cold = {}
+            for name, source in (("plain", ADD), ("hinted", hinted)) * 2:
+                report = self.evaluate(source, n=n)
+                self.assertEqual(report["verdict"], "passed", report["summary"])
+                cold.setdefault(name, []).append(report["timing"]["cold"]["median_ns"])
+            print(n, cold, file=sys.stderr)
+            self.assertGreater(min(cold["hinted"]), 0.96 * min(cold["plain"]), cold)
+
+    def test_memory_lies_where_nobody_can_guess(self):
+        """What a run was given says nothing of where other contents, or results that are kept, lie."""
+        told = body("if (blockIdx.x == 0 && threadIdx.x == 0) printf(\"%p\\n\", out);" + GUARDED + "out[i] = a[i] + b[i];")
+        places = []
+        for n in (1 << 12, 1 << 12, 1 << 16, 1 << 16):
+            report = self.evaluate(told, n=n, until="validated")
+            self.assertEqual(report["verdict"], "passed", report["summary"])
+            stages = self.server.call("get_job", {"job_id": report["job_id"], "detail": "full"})["structuredContent"]["stages"]
+            places.append(int(next(s["body"]["printf"] for s in stages if s["name"] == "validated").split()[0], 16))
+        print([hex(place) for place in places], file=sys.stderr)
+        nearest = min(abs(x - y) for i, x in enumerate(places) for y in places[:i])
+        self.assertGreater(nearest, 1 << 30)
+
+    def test_outputs_that_are_there_already_save_no_time(self):
+        """In a graph a kernel meets the outputs of its last launch: not to write them again is no speed."""
+        for name, skip in (("not a number any more", "if (!isnan(out[i])) return;"),
+                           ("right already", "if (out[i] == a[i] + b[i]) return;")):
+            with self.subTest(name):
+                lazy = HEAVY.replace("300", "6000") + body(GUARDED + "{ " + skip + " out[i] = a[i] + b[i] + heavy(a[i], i); }")
+                report = self.server.call("compare", {
+                    "ref_kernel": kernel(HEAVY.replace("300", "6000") + body(GUARDED + "out[i] = a[i] + b[i] + heavy(a[i], i);"), contract(n=N)),
+                    "custom_kernel": kernel(lazy, contract(n=N))})["structuredContent"]
+                print(f"  {report['verdict']} {report['trust']}: {report['summary'][:300]}", json.dumps(report.get("speedup")), file=sys.stderr)
+                self.assertNotEqual((report["verdict"], report["trust"]), ("passed", "verified"))
 
     def test_honest_kernels_are_not_accused(self):
         counted = body("if (threadIdx.x == 0) atomicAdd(&launches, 1);" + GUARDED + "out[i] = a[i] + b[i];", "__device__ int launches;\n")

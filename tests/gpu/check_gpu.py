@@ -36,6 +36,8 @@ FAULTS = {
     "wild write beside the tensor": (body(GUARDED + "out[i] = a[i] + b[i]; if (i == 0) out[n + 8] = 1;"), {"crashed"}),
     "misaligned": (body("*(int*)((char*)out + 1) = 1;"), {"crashed"}),
     "trap": (body("asm(\"trap;\");"), {"crashed"}),
+    "assert": (body(GUARDED + "{ assert(n < 0); out[i] = a[i] + b[i]; }"), {"crashed"}),
+    "100 GiB": (body(GUARDED + "{ if (i == 0 && malloc(100ull << 30) != nullptr) out[i] = 0; else out[i] = a[i] + b[i]; }"), {"passed"}),
     "endless": (FOREVER, {"timed_out"}),
     "wrong": (body(GUARDED + "out[i] = a[i] - b[i];"), {"wrong_output"}),
     "tail": (body(GUARDED + "if (i < n - 5) out[i] = a[i] + b[i];"), {"wrong_output"}),
@@ -45,6 +47,30 @@ FAULTS = {
     "deep recursion": ("__device__ int f(int n) { volatile int x[256]; x[n & 255] = n; return n <= 0 ? x[0] : f(n - 1) + x[n & 255]; }\n"
                        + body(GUARDED + "out[i] = f(1 << 20);"), {"crashed", "wrong_output"}),
 }
+
+
+# 64 x 64 results of a block, 4 x 4 of a thread.
+FLOAT4_PRODUCT = """__global__ void product(const float* a, const float* b, float* c, int m, int n, int k) {
+  __shared__ __align__(16) float left[16][68], right[16][64];
+  int column = threadIdx.x % 16 * 4, row = threadIdx.x / 16 * 4;
+  float sum[4][4] = {};
+  for (int at = 0; at < k; at += 16) {
+    int r = threadIdx.x / 4, q = threadIdx.x % 4 * 4;
+    float4 v = *(const float4*)(a + (blockIdx.y * 64 + r) * k + at + q);
+    left[q][r] = v.x; left[q + 1][r] = v.y; left[q + 2][r] = v.z; left[q + 3][r] = v.w;
+    *(float4*)&right[threadIdx.x / 16][column] = *(const float4*)(b + (at + threadIdx.x / 16) * n + blockIdx.x * 64 + column);
+    __syncthreads();
+    for (int i = 0; i < 16; ++i) {
+      float4 x = *(const float4*)&left[i][row], y = *(const float4*)&right[i][column];
+      float xs[4] = {x.x, x.y, x.z, x.w}, ys[4] = {y.x, y.y, y.z, y.w};
+      for (int p = 0; p < 4; ++p) for (int w = 0; w < 4; ++w) sum[p][w] += xs[p] * ys[w];
+    }
+    __syncthreads();
+  }
+  for (int p = 0; p < 4; ++p)
+    *(float4*)(c + (blockIdx.y * 64 + row + p) * n + blockIdx.x * 64 + column) = make_float4(sum[p][0], sum[p][1], sum[p][2], sum[p][3]);
+}
+"""
 
 
 class Gpu(unittest.TestCase):
@@ -287,6 +313,31 @@ class Gpu(unittest.TestCase):
         self.assertEqual(report["verdict"], "passed", report)
         self.assertEqual(report["ranked_by"], "median_ns")
         self.assertEqual([line["parameters"]["LOOP"] for line in report["table"][:3]], [10, 10, 10])
+
+    def test_a_grid_of_two_billion_blocks_ends_or_is_ended(self):
+        io = add_of(1000)
+        io["launch"] = {"grid": {"x": 2147483647}, "block": {"x": 256}}
+        report = self.server.call("evaluate", {"kernel": kernel(ADD.replace("int i = ", "long long i = (long long)"), io), "timeout": 5,
+                                               "ref_kernel": kernel(ADD, add_of(1000)), "until": "validated"})["structuredContent"]
+        print("two billion blocks:", report["verdict"], report["summary"], file=sys.stderr)
+        self.assertIn(report["verdict"], {"passed", "timed_out"})
+        self.assertEqual(self.evaluate(ADD, ref=ADD, until="validated")["verdict"], "passed")
+
+    def test_a_matrix_product_of_float4_is_faster_than_a_tiled_one(self):
+        with open(os.path.join(ROOT, "examples", "kernels", "sgemm_tiled.cu"), encoding="utf-8") as file:
+            tiled = file.read()
+        with open(os.path.join(ROOT, "examples", "kernels", "sgemm_tiled.contract.json"), encoding="utf-8") as file:
+            io = json.load(file)
+        io["sizes"] = {"m": 1024, "n": 1024, "k": 1024}
+        io["args"][2]["tensor_spec"]["tolerance"] = {"atol": 1e-2, "rtol": 1e-3}
+        wide = {**io, "launch": {"grid": ["n / 64", "m / 64"], "block": 256}}
+        report = self.server.call("compare", {
+            "ref_kernel": {"source_code": tiled, "kernel_type": "cuda", "io": io},
+            "custom_kernel": {"source_code": FLOAT4_PRODUCT, "kernel_type": "cuda", "io": wide}})["structuredContent"]
+        self.assertEqual(report["verdict"], "passed", report["summary"])
+        tell("matrix product of float4 against tiled", f"{report['speedup']['verdict']} {report['speedup']['ratio']:.2f}", "faster",
+             report["speedup"]["verdict"] == "faster")
+        self.assertEqual(report["speedup"]["verdict"], "faster")
 
     def test_a_tiled_matrix_product_is_faster_than_a_naive_one(self):
         kernels = os.path.join(os.path.dirname(__file__), "..", "..", "examples", "kernels")

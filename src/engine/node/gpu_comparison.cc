@@ -1,5 +1,6 @@
 // Of GpuTiming: one kernel beside another, by turns that they take, and the ratio of their times.
 #include <algorithm>
+#include <cmath>
 
 #include "engine/node/gpu_timing.h"
 #include "engine/node/median.h"
@@ -40,7 +41,9 @@ json describe(const Ratio& ratio, const char* basis) {
           {"pairs", ratio.pairs},
           {"basis", basis},
           {"confidence", kRatioConfidence},
-          {"minimum_effect", kMinimumEffect}};
+          {"minimum_effect", kMinimumEffect},
+          // The least that this interval could have told from nothing.
+          {"detectable", std::max(kMinimumEffect, std::sqrt(ratio.high / ratio.low) - 1)}};
 }
 
 }  // namespace
@@ -52,7 +55,9 @@ GpuTiming::Step GpuTiming::graph_turn(Side& side) {
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   const Turn& turn = std::get<Turn>(reply);
   side.turns_ns.push_back(median(turn.samples_ns));
-  side.turn_cycles.clear();
+  if (turn.clock_mhz) {
+    side.turn_cycles.push_back(median(turn.samples_ns) * *turn.clock_mhz * 1e-3);
+  }
   return std::nullopt;
 }
 
@@ -78,8 +83,10 @@ GpuTiming::Step GpuTiming::compare(json& body) {
   const bool by_graph = is_short && has_slope("views") && has_slope("reference_views");
   if (by_graph) {
     basis = "graph";
-    kernel_.turns_ns.clear();
-    reference_->turns_ns.clear();
+    for (Side* side : {&kernel_, &*reference_}) {
+      side->turns_ns.clear();
+      side->turn_cycles.clear();
+    }
     for (std::uint32_t pair = 0; pair < kPairs; ++pair) {
       if (auto ended = one_more_pair(true)) return ended;
     }
@@ -111,11 +118,19 @@ GpuTiming::Step GpuTiming::compare(json& body) {
   }
   ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns, doubt_ns);
   body["speedup"] = describe(ratio, basis);
+  body["speedup"]["doubt_ns"] = doubt_ns;
   const bool in_cycles = kernel_.turn_cycles.size() == kernel_.turns_ns.size() &&
                          reference_->turn_cycles.size() == kernel_.turns_ns.size();
-  if (in_cycles) {
-    body["speedup"]["ratio_in_cycles"] =
-        ratio_of(reference_->turn_cycles, kernel_.turn_cycles).ratio;
+  if (!in_cycles) return std::nullopt;
+  // A difference that is not there in clock cycles is one of clocks.
+  const double doubt_cycles = doubt_ns * median(kernel_.turn_cycles) / typical_ns;
+  const Ratio cycles = ratio_of(reference_->turn_cycles, kernel_.turn_cycles, doubt_cycles);
+  body["speedup"]["ratio_in_cycles"] = cycles.ratio;
+  body["speedup"]["verdict_in_cycles"] = name(cycles.verdict);
+  if (ratio.verdict != RatioVerdict::indistinguishable && cycles.verdict != ratio.verdict) {
+    body["speedup"]["verdict"] = name(RatioVerdict::indistinguishable);
+    body["speedup_note"] = "In clock cycles it is " + std::string(name(cycles.verdict)) +
+                           ": the device's clock moved between the turns.";
   }
   return std::nullopt;
 }

@@ -20,14 +20,17 @@ constexpr std::size_t kReferees = 4;
 constexpr std::chrono::seconds kIdle{120};
 // Emptying takes milliseconds; a process that takes longer is not worth keeping.
 constexpr std::chrono::seconds kEmptyingLimit{2};
+// Unless it has not heard yet that it was prepared for a job, which has ended meanwhile.
+constexpr std::chrono::seconds kPreparingLimit{10};
 constexpr std::size_t kMostUnheard = 16;  // answers that a process may still owe a job
 // A new referee takes as long.
 constexpr std::chrono::milliseconds kWorthWaiting{300};
 
-bool answers(RunnerProcess& process, nlohmann::json request, const char* wanted) {
+bool answers(RunnerProcess& process, nlohmann::json request, const char* wanted,
+             std::chrono::seconds limit) {
   frames::Frame frame;
   frame.body = std::move(request);
-  const auto until = Clock::now() + kEmptyingLimit;
+  const auto until = Clock::now() + limit;
   auto reply = process.ask(std::move(frame), until, {});
   // A job that ended early has not heard all that it had asked.
   for (std::size_t unheard = 0; unheard < kMostUnheard; ++unheard) {
@@ -136,15 +139,17 @@ void GpuPool::clean_one(std::unique_lock<std::mutex>& lock) {
   if (used.hung) used.ended.clear();
   spares_.retire(std::exchange(used.ended, {}));
   for (Clean& one : used.clean) {
-    if (!answers(*one.process, {{"type", "reset"}}, "reset")) {
+    if (!answers(*one.process, {{"type", "reset"}}, "reset", kEmptyingLimit)) {
       used.ended.push_back(std::move(one.process));
     }
   }
   std::erase_if(used.clean, [](const Clean& one) { return !one.process; });
+  const bool none_ran = used.clean.empty() && none_ended;
   // Memory that an ended runner was lent may still be written by its kernel.
   const bool let_go_of = !used.clean.empty() && used.ended.empty() && none_ended;
   const bool referee_emptied =
-      used.referee && answers(*used.referee, {{"type", "close"}, {"keep", let_go_of}}, "closed");
+      used.referee && answers(*used.referee, {{"type", "close"}, {"keep", let_go_of}}, "closed",
+                               none_ran ? kPreparingLimit : kEmptyingLimit);
   lock.lock();
   cleaning_ = false;
   cleaning_for_.clear();

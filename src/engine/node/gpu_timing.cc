@@ -29,7 +29,7 @@ constexpr double kBudgetNs = 2e9;
 constexpr std::uint32_t kLeastRuns = 10;
 constexpr double kPreparationNs = 80'000;  // of a cold run: restoring, flushing
 constexpr std::uint32_t kEstimateRuns = 3;
-constexpr double kMostTimesSeen = 4;  // that a run may take of what was seen of one launch
+constexpr double kMostTimesSeen = 64;  // that a run may take of what was seen of one launch
 constexpr std::uint32_t kExaminedTurns = 3;
 constexpr std::uint32_t kExaminedOfState = 12;
 

@@ -91,6 +91,7 @@ class GpuTiming {
   [[nodiscard]] Step show_anew(nlohmann::json& body);
   [[nodiscard]] Step other_views(nlohmann::json& body);
   [[nodiscard]] Step views_of(Side& side, nlohmann::json& into);
+  [[nodiscard]] Step judge_views(const Turn& warm, const Turn& graph);
   [[nodiscard]] Step go_on_afresh(Side& side, const std::string& failure);
   // Whether a view ended so because its runs begin with what others left.
   [[nodiscard]] bool is_of_repeating(const Ended& ended) const;

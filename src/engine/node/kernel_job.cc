@@ -123,6 +123,8 @@ Conclusion KernelJob::run() {
   if (!ended && task_.until > Until::compiled) ended = validate_stage();
   if (!ended && task_.until > Until::validated) ended = timed_stage();
   if (!ended && task_.until > Until::timed) profile_stage();
+  // What the referee was asked ahead it does before the device is another's.
+  if (ended && referee_ && fills_ahead_) referee_->take_ahead();
   lease_.reset();
   hung_ = !repeats_ || (ended && ended->verdict == Verdict::timed_out);
   if (ended && gpu_ != nullptr && kernel_ && !kernel_->is_untouched()) gpu_->failed();

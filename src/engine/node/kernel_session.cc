@@ -85,16 +85,15 @@ std::optional<Ended> KernelSession::bind(const contract::Contract& called,
 }
 
 std::variant<json, Ended> KernelSession::ask(frames::Frame request, nanoseconds limit) {
-  const auto until = std::chrono::steady_clock::now() + limit;
-  process_->post(std::move(request));
-  take_staged(until);
-  auto reply = process_->await(until, stop_);
+  take_staged();
+  auto reply = process_->ask(std::move(request), std::chrono::steady_clock::now() + limit, stop_);
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, role_);
   return std::move(std::get<frames::Frame>(reply).body);
 }
 
 std::variant<json, Ended> KernelSession::ask_launch(frames::Frame request,
                                                     nanoseconds& execution_left) {
+  take_staged();  // that is no execution
   const auto start = std::chrono::steady_clock::now();
   auto reply = ask(std::move(request), execution_left + kRunGrace);
   execution_left -= std::chrono::steady_clock::now() - start;
@@ -217,14 +216,14 @@ void KernelSession::begin_stage(const std::vector<LentArena>& arenas, std::uint3
 }
 
 std::variant<std::uint32_t, Ended> KernelSession::staged() {
-  take_staged(std::chrono::steady_clock::now() + kLoadLimit);
+  take_staged();
   return staged_;
 }
 
 // It is answered before what is asked after it.
-void KernelSession::take_staged(std::chrono::steady_clock::time_point until) {
+void KernelSession::take_staged() {
   if (!std::exchange(is_staging_, false)) return;
-  auto reply = process_->await(until, stop_);
+  auto reply = process_->await(std::chrono::steady_clock::now() + kLoadLimit, stop_);
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) {
     staged_ = blame(*end, role_);
     return;

@@ -99,7 +99,7 @@ class KernelSession {
 
  private:
   [[nodiscard]] nlohmann::json launch_frame(const char* type) const;
-  void take_staged(std::chrono::steady_clock::time_point until);
+  void take_staged();
   // The runner's answer, or what its end means.
   [[nodiscard]] std::variant<nlohmann::json, Ended> ask(frames::Frame request,
                                                         std::chrono::nanoseconds limit);

@@ -66,6 +66,13 @@ std::string finding_text(const json& finding) {
            std::to_string(std::lround(finding.at("repeated_ns").get<double>())) +
            " ns. It keeps results between launches, and its times are those of looking them up.";
   }
+  if (check == "leans_on_outputs") {
+    return "It is faster on outputs that an earlier launch has left than on fresh ones: " +
+           std::to_string(std::lround(finding.at("repeated_ns").get<double>())) +
+           " ns a launch in a graph instead of " +
+           std::to_string(std::lround(finding.at("fresh_ns").get<double>())) +
+           " ns. It does less where its answer is there already.";
+  }
   const std::string tensor = "'" + finding.at("tensor").get<std::string>() + "'";
   if (check == "precision") {
     const nlohmann::json& precision = finding.at("precision");

@@ -48,9 +48,9 @@ void RefereeSession::post(json body) {
 }
 
 std::variant<frames::Frame, Ended> RefereeSession::await(const char* expected) {
-  auto reply = process_->await(std::chrono::steady_clock::now() + kRefereeLimit +
-                                   std::chrono::seconds(arena_bytes_ / kBytesPerSecond),
-                               stop_);
+  const auto limit = kRefereeLimit + std::chrono::seconds(arena_bytes_ / kBytesPerSecond);
+  auto reply =
+      process_->await(std::chrono::steady_clock::now() + parts_asked_ * limit, stop_);
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, RunnerRole::referee);
   auto frame = std::move(std::get<frames::Frame>(reply));
   if (frame.type() == "no_memory") {
@@ -193,7 +193,9 @@ std::variant<json, Ended> RefereeSession::check(std::uint32_t slot) {
 }
 std::variant<std::vector<json>, Ended> RefereeSession::check(
     const std::vector<std::uint32_t>& slots) {
+  parts_asked_ = std::max<std::size_t>(slots.size(), 1);
   auto reply = ask_body({{"type", "check"}, {"slots", slots}}, "checked");
+  parts_asked_ = 1;
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   auto said = std::get<json>(reply).at("said").get<std::vector<json>>();
   if (said.size() != slots.size()) return our_fault("The referee checked something else.");

@@ -62,6 +62,8 @@ class RefereeSession {
                                                     const posix::Descriptor* given = nullptr);
   // Asks for what fill() will want soon, and does not wait.
   void fill_ahead(std::uint32_t trial, std::uint32_t slot);
+  // Takes the answers to what was asked ahead: those to come are to what is asked now.
+  void take_ahead();
   // Other contents (judge/varied.h) for some of a contract's inputs in an arena of the engine's.
   struct Variation {
     std::vector<std::size_t> arguments{};
@@ -94,8 +96,6 @@ class RefereeSession {
   void post(nlohmann::json body);
   // The next frame; what the process answers out of turn is our fault.
   [[nodiscard]] std::variant<frames::Frame, Ended> await(const char* expected);
-  // Takes the answers to what was asked ahead: those to come are to what is asked now.
-  void take_ahead();
   [[nodiscard]] std::variant<frames::Frame, Ended> ask(nlohmann::json body, const char* expected,
                                                        const posix::Descriptor* lent = nullptr);
   [[nodiscard]] std::variant<nlohmann::json, Ended> ask_body(nlohmann::json body,
@@ -106,6 +106,7 @@ class RefereeSession {
   std::stop_token stop_;
   bool is_preparing_ = false;  // asked for, and not answered yet
   std::vector<Ahead> ahead_{};
+  std::size_t parts_asked_ = 1;  // each has the time of a whole question
   std::vector<TensorPlace> places_{};
   std::uint64_t arena_bytes_ = 0;
   bool on_device_ = false;

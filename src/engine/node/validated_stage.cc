@@ -232,7 +232,8 @@ KernelJob::Step KernelJob::trials_together(json& body) {
   }
   if (slots.empty()) return failed;
   auto checked = referee_->check(slots);
-  if (auto* ended = std::get_if<Ended>(&checked)) return std::move(*ended);
+  // Beside a kernel that hangs the referee may fail: that is not what ended the job.
+  if (auto* ended = std::get_if<Ended>(&checked)) return failed ? failed : std::move(*ended);
   const auto& said = std::get<std::vector<json>>(checked);
   for (std::size_t i = 0; i < said.size(); ++i) {
     if (auto ended = judge_trial(static_cast<std::uint32_t>(i), said[i], body)) return ended;

@@ -47,7 +47,7 @@ struct TimedRun {
 
 enum class TimingView {
   cold,   // caches flushed before each run
-  warm,   // the same run once before
+  warm,   // its tensors in the caches as far as they fit: put where it works just before
   graph,  // N and 2N runs in a graph: the slope, free of launch costs
 };
 

@@ -14,9 +14,12 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::microseconds kSpin{8'000};
 constexpr std::chrono::microseconds kPause{50};
 constexpr std::size_t kPrintfBytes = 1U << 20;
+// Addresses, of which GpuMapping draws its own: the driver takes no hint where memory should lie.
+constexpr std::size_t kSpanBytes = std::size_t{1} << 44;
 
 // Multiprocessor 0 writes the global timer [ns] and its own cycle counter. One block per
-// multiprocessor is launched, twice over, so that one surely lands there.
+// multiprocessor is launched, twice over, so that one surely lands there. And a kernel that does
+// nothing for so long.
 constexpr const char* kStampPtx = R"(
 .version 6.0
 .target sm_50
@@ -35,6 +38,19 @@ constexpr const char* kStampPtx = R"(
   mov.u64 %cycles, %clock64;
   st.global.u64 [%to], %time;
   st.global.u64 [%to+8], %cycles;
+  ret;
+}
+.visible .entry assay_hold(.param .u64 ns)
+{
+  .reg .pred %p;
+  .reg .u64 %wanted, %begin, %now;
+  ld.param.u64 %wanted, [ns];
+  mov.u64 %begin, %globaltimer;
+again:
+  mov.u64 %now, %globaltimer;
+  sub.u64 %now, %now, %begin;
+  setp.lt.u64 %p, %now, %wanted;
+  @%p bra again;
   ret;
 }
 )";
@@ -62,10 +78,14 @@ GpuContext::GpuContext() {
   driver_.check(driver_.StreamCreate(&stream_, kNonBlocking), "cuStreamCreate");
   constexpr unsigned kNoTiming = 2;
   driver_.check(driver_.EventCreate(&idle_event_, kNoTiming), "cuEventCreate");
+  if (driver_.MemAddressReserve(&span_, kSpanBytes, 0, 0, 0) == cuda::kSuccess) {
+    span_bytes_ = kSpanBytes;
+  }
   cuda::Handle module = nullptr;
   if (driver_.ModuleLoadData(&module, kStampPtx) == cuda::kSuccess &&
       driver_.ModuleGetFunction(&stamp_kernel_, module, "assay_stamp") == cuda::kSuccess) {
     driver_.check(driver_.MemAlloc(&stamps_, 2 * sizeof(Stamp)), "cuMemAlloc");
+    driver_.check(driver_.ModuleGetFunction(&hold_kernel_, module, "assay_hold"), "assay_hold");
   }
 }
 
@@ -104,6 +124,14 @@ void GpuContext::stamp(int which) {
   driver_.check(driver_.LaunchKernel(stamp_kernel_, blocks, 1, 1, 1, 1, 1, 0, stream_,
                                      parameters.data(), nullptr),
                 "stamp");
+}
+
+int GpuContext::hold(std::chrono::nanoseconds time) {
+  if (hold_kernel_ == nullptr) return cuda::kSuccess;
+  auto ns = static_cast<std::uint64_t>(time.count());
+  std::array<void*, 1> parameters{&ns};
+  return driver_.LaunchKernel(hold_kernel_, 1, 1, 1, 1, 1, 1, 0, stream_, parameters.data(),
+                              nullptr);
 }
 
 std::optional<double> GpuContext::clock_mhz() const {

@@ -39,9 +39,15 @@ class GpuContext {
     return driver_.MemcpyHtoDAsync(to, from.data(), from.size(), stream_);
   }
 
+  // Addresses with nothing behind them, none where the driver refuses so many: for mappings.
+  [[nodiscard]] cuda::Address span() const { return span_; }
+  [[nodiscard]] std::size_t span_bytes() const { return span_bytes_; }
   // A stamp of time and clock cycles of one multiprocessor, written when the stream comes to it.
   // Two of them give the clock in between. Nothing if the driver can compile no PTX.
   void stamp(int which);
+  // Keeps the stream busy for that long, so that what is queued meanwhile follows without a gap;
+  // answers the driver's result.
+  [[nodiscard]] int hold(std::chrono::nanoseconds time);
   [[nodiscard]] std::optional<double> clock_mhz() const;
 
  private:
@@ -50,7 +56,10 @@ class GpuContext {
   cuda::Handle context_ = nullptr;
   cuda::Handle stream_ = nullptr;
   cuda::Handle idle_event_ = nullptr;
+  cuda::Address span_ = 0;
+  std::size_t span_bytes_ = 0;
   cuda::Handle stamp_kernel_ = nullptr;
+  cuda::Handle hold_kernel_ = nullptr;
   cuda::Address stamps_ = 0;
 };
 

@@ -3,6 +3,8 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 
 namespace assay::runner {
 namespace {
@@ -13,6 +15,7 @@ constexpr int kOnDevice = 1;
 constexpr int kReadWrite = 3;
 constexpr int kMinimum = 0;
 constexpr cuda::Address kPageBytes = 2U << 20;  // the driver's largest
+constexpr int kMostDraws = 16;
 
 // CUmemLocation, CUmemAllocationProp and CUmemAccessDesc (driver API, CUDA 10.2 to 13).
 struct Location {
@@ -43,20 +46,21 @@ std::size_t whole_granules(const GpuContext& context, std::size_t bytes) {
 
 // A kernel that wrote to what an earlier run has handed back, or to what later runs begin with,
 // would have to know where that lies; a wrong guess ends it.
-cuda::Address random_place() {
-  constexpr cuda::Address kFirst = cuda::Address{1} << 44;
-  constexpr cuda::Address kPages = (cuda::Address{1} << 45) / kPageBytes;
-  cuda::Address drawn = 0;
-  if (::getrandom(&drawn, sizeof drawn, 0) != static_cast<ssize_t>(sizeof drawn)) return 0;
-  return kFirst + drawn % kPages * kPageBytes;
+cuda::Address random_place(const GpuContext& context, std::size_t bytes) {
+  std::uint64_t drawn = 0;
+  if (::getrandom(&drawn, sizeof drawn, 0) != static_cast<ssize_t>(sizeof drawn)) {
+    throw std::system_error(errno, std::generic_category(), "getrandom");
+  }
+  return context.span() + drawn % ((context.span_bytes() - bytes) / kPageBytes) * kPageBytes;
 }
 
 }  // namespace
 
-GpuMapping::GpuMapping(const GpuContext& context, std::size_t bytes)
+GpuMapping::GpuMapping(const GpuContext& context, std::size_t bytes, For use)
     : context_(&context), bytes_(whole_granules(context, bytes)) {
   const auto& driver = context.driver();
-  const Properties properties{.location = {.device = context.ordinal()}};
+  const Properties properties{.handle_types = use == For::lending ? kPosixDescriptor : 0,
+                              .location = {.device = context.ordinal()}};
   driver.check(driver.MemCreate(&handle_, bytes_, &properties, 0), "cuMemCreate");
   map();
 }
@@ -72,19 +76,32 @@ GpuMapping::GpuMapping(const GpuContext& context, const posix::Descriptor& lent,
   map();
 }
 
+int GpuMapping::place() {
+  const auto& driver = context_->driver();
+  if (context_->span_bytes() <= bytes_) {
+    owns_address_ = true;
+    const int result = driver.MemAddressReserve(&address_, bytes_, 0, 0, 0);
+    return result == cuda::kSuccess ? driver.MemMap(address_, bytes_, 0, handle_, 0) : result;
+  }
+  int result = cuda::kSuccess;
+  for (int draw = 0; draw < kMostDraws; ++draw) {
+    address_ = random_place(*context_, bytes_);
+    result = driver.MemMap(address_, bytes_, 0, handle_, 0);
+    if (result == cuda::kSuccess) break;  // else something lies there
+  }
+  return result;
+}
+
 void GpuMapping::map() {
   const auto& driver = context_->driver();
   const Access access{.location = {.device = context_->ordinal()}};
-  int result = driver.MemAddressReserve(&address_, bytes_, 0, random_place(), 0);
-  if (result != cuda::kSuccess) result = driver.MemAddressReserve(&address_, bytes_, 0, 0, 0);
-  const bool reserved = result == cuda::kSuccess;
-  if (reserved) result = driver.MemMap(address_, bytes_, 0, handle_, 0);
-  const bool mapped = reserved && result == cuda::kSuccess;
+  int result = place();
+  const bool mapped = result == cuda::kSuccess;
   if (mapped) result = driver.MemSetAccess(address_, bytes_, &access, 1);
   if (result == cuda::kSuccess) return;
   // No destructor runs for what was never constructed.
   if (mapped) driver.MemUnmap(address_, bytes_);
-  if (reserved) driver.MemAddressFree(address_, bytes_);
+  if (owns_address_ && address_ != 0) driver.MemAddressFree(address_, bytes_);
   driver.MemRelease(handle_);
   throw cuda::DriverError(result, "mapping device memory: " + driver.text(result));
 }
@@ -93,7 +110,7 @@ GpuMapping::~GpuMapping() {
   // In a context that died these fail, and the process ends soon.
   const auto& driver = context_->driver();
   driver.MemUnmap(address_, bytes_);
-  driver.MemAddressFree(address_, bytes_);
+  if (owns_address_) driver.MemAddressFree(address_, bytes_);
   driver.MemRelease(handle_);
 }
 

@@ -68,7 +68,7 @@ class GpuSpace final : public DeviceSpace {
       return lend(std::move(lent));
     }
     try {
-      auto mapping = std::make_unique<GpuMapping>(context_, bytes);
+      auto mapping = std::make_unique<GpuMapping>(context_, bytes, GpuMapping::For::lending);
       posix::Descriptor descriptor = mapping->descriptor();
       return lend({std::move(mapping), std::move(descriptor), bytes});
     } catch (const cuda::DriverError& error) {

@@ -20,7 +20,7 @@
 //   → {type: "time", grid, block, shared_bytes, arguments, wall_ns, range?, turns: [{view,
 //      runs: [[place, content, keep]], warmups, fresh_module, tell_state, precise}]}
 //   ← {type: "timed", range_failure?, turns: [{ending, message, fault, samples_ns, launches,
-//      clock_mhz, event_overhead_ns, state?, note}]}: none after one that has no samples; the
+//      clock_mhz, event_overhead_ns, state?, note}]}: none after one that failed or has no samples; the
 //      arenas of kept runs hold what those runs left
 //   → {type: "profile", grid, block, shared_bytes, arguments, arena_bytes, on_device?, library,
 //      metrics} + arena
@@ -194,7 +194,8 @@ class Session {
       if (plan.fresh) device_.reload();
       const Timed timed = has_sequence_ ? device_.time_sequence(plan) : device_.time(launch, plan);
       reply["turns"].push_back(turn_frame(timed, plan));
-      if (timed.samples_ns.empty()) break;  // nobody knows what it left
+      // Nobody knows what it left.
+      if (timed.outcome.ending != emulator::Ending::completed || timed.samples_ns.empty()) break;
     }
     return reply;
   }
