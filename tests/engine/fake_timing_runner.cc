@@ -1,7 +1,7 @@
 // A runner for tests of what is timed: as kernel it takes as long as it likes, and cannot be
 // captured in a graph; after that it is out of order, as a process may be. With arenas of
-// kLeaningBytes it takes 80 us on fresh tensors and 1 us on those that a launch has left. As referee
-// it finds nothing.
+// kLeaningBytes it takes 80 us on fresh tensors and 1 us on those that a launch has left. As
+// referee it finds nothing.
 #include "engine/confinement/child.h"
 #include "engine/confinement/enter.h"
 #include "engine/frames/channel.h"

@@ -35,8 +35,8 @@ struct Bench {
     return {.trials = trials,
             .known_trials = 3,
             .arena_bytes = bytes,
-            .fill =
-                [bytes](std::uint32_t, std::uint32_t) -> std::variant<node::LentArena, node::Ended> {
+            .fill = [bytes](std::uint32_t,
+                            std::uint32_t) -> std::variant<node::LentArena, node::Ended> {
               return node::LentArena{.descriptor = posix::make_event(), .bytes = bytes};
             },
             .renew = [this](bool is_reference) -> std::variant<node::KernelSession*, node::Ended> {

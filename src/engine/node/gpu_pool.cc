@@ -149,7 +149,7 @@ void GpuPool::clean_one(std::unique_lock<std::mutex>& lock) {
   const bool let_go_of = !used.clean.empty() && used.ended.empty() && none_ended;
   const bool referee_emptied =
       used.referee && answers(*used.referee, {{"type", "close"}, {"keep", let_go_of}}, "closed",
-                               none_ran ? kPreparingLimit : kEmptyingLimit);
+                              none_ran ? kPreparingLimit : kEmptyingLimit);
   lock.lock();
   cleaning_ = false;
   cleaning_for_.clear();

@@ -111,11 +111,11 @@ GpuTiming::Step GpuTiming::judge_views(const Turn& warm, const Turn& graph) {
   const double alone_ns = median(warm.samples_ns) - warm.event_overhead_ns;
   const double repeated_ns = median(graph.samples_ns);
   if (alone_ns <= kMostSaved * std::max(repeated_ns, 0.0) + kMostSavedNs) return std::nullopt;
-  return judge_(0, {{"outputs", json::array()},
-                    {"findings",
-                     {{{"check", "leans_on_outputs"},
-                       {"fresh_ns", alone_ns},
-                       {"repeated_ns", repeated_ns}}}}});
+  return judge_(
+      0,
+      {{"outputs", json::array()},
+       {"findings",
+        {{{"check", "leans_on_outputs"}, {"fresh_ns", alone_ns}, {"repeated_ns", repeated_ns}}}}});
 }
 
 // What a capture that failed leaves in its process nobody knows: whatever is timed after it, is in

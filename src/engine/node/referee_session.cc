@@ -49,8 +49,7 @@ void RefereeSession::post(json body) {
 
 std::variant<frames::Frame, Ended> RefereeSession::await(const char* expected) {
   const auto limit = kRefereeLimit + std::chrono::seconds(arena_bytes_ / kBytesPerSecond);
-  auto reply =
-      process_->await(std::chrono::steady_clock::now() + parts_asked_ * limit, stop_);
+  auto reply = process_->await(std::chrono::steady_clock::now() + parts_asked_ * limit, stop_);
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, RunnerRole::referee);
   auto frame = std::move(std::get<frames::Frame>(reply));
   if (frame.type() == "no_memory") {

@@ -20,8 +20,8 @@
 //   → {type: "time", grid, block, shared_bytes, arguments, wall_ns, range?, turns: [{view,
 //      runs: [[place, content, keep]], warmups, fresh_module, tell_state, precise}]}
 //   ← {type: "timed", range_failure?, turns: [{ending, message, fault, samples_ns, launches,
-//      clock_mhz, event_overhead_ns, state?, note}]}: none after one that failed or has no samples; the
-//      arenas of kept runs hold what those runs left
+//      clock_mhz, event_overhead_ns, state?, note}]}: none after one that failed or has no samples;
+//      the arenas of kept runs hold what those runs left
 //   → {type: "profile", grid, block, shared_bytes, arguments, arena_bytes, on_device?, library,
 //      metrics} + arena
 //   ← {type: "profiled", ending, message, fault, values: {metric: number}, refused, passes,
