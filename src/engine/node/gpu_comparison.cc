@@ -119,20 +119,25 @@ GpuTiming::Step GpuTiming::compare(json& body) {
   ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns, doubt_ns);
   body["speedup"] = describe(ratio, basis);
   body["speedup"]["doubt_ns"] = doubt_ns;
-  const bool in_cycles = kernel_.turn_cycles.size() == kernel_.turns_ns.size() &&
-                         reference_->turn_cycles.size() == kernel_.turns_ns.size();
-  if (!in_cycles) return std::nullopt;
-  // A difference that is not there in clock cycles is one of clocks.
-  const double doubt_cycles = doubt_ns * median(kernel_.turn_cycles) / typical_ns;
-  const Ratio cycles = ratio_of(reference_->turn_cycles, kernel_.turn_cycles, doubt_cycles);
-  body["speedup"]["ratio_in_cycles"] = cycles.ratio;
-  body["speedup"]["verdict_in_cycles"] = name(cycles.verdict);
-  if (ratio.verdict != RatioVerdict::indistinguishable && cycles.verdict != ratio.verdict) {
-    body["speedup"]["verdict"] = name(RatioVerdict::indistinguishable);
-    body["speedup_note"] = "In clock cycles it is " + std::string(name(cycles.verdict)) +
-                           ": the device's clock moved between the turns.";
-  }
+  confirm_in_cycles(ratio, doubt_ns, body);
   return std::nullopt;
+}
+
+// A difference that is not there in clock cycles is one of clocks.
+void GpuTiming::confirm_in_cycles(const Ratio& ratio, double doubt_ns, json& body) const {
+  const std::size_t turns = kernel_.turns_ns.size();
+  if (kernel_.turn_cycles.size() != turns || reference_->turn_cycles.size() != turns) return;
+  const double cycles_per_ns = median(kernel_.turn_cycles) / median(kernel_.turns_ns);
+  const Ratio cycles =
+      ratio_of(reference_->turn_cycles, kernel_.turn_cycles, doubt_ns * cycles_per_ns);
+  json& speedup = body["speedup"];
+  speedup["ratio_in_cycles"] = cycles.ratio;
+  speedup["verdict_in_cycles"] = name(cycles.verdict);
+  const bool is_told = ratio.verdict != RatioVerdict::indistinguishable;
+  if (!is_told || cycles.verdict == ratio.verdict) return;
+  speedup["verdict"] = name(RatioVerdict::indistinguishable);
+  body["speedup_note"] = "In clock cycles it is " + std::string(name(cycles.verdict)) +
+                         ": the device's clock moved between the turns.";
 }
 
 }  // namespace assay::node

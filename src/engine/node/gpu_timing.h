@@ -16,6 +16,7 @@
 #include "engine/node/clock_log.h"
 #include "engine/node/ended.h"
 #include "engine/node/kernel_session.h"
+#include "engine/node/ratio.h"
 #include "engine/node/referee_session.h"
 
 namespace assay::node {
@@ -96,6 +97,7 @@ class GpuTiming {
   // Whether a view ended so because its runs begin with what others left.
   [[nodiscard]] bool is_of_repeating(const Ended& ended) const;
   [[nodiscard]] Step compare(nlohmann::json& body);
+  void confirm_in_cycles(const Ratio& ratio, double doubt_ns, nlohmann::json& body) const;
   [[nodiscard]] Step graph_turn(Side& side);
   [[nodiscard]] Step one_more_pair(bool by_graph);
   // Turns of a side, at least one; a failure names whose it is.
