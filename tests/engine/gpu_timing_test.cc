@@ -99,6 +99,12 @@ TEST_CASE("a kernel that is far faster on what a launch has left than on fresh t
   CHECK(bench.findings[0].at("fresh_ns") == 80'000);
   CHECK(bench.findings[0].at("repeated_ns") == 1'000);
 
+  Bench many;  // a host that queues them one by one may take as long
+  auto of_many = many.request(100, kLeaningBytes);
+  of_many.launches = 20;
+  static_cast<void>(many.measure(std::move(of_many), ended));
+  CHECK(many.findings.empty());
+
   Bench meant;  // it works on what it is given
   auto request = meant.request(100, kLeaningBytes);
   request.has_inout = true;

@@ -46,6 +46,7 @@ struct TimingRequest {
   std::uint32_t first_trial = 0;
   std::function<std::variant<LentArena, Ended>(std::uint32_t trial, std::uint32_t slot)> fill{};
   std::uint64_t scratch_bytes = 0;  // that each place has beside its arena
+  std::size_t launches = 1;         // of the judged side, in one run
   // Another process with the program of one side, in place of the one that side had.
   std::function<std::variant<KernelSession*, Ended>(bool is_reference)> renew{};
 };

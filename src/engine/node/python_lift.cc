@@ -229,7 +229,8 @@ PythonLift::Step PythonLift::measure() {
        .fill = [this](std::uint32_t trial,
                       std::uint32_t slot) { return setting_.inputs.fill(trial, slot); },
        .scratch_bytes = std::max(kernel_.work.scratch_bytes(),
-                                 reference_ ? reference_->work.scratch_bytes() : 0)},
+                                 reference_ ? reference_->work.scratch_bytes() : 0),
+       .launches = kernel_.work.steps.size()},
       [](std::uint32_t trial, const json& said) { return judge(said, trial); }, left_);
   return timing.measure(measured_);
 }
