@@ -3,7 +3,7 @@
 #include <cuda/std/array>
 #include <cuda/std/limits>
 /* contract
-{"args": ["in x int32[n] uniform low=-500 high=500", "inout out int32[3] zeros", "int n = 900"],
+{"args": ["in x int32[n] uniform low=-5000000 high=5000000", "inout out int32[3] zeros", "int n = 900"],
  "launch": {"grid": 4, "block": 96}}
 */
 // wrong swapped wrong_output: smallest.fetch_min(mine[0] -> smallest.fetch_max(mine[0]
