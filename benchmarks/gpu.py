@@ -84,12 +84,18 @@ def beside_a_plain_script():
     tell("a plain CuPy script doing the same, from a fresh process", f"p50 {statistics.median(times) * 1e3:.0f} ms ({said})")
 
 
+# Device code that allocates leaves what nobody can empty: its runner serves once, and the next has a context of its own.
+ALLOCATES = ADD.replace("{", "{ if (n < 0) *(void**)out = malloc(16);", 1)
+
+
 def several_clients():
     """Four clients with a server of their own each would share nothing: four calls in flight on one server."""
-    with Server() as server:
-        evaluate(server, ADD, MILLION)
-        for what, source in (("cached", lambda i: ADD), ("new sources", lambda i: f"{ADD}\n// {time.time()} {i}")):
-            begin, count, flying = time.monotonic(), 0, set()
+    for what, source, goal in (("cached, runners reused", lambda i: ADD, 20),
+                               ("new sources, runners reused", lambda i: f"{ADD}\n// {time.time()} {i}", 20),
+                               ("a fresh context each", lambda i: ALLOCATES, 4)):
+        with Server() as server:
+            evaluate(server, source(0), MILLION)
+            begin, count, reused, flying = time.monotonic(), 0, 0, set()
             while time.monotonic() - begin < 6 or flying:
                 while len(flying) < 4 and time.monotonic() - begin < 6:
                     flying.add(server.send("tools/call", {"name": "evaluate", "arguments": {
@@ -97,10 +103,13 @@ def several_clients():
                 message = server.next_message()
                 if message.get("id") in flying:
                     flying.discard(message["id"])
-                    assert message["result"]["structuredContent"]["verdict"] == "passed"
+                    report = message["result"]["structuredContent"]
+                    assert report["verdict"] == "passed", report["summary"]
+                    reused += bool(report["environment"].get("runner_reused"))
                     count += 1
             rate = count / (time.monotonic() - begin)
-            tell(f"four in flight, {what}, runners reused", f"{rate:.1f} evaluations a second", "20", rate >= 20)
+            tell(f"four in flight, {what}", f"{rate:.1f} evaluations a second, {reused} of {count} in a runner that had served",
+                 f"{goal}", rate >= goal)
 
 
 def alike(server):
@@ -128,14 +137,25 @@ def alike(server):
 
 
 def known_differences(server):
-    for share in (0.01, 0.02, 0.05):
-        found = []
-        for n, loops in ((MILLION, 1000), (1 << 22, 400), (1 << 23, 1000)):
+    """Kernels whose time is their loop's: so much more of it is so much slower. Of 1 % those of 50 us and more."""
+    sizes = ((1 << 14, 2000), (1 << 16, 1000), (1 << 17, 1000), (1 << 18, 500), (1 << 18, 1000), (1 << 19, 400), (1 << 19, 1000),
+             (MILLION, 400), (MILLION, 600), (MILLION, 1000), (MILLION, 2000), (1 << 21, 300), (1 << 21, 1000), (1 << 22, 400),
+             (1 << 22, 700), (1 << 22, 2000), (1 << 23, 300), (1 << 23, 1000), (1 << 24, 300), (1 << 24, 1000))
+    for share, least_us in ((0.05, 10), (0.02, 10), (0.01, 50)):
+        found, missed = 0, []
+        for n, loops in sizes:
             report = compare(server, LOOP % loops, LOOP % round(loops * (1 + share)), n)
-            speedup = report["speedup"]
-            found.append(f"{speedup['verdict']} {speedup['ratio']:.4f}")
-        right = sum(one.startswith("slower") for one in found)
-        tell(f"{share:.0%} more work in the loop", "; ".join(found), "slower", right == len(found))
+            speedup, median_us = report["speedup"], report["timing"]["cold"]["median_ns"] / 1e3
+            if median_us < least_us:
+                continue
+            found += speedup["verdict"] == "slower"
+            said = f"{speedup['verdict']} {speedup['ratio']:.4f} at {median_us:.0f} us"
+            print(f"  {share:.0%}: {said} [{speedup['low']:.5f}, {speedup['high']:.5f}] ({speedup['basis']})", flush=True)
+            if speedup["verdict"] != "slower":
+                missed.append(said)
+        tried = found + len(missed)
+        tell(f"{share:.0%} more work in the loop, kernels of {least_us} us and more", "; ".join([f"slower {found} of {tried}", *missed]),
+             "95 %", tried > 0 and found >= 0.95 * tried)
 
 
 def after_faults(server):
