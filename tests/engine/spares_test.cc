@@ -109,6 +109,33 @@ TEST_CASE("the oldest are a reserve that opens after a failure, for as many take
   CHECK(spares.take() == nullptr);
 }
 
+TEST_CASE("after idling a rest is left for who comes first") {
+  Workshop workshop;
+  const std::size_t before = children();
+  Spares spares(workshop.maker(), 2, 1s, 1, {.kept = 1, .until = kIdle});
+  spares.want();
+  REQUIRE(workshop.has_made(3));
+  RunnerProcess* const oldest = workshop.made.front();
+  REQUIRE(comes_true([&] { return children() == before + 1; }));
+  const auto first = spares.take();  // no reserve is held back of it
+  CHECK(first.get() == oldest);
+  CHECK(spares.take() == nullptr);
+  CHECK(workshop.made.size() == 3);
+  spares.want();
+  CHECK(workshop.has_made(6));
+}
+
+TEST_CASE("of a rest nothing is left once that has idled, too") {
+  Workshop workshop;
+  const std::size_t before = children();
+  Spares spares(workshop.maker(), 2, 1s, 0, {.kept = 1, .until = 2s});
+  spares.want();
+  REQUIRE(workshop.has_made(2));
+  REQUIRE(comes_true([&] { return children() == before; }));
+  CHECK(spares.take() == nullptr);
+  CHECK(workshop.made.size() == 2);
+}
+
 TEST_CASE("what was not used after all is the first to be taken") {
   Workshop workshop;
   Spares spares(workshop.maker(), 2, kIdle);

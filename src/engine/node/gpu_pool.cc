@@ -18,6 +18,9 @@ constexpr std::uint64_t kLeastKept = 4;
 constexpr std::uint64_t kMostKept = 12;
 constexpr std::size_t kReferees = 4;
 constexpr std::chrono::seconds kIdle{120};
+// A referee and a runner are left for longer: a gigabyte, for a first answer without a new context.
+constexpr std::size_t kRest = 1;
+constexpr std::chrono::seconds kRestUntil{15 * 60};
 // Emptying takes milliseconds; a process that takes longer is not worth keeping.
 constexpr std::chrono::seconds kEmptyingLimit{2};
 // Unless it has not heard yet that it was prepared for a job, which has ended meanwhile.
@@ -49,7 +52,7 @@ GpuPool::GpuPool(const Runners& runners, Gpu gpu)
       most_kept_(std::clamp(gpu_.memory_bytes / kBytesPerKept, kLeastKept, kMostKept)),
       last_use_(Clock::now()),
       spares_([this](const std::stop_token&) { return start(RunnerRole::gpu_kernel); }, kSpares,
-              kIdle, kReserve),
+              kIdle, kReserve, {.kept = kRest, .until = kRestUntil}),
       housekeeper_([this](const std::stop_token& stop) { keep_house(stop); }) {}
 
 GpuPool::Process GpuPool::start(RunnerRole role) const {
@@ -114,7 +117,7 @@ void GpuPool::discard() {
     spares_.retire(std::move(used.ended));
   }
   returned_.clear();
-  let_go();
+  let_go(0);
   changed_.notify_all();
 }
 
@@ -173,10 +176,12 @@ void GpuPool::keep(Used used, bool referee_emptied) {
   spares_.retire(std::move(used.ended));
 }
 
-void GpuPool::let_go() {
-  std::vector<Process> all = std::move(referees_);
+void GpuPool::let_go(std::size_t referees_left) {
+  std::vector<Process> all;
+  for (; referees_.size() > referees_left; referees_.pop_back()) {
+    all.push_back(std::move(referees_.back()));
+  }
   for (auto& one : kept_) all.push_back(std::move(one.process));
-  referees_.clear();
   kept_.clear();
   spares_.retire(std::move(all));
 }
@@ -189,7 +194,8 @@ void GpuPool::keep_house(const std::stop_token& stop) {
       continue;
     }
     changed_.wait_for(lock, stop, kIdle / 4, [&] { return !returned_.empty(); });
-    if (Clock::now() - last_use_ >= kIdle) let_go();
+    const auto idled = Clock::now() - last_use_;
+    if (idled >= kIdle) let_go(idled < kRestUntil ? kRest : 0);
   }
 }
 

@@ -6,7 +6,8 @@
 // followed by what is to be judged, a reference by a reference, so that no process is ever on both
 // sides of a comparison. It never serves another client.
 // Referees run no user code and serve one job after the other. What nobody took for a while is let
-// go, since each process holds half a gigabyte of the device's memory.
+// go, since each process holds half a gigabyte of the device's memory: all but a referee and a
+// runner at first, so that the first job after some minutes finds them ready, then these.
 //
 // Any thread.
 #pragma once
@@ -101,7 +102,7 @@ class GpuPool {
   void keep_house(const std::stop_token& stop);
   // With the lock, which it releases while it works.
   void clean_one(std::unique_lock<std::mutex>& lock);
-  void let_go();
+  void let_go(std::size_t referees_left);
 
   const Runners& runners_;
   const Gpu gpu_;

@@ -1,23 +1,26 @@
 #include "engine/node/spares.h"
 
+#include <algorithm>
 #include <system_error>
 
 namespace assay::node {
 
 using Clock = std::chrono::steady_clock;
 
-Spares::Spares(Make make, std::size_t kept, std::chrono::seconds idle, std::size_t reserve)
+Spares::Spares(Make make, std::size_t kept, std::chrono::seconds idle, std::size_t reserve,
+               SparesLeft rest)
     : make_(std::move(make)),
       kept_(kept),
       reserve_(reserve),
       idle_(idle),
+      rest_(rest),
       last_use_(Clock::now()),
       housekeeper_([this](const std::stop_token& stop) { keep_house(stop); }) {}
 
 Spares::Process Spares::take() {
   const std::lock_guard lock(mutex_);
   last_use_ = Clock::now();
-  const std::size_t first = open_takes_ > 0 ? 0 : reserve_;
+  const std::size_t first = resting_ || open_takes_ > 0 ? 0 : reserve_;
   if (open_takes_ > 0) --open_takes_;
   if (ready_.size() <= first) return nullptr;
   const auto chosen = ready_.begin() + static_cast<std::ptrdiff_t>(first);
@@ -29,6 +32,7 @@ Spares::Process Spares::take() {
 void Spares::want() {
   const std::lock_guard lock(mutex_);
   wanted_ = kept_ + reserve_;
+  resting_ = false;
   last_use_ = Clock::now();
   changed_.notify_all();
 }
@@ -42,6 +46,15 @@ void Spares::retire_ready() {
   wanted_ = 0;
   for (auto& process : ready_) retired_.push_back(std::move(process));
   ready_.clear();
+}
+
+void Spares::keep_a_rest() {
+  wanted_ = std::min(wanted_, rest_.kept);
+  resting_ = true;
+  while (ready_.size() > rest_.kept) {
+    retired_.push_back(std::move(ready_.back()));
+    ready_.pop_back();
+  }
 }
 
 void Spares::let_go() {
@@ -100,9 +113,14 @@ void Spares::keep_house(const std::stop_token& stop) {
       end_one(lock);
       continue;
     }
-    changed_.wait_for(lock, stop, idle_ / 4, [&] { return !retired_.empty() || is_short(); });
-    if (Clock::now() - last_use_ < idle_) continue;
-    retire_ready();
+    changed_.wait_for(lock, stop, std::chrono::milliseconds(idle_) / 4, [&] { return !retired_.empty() || is_short(); });
+    const auto idled = Clock::now() - last_use_;
+    if (idled < idle_) continue;
+    if (idled < rest_.until) {
+      keep_a_rest();
+    } else {
+      retire_ready();
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 // Runners made ahead of the jobs that will use them, since what makes one ready takes longer than
 // its work: a compiler's first compile in a process, a context on a device. Each has read no user
 // byte and serves once. Nothing is made before somebody wants it, and what nobody took for a while
-// is let go.
+// is let go; a few may be left for longer, for whoever comes first after idling.
 //
 // A maker may return what is still getting ready: the oldest is ready first. The oldest may be a
 // reserve, which opens after a failure only: whoever comes next then does not wait for what others
@@ -22,6 +22,12 @@
 
 namespace assay::node {
 
+// What is left of those that nobody took, and until how long after the last was taken.
+struct SparesLeft {
+  std::size_t kept = 0;
+  std::chrono::seconds until{};
+};
+
 class Spares {
  public:
   using Process = std::unique_ptr<RunnerProcess>;
@@ -29,7 +35,8 @@ class Spares {
   using Make = std::function<Process(const std::stop_token& stop)>;
 
   // `kept`: how many there are, as long as one is taken every `idle`; `reserve`: how many more.
-  Spares(Make make, std::size_t kept, std::chrono::seconds idle, std::size_t reserve = 0);
+  Spares(Make make, std::size_t kept, std::chrono::seconds idle, std::size_t reserve = 0,
+         SparesLeft rest = {});
   Spares(const Spares&) = delete;
   Spares& operator=(const Spares&) = delete;
 
@@ -54,18 +61,21 @@ class Spares {
   void make_one(std::unique_lock<std::mutex>& lock, const std::stop_token& stop);
   void end_one(std::unique_lock<std::mutex>& lock);
   void retire_ready();
+  void keep_a_rest();
   [[nodiscard]] bool is_short() const { return ready_.size() < wanted_; }
 
   const Make make_;
   const std::size_t kept_;
   const std::size_t reserve_;
   const std::chrono::seconds idle_;
+  const SparesLeft rest_;
   std::mutex mutex_{};
   std::condition_variable_any changed_{};
   std::vector<Process> ready_{};
   std::vector<Process> retired_{};
   std::size_t wanted_ = 0;
   std::size_t open_takes_ = 0;
+  bool resting_ = false;  // what is ready is the rest: no reserve is held back of it
   std::chrono::steady_clock::time_point last_use_{};
   std::jthread housekeeper_{};  // last: joined before the rest is destroyed
 };
