@@ -99,9 +99,13 @@ void shorten_timing(OrderedJson& timing) {
   for (const char* view : {"cold", "warm", "graph", "per_call"})
     if (const auto told = timing.find(view); told != timing.end() && told->is_object())
       *told = only(*told, {"runs", "median_ns", "median_low_ns", "median_high_ns", "min_ns",
-                           "percentile_95_ns", "launches", "unavailable"});
+                           "percentile_95_ns", "launches", "stopped_by", "unavailable"});
   if (const auto clocks = timing.find("clocks"); clocks != timing.end() && clocks->is_object())
     *clocks = only(*clocks, {"sm_mhz_median", "held_down"});
+  if (const auto floor = timing.find("floor"); floor != timing.end() && floor->is_object())
+    *floor = only(*floor, {"ns", "share_pct"});
+  // What disagrees is in the evidence, and who else is there among the warnings.
+  for (const char* aside : {"wall_clock", "neighbours"}) timing.erase(aside);
   if (const auto lifted = timing.find("lifted"); lifted != timing.end() && lifted->is_object())
     *lifted = only(*lifted, {"launches", "kernels", "scratch_bytes", "runner_reused"});
   for (const char* other : {"reference", "in_place"})

@@ -44,7 +44,8 @@ class Comparison {
     }
     const json options = member(now.request, "options");
     for (const auto& [key, value] : options.items()) {
-      if (key == "baseline") continue;
+      // What follows from another option, or speaks of another job.
+      if (key == "baseline" || key == "may_add_trials") continue;
       leaf("option", "/" + key, member(member(then.request, "options"), key.c_str()), value);
     }
     const json machine_then = member(then.conclusion, "environment");

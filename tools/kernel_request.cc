@@ -131,6 +131,7 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
   request.order["names"] = {{"judged", roles.judged}, {"reference", roles.reference}};
   request.order["options"] = {
       {"num_trials", option(arguments, "num_trials", 100)},
+      {"may_add_trials", option(arguments, "num_trials", nullptr).is_null()},
       {"num_warmup", option(arguments, "num_warmup", 10)},
       {"validation_trials", option(arguments, "validation_trials", 3)},
       {"timeout", static_cast<std::int64_t>(option(arguments, "timeout", 120).get<double>())},

@@ -204,6 +204,7 @@ OrderedJson timing(const json& body) {
   }
   if (body.value("clock", "") != "gpu") return out;
   out["cold"] = summary_of(samples(body, "samples_ns"));
+  if (body.contains("cold_stop")) out["cold"].update(body.at("cold_stop"));
   const auto views = [&](const char* key, OrderedJson& into) {
     const auto found = body.find(key);
     if (found != body.end() && found->is_object()) into.update(*found);
@@ -213,8 +214,8 @@ OrderedJson timing(const json& body) {
     out["reference"] = {{"cold", summary_of(samples(body, "reference_samples_ns"))}};
     views("reference_views", out["reference"]);
   }
-  for (const char* key :
-       {"event_overhead_ns", "runs_examined", "clocks", "speedup_note", "lifted"}) {
+  for (const char* key : {"event_overhead_ns", "runs_examined", "clocks", "floor", "wall_clock",
+                          "neighbours", "speedup_note", "lifted"}) {
     if (body.contains(key)) out[key] = body.at(key);
   }
   if (body.contains("in_place")) {

@@ -11,8 +11,8 @@ namespace {
 
 Turn at(double mhz, const json& state = nullptr) { return {.clock_mhz = mhz, .state = state}; }
 
-json told(const std::vector<Turn>& turns) {
-  ClockLog log;
+json told(const std::vector<Turn>& turns, double highest_mhz = 0) {
+  ClockLog log(highest_mhz);
   for (const Turn& turn : turns) log.note(turn);
   json body = {{"warnings", json::array()}};
   log.tell(body);
@@ -53,6 +53,50 @@ TEST_CASE("a device that tells nothing of its clocks has none") {
   const json body = told({Turn{}});
   CHECK_FALSE(body.at("clocks").contains("sm_mhz_min"));
   CHECK(body.at("warnings").empty());
+}
+
+TEST_CASE("a clock that is low throughout is told, with what holds it down if anybody says so") {
+  CHECK(told({at(1400), at(1500)}, 1980).at("warnings").empty());
+  CHECK(told({at(345), at(345)}).at("warnings").empty());  // nobody knows what it could be
+  const auto message = [](const json& state) {
+    const json warnings = told({at(1200, state), at(1210)}, 1980).at("warnings");
+    for (const auto& warning : warnings) {
+      if (warning.at("code") == "low_clock") return warning.at("message").get<std::string>();
+    }
+    return std::string();
+  };
+  CHECK(message(nullptr).find("1210 of 1980 MHz") != std::string::npos);
+  CHECK(message(nullptr).find("names no reason") != std::string::npos);
+  CHECK(message({{"held_down", {"heat"}}}).find("(held down by: heat)") != std::string::npos);
+  CHECK(message({{"set_lower", true}}).find("operator") != std::string::npos);
+}
+
+TEST_CASE("what a ramp took, from which clock, and the highest there is stand beside the clocks") {
+  Turn ramped = at(1980);
+  ramped.ramped_from_mhz = 345;
+  ramped.ramped_ms = 60;
+  const json clocks = told({ramped, at(1980)}, 1980).at("clocks");
+  CHECK(clocks.at("ramped_ms") == 60);
+  CHECK(clocks.at("ramped_from_mhz") == 345);
+  CHECK(clocks.at("sm_mhz_highest") == 1980);
+  const json none = told({at(1980)}).at("clocks");
+  CHECK(none.at("ramped_ms") == 0);
+  CHECK_FALSE(none.contains("ramped_from_mhz"));
+  CHECK_FALSE(none.contains("sm_mhz_highest"));
+}
+
+TEST_CASE("who else is on a device is no clock") {
+  const json clocks =
+      told({at(1000, {{"pids", {1, 2}}, {"working", {3, 4}}, {"busy_pct", 7}, {"processes", 2}})})
+          .at("clocks");
+  CHECK(clocks.at("processes") == 2);
+  for (const char* key : {"pids", "working", "busy_pct"}) CHECK_FALSE(clocks.contains(key));
+}
+
+TEST_CASE("the highest clock is what the devices role tells") {
+  CHECK(highest_mhz({{"clock_khz", 1'980'000}}) == 1980);
+  CHECK(highest_mhz(json::object()) == 0);
+  CHECK(highest_mhz({{"clock_khz", nullptr}}) == 0);
 }
 
 TEST_CASE("a median is the middle, or between the two in the middle") {

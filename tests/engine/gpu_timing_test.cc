@@ -172,3 +172,118 @@ TEST_CASE("a kernel that keeps state is examined in twelve turns of their own") 
     CHECK(bench.judged[i] != bench.judged[i - 1]);
   }
 }
+
+TEST_CASE("as many cold runs are timed as were asked for, to the run") {
+  for (const std::uint32_t trials : {1U, 7U, 20U, 100U, 101U}) {
+    for (const bool keeps_state : {false, true}) {
+      for (const bool has_reference : {false, true}) {
+        Bench bench;
+        if (has_reference) bench.reference = bench.session();
+        auto request = bench.request(trials);
+        request.keeps_state = keeps_state;
+        std::optional<node::Ended> ended;
+        const json body = bench.measure(std::move(request), ended);
+        REQUIRE_FALSE(ended);
+        CAPTURE(trials, keeps_state, has_reference);
+        CHECK(body.at("samples_ns").size() == trials);
+        if (has_reference) CHECK(body.at("reference_samples_ns").size() == trials);
+        CHECK(body.at("cold_stop").at("stopped_by") == "num_trials");
+      }
+    }
+  }
+}
+
+TEST_CASE("where nobody said how many, runs are added to a median that is known too little") {
+  constexpr std::uint64_t kRestlessBytes = 12'288;  // fake_timing_runner.cc
+  const auto measured = [&](std::uint64_t bytes, bool may_add, bool has_reference = false) {
+    Bench bench;
+    if (has_reference) bench.reference = bench.session();
+    auto request = bench.request(100, bytes);
+    request.may_add = may_add;
+    std::optional<node::Ended> ended;
+    json body = bench.measure(std::move(request), ended);
+    CHECK_FALSE(ended);
+    return body;
+  };
+  const json restless = measured(kRestlessBytes, true);
+  CHECK(restless.at("samples_ns").size() == 400);
+  CHECK(restless.at("cold_stop").at("stopped_by") == "budget");
+  CHECK(restless.at("runs_examined") > 3);  // of those, too
+  CHECK(measured(kRestlessBytes, false).at("samples_ns").size() == 100);
+  CHECK(measured(kRestlessBytes, true, true).at("samples_ns").size() == 100);
+  const json steady = measured(4096, true);
+  CHECK(steady.at("samples_ns").size() == 100);
+  CHECK(steady.at("cold_stop").at("stopped_by") == "interval");
+}
+
+TEST_CASE("events that hide work from the host's clock are evidence, honest ones are figures") {
+  constexpr std::uint64_t kHidingBytes = 16'384;  // fake_timing_runner.cc
+  constexpr std::uint64_t kIdleBytes = 20'480;
+  std::optional<node::Ended> ended;
+  Bench hiding;
+  const json body = hiding.measure(hiding.request(100, kHidingBytes), ended);
+  REQUIRE_FALSE(ended);
+  REQUIRE(hiding.findings.size() == 1);
+  CHECK(hiding.findings[0].at("check") == "wall_clock");
+  CHECK(body.at("wall_clock").at("result") == "disagrees");
+
+  Bench honest;
+  const json told = honest.measure(honest.request(100, kIdleBytes), ended);
+  CHECK(honest.findings.empty());
+  CHECK(told.at("wall_clock").at("result") == "agrees");
+  CHECK(told.at("wall_clock").at("launches") == 64);
+
+  Bench uncaptured;
+  CHECK(uncaptured.measure(uncaptured.request(100), ended).at("wall_clock").at("result") ==
+        "unknown");
+}
+
+TEST_CASE("a time below what the memory takes for the outputs is evidence") {
+  constexpr std::uint64_t kIdleBytes = 20'480;
+  std::optional<node::Ended> ended;
+  Bench bench;
+  auto request = bench.request(100, kIdleBytes);
+  request.floor = {.bytes = 1'000, .ns = 50'000, .must_bytes = 900, .must_ns = 45'000};
+  const json body = bench.measure(std::move(request), ended);
+  REQUIRE(bench.findings.size() == 1);
+  CHECK(bench.findings[0].at("check") == "below_floor");
+  CHECK(bench.findings[0].at("claimed_ns") == 10'000);
+  CHECK(body.at("floor").at("ns") == 50'000);
+
+  Bench above;
+  auto meant = above.request(100, kIdleBytes);
+  meant.floor = {.bytes = 1'000, .ns = 50'000};
+  static_cast<void>(above.measure(std::move(meant), ended));
+  CHECK(above.findings.empty());
+}
+
+TEST_CASE("the clock is looked at in the first question, and what raised it is told") {
+  constexpr std::uint64_t kIdleBytes = 20'480;
+  std::optional<node::Ended> ended;
+  Bench bench;
+  auto request = bench.request(100, kIdleBytes);
+  request.seen_ns = 1'000;
+  request.highest_mhz = 1'980;
+  const json clocks = bench.measure(std::move(request), ended).at("clocks");
+  CHECK(clocks.at("ramped_ms") == 60);  // once, and not in every question
+  CHECK(clocks.at("ramped_from_mhz") == 345);
+
+  Bench unknown;
+  CHECK(unknown.measure(unknown.request(100, kIdleBytes), ended).at("clocks").at("ramped_ms") == 0);
+}
+
+TEST_CASE("a device that was busy though nobody of ours had it is told, if anybody can know") {
+  constexpr std::uint64_t kIdleBytes = 20'480;
+  std::optional<node::Ended> ended;
+  Bench quiet;
+  auto request = quiet.request(100, kIdleBytes);
+  request.was_quiet = true;
+  const json body = quiet.measure(std::move(request), ended);
+  CHECK(body.at("neighbours").at("busy_before_pct") == 90);
+  CHECK(warns(body, "co_tenants"));
+
+  Bench busy;
+  const json told = busy.measure(busy.request(100, kIdleBytes), ended);
+  CHECK(told.at("neighbours").at("busy_before_pct").is_null());
+  CHECK_FALSE(warns(told, "co_tenants"));
+}

@@ -1,6 +1,7 @@
 // What a kernel's runner says, believed only as far as it can be read.
 #include "engine/node/kernel_claim.h"
 
+#include "engine/runner/outcome_frame.h"
 #include "tests/catch.h"
 
 using namespace assay;
@@ -159,4 +160,44 @@ TEST_CASE("how a launch ended is a verdict with its line; what it printed is kep
   CHECK(crash.summary == "The kernel crashed at k.cu:7: reads past x");
   CHECK(crash.detail.at("printf").get<std::string>().size() == 2000);
   CHECK(crash.detail.at("printf_truncated") == true);
+}
+
+TEST_CASE("what a runner says of a turn arrives: its wall clock, its ramp, who else is there") {
+  runner::Timed timed{.samples_ns = {5, 7}, .launches = 2, .clock_mhz = 1900};
+  timed.wall = runner::Wall{.launches = 20, .wall_ns = 300, .events_ns = 200, .hidden_ns = 4};
+  timed.ramp = runner::Ramp{.from_mhz = 345, .ms = 60};
+  timed.state.pids = {11, 12};
+  timed.state.working = {{.pid = 12, .sm_pct = 90}};
+  timed.state.busy_pct = 80;
+  timed.state.is_set_lower = true;
+  const auto heard = [](const json& turn) {
+    auto claim = turns_claim({{"type", "timed"}, {"turns", json::array({turn})}}, 1);
+    REQUIRE(std::holds_alternative<Turns>(claim));
+    return std::get<Turns>(claim).taken.at(0);
+  };
+  const Turn turn = heard(runner::turn_frame(timed, {.tell_state = true}));
+  REQUIRE(turn.wall);
+  CHECK(turn.wall->launches == 20);
+  CHECK(turn.wall->wall_ns == 300);
+  CHECK(turn.wall->events_ns == 200);
+  CHECK(turn.wall->hidden_ns == 4.0);
+  CHECK(turn.ramped_from_mhz == 345.0);
+  CHECK(turn.ramped_ms == 60);
+  CHECK(turn.state.at("pids") == json({11, 12}));
+  CHECK(turn.state.at("working").at(0) == json({{"pid", 12}, {"sm_pct", 90}}));
+  CHECK(turn.state.at("busy_pct") == 80);
+  CHECK(turn.state.at("set_lower") == true);
+
+  const Turn plain = heard(runner::turn_frame({.samples_ns = {5}}, {}));
+  CHECK_FALSE(plain.wall);
+  CHECK_FALSE(plain.ramped_from_mhz);
+  CHECK(plain.state.is_null());
+}
+
+TEST_CASE("a wall clock that is no number is the runner's end, no exception of ours") {
+  json turn = runner::turn_frame({.samples_ns = {5}}, {});
+  turn["wall"] = {{"launches", "many"}, {"wall_ns", 1}, {"events_ns", 1}};
+  const json body = {{"type", "timed"}, {"turns", json::array({turn})}};
+  const auto claim = decode_claim(RunnerRole::gpu_kernel, [&] { return turns_claim(body, 1); });
+  CHECK(std::holds_alternative<Ended>(claim));
 }

@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <system_error>
@@ -36,6 +37,18 @@ posix::Descriptor open_lock(const std::string& name) {
   throw std::system_error(error, std::generic_category(), "the lock of a GPU");
 }
 
+// Touched when it was taken and when it was given up. Its maker alone could set other times.
+void touch(const posix::Descriptor& lock) { ::futimens(lock.get(), nullptr); }
+
+std::chrono::nanoseconds untouched_for(const posix::Descriptor& lock) {
+  struct stat status {};
+  if (::fstat(lock.get(), &status) != 0) return std::chrono::nanoseconds(0);
+  const auto then = std::chrono::seconds(status.st_mtim.tv_sec) +
+                    std::chrono::nanoseconds(status.st_mtim.tv_nsec);
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::max<std::chrono::nanoseconds>(now - then, std::chrono::nanoseconds(0));
+}
+
 std::string name_of_lock(const std::string& uuid) { return "assay-" + uuid + ".lock"; }
 
 }  // namespace
@@ -53,7 +66,13 @@ std::optional<GpuLease> GpuLease::take(const std::string& uuid, JobQueue& turns,
     if (stop.stop_requested()) return std::nullopt;
     std::this_thread::sleep_for(kRetry);
   }
-  return GpuLease(std::move(turn), std::move(lock));
+  const auto was_free = untouched_for(lock);
+  touch(lock);
+  return GpuLease(std::move(turn), std::move(lock), was_free);
+}
+
+GpuLease::Lock::~Lock() {
+  if (file_) touch(file_);
 }
 
 bool GpuLease::is_held(const std::string& uuid) {

@@ -4,6 +4,7 @@
 // they asked; only whose turn it is waits for the lock. Owned by one job.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -24,16 +25,39 @@ class GpuLease {
   // Whether somebody holds it now: a look, which promises nothing. False if nobody can tell.
   [[nodiscard]] static bool is_held(const std::string& uuid);
 
+  // How long nobody had had it when this one was taken, as the lock's file remembers; 0 if that is
+  // not known.
+  [[nodiscard]] std::chrono::nanoseconds was_free() const { return was_free_; }
+  [[nodiscard]] std::chrono::nanoseconds held() const {
+    return std::chrono::steady_clock::now() - taken_;
+  }
+
  private:
   struct GiveUp {
     JobQueue::Ticket ticket = 0;
     void operator()(JobQueue* turns) const { turns->done(ticket); }
   };
   using Turn = std::unique_ptr<JobQueue, GiveUp>;
-  GpuLease(Turn turn, posix::Descriptor lock) : turn_(std::move(turn)), lock_(std::move(lock)) {}
+  // Its file remembers when it was given up.
+  class Lock {
+   public:
+    explicit Lock(posix::Descriptor file) : file_(std::move(file)) {}
+    ~Lock();
+    Lock(Lock&&) = default;
+    Lock& operator=(Lock&&) = default;
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+   private:
+    posix::Descriptor file_;
+  };
+  GpuLease(Turn turn, posix::Descriptor lock, std::chrono::nanoseconds was_free)
+      : turn_(std::move(turn)), lock_(std::move(lock)), was_free_(was_free) {}
 
   Turn turn_;  // given up after the lock
-  posix::Descriptor lock_;
+  Lock lock_;
+  std::chrono::nanoseconds was_free_;
+  std::chrono::steady_clock::time_point taken_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace assay::node

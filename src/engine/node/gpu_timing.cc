@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "engine/node/median.h"
 
@@ -55,7 +56,8 @@ GpuTiming::GpuTiming(RefereeSession& referee, KernelSession& kernel, KernelSessi
       request_(std::move(request)),
       judge_(std::move(judge)),
       execution_left_(execution_left),
-      kernel_{.session = &kernel, .name = "kernel"} {
+      kernel_{.session = &kernel, .name = "kernel"},
+      clocks_(request_.highest_mhz) {
   if (reference != nullptr) reference_ = Side{.session = reference, .name = "ref_kernel"};
 }
 
@@ -79,6 +81,7 @@ GpuTiming::Step GpuTiming::measure(json& body) {
   part("views", [&] { return other_views(body); });
   if (reference_) part("comparing", [&] { return compare(body); });
   if (!request_.has_inout && !is_spent_) shown_anew();
+  if (!ended) ended = judge_claims(body);
   tell(body);
   return ended;
 }
@@ -96,19 +99,24 @@ TurnOrder GpuTiming::order(const char* view, std::uint32_t runs) {
 }
 
 Turns GpuTiming::ask(Side& side, std::vector<TurnOrder> orders) {
-  TurnOrder& first = orders.front();
-  first.tell_state = first.tell_state || clocks_.is_due();
+  say_what_else_to_tell(orders.front());
   Turns turns = side.session->time(orders, execution_left_);
-  for (const Turn& turn : turns.taken) {
-    event_overhead_ns_ = turn.event_overhead_ns;
-    clocks_.note(turn);
-  }
+  note(side, orders, turns);
   if (turns.ended) {
     Ended& ended = *turns.ended;
     if (reference_ && &side == &*reference_) ended.summary = "The reference: " + ended.summary;
     ended.detail["which"] = side.name;
   }
   return turns;
+}
+
+// The first question of all finds the device as it was before, and its clock where that left it.
+void GpuTiming::say_what_else_to_tell(TurnOrder& first) {
+  const bool is_first = !std::exchange(is_asked_, true);
+  if (is_first) first.ramp_below_mhz = clocks_.low_mhz();
+  first.tell_state = first.tell_state || clocks_.is_due() || (is_first && request_.was_quiet);
+  first.tell_neighbours =
+      first.tell_state && (request_.others_are_visible || (is_first && request_.was_quiet));
 }
 
 std::variant<Turn, Ended> GpuTiming::ask_one(Side& side, TurnOrder order) {
@@ -188,10 +196,11 @@ GpuTiming::Step GpuTiming::take_turns() {
   const std::uint32_t per_turn = at_once ? std::min(known_contents(), looked_at) : 1;
   const std::uint32_t most = reference_ ? kPairs : (looked_at + per_turn - 1) / per_turn;
   const std::uint32_t turns = std::clamp(trials_ / 2, 1U, most);
-  const std::uint32_t runs = (trials_ + turns - 1) / turns;
   std::set<std::uint32_t> examined;
   while (examined.size() < std::min(looked_at, turns)) examined.insert(below(turns));
   for (std::uint32_t turn = 0; turn < turns; ++turn) {
+    // As many as were asked for, to the run.
+    const std::uint32_t runs = trials_ / turns + (turn < trials_ % turns ? 1 : 0);
     // ABBA: what drifts in one direction drifts for both.
     const bool kernel_first = turn % 2 == 1;
     if (reference_ && !kernel_first) {
@@ -202,7 +211,19 @@ GpuTiming::Step GpuTiming::take_turns() {
       if (auto ended = take_turn(*reference_, runs, 0)) return ended;
     }
   }
-  return std::nullopt;
+  return narrow();
+}
+
+GpuTiming::Step GpuTiming::narrow() {
+  for (;;) {
+    cold_stop_ = next_cold_runs({.samples_ns = kernel_.cold_ns,
+                                 .asked = request_.trials,
+                                 .may_add = request_.may_add && !reference_,
+                                 .was_cut = trials_ < request_.trials,
+                                 .beside_ns = kPreparationNs});
+    if (cold_stop_.more == 0) return std::nullopt;
+    if (auto ended = take_turn(kernel_, cold_stop_.more, 1)) return ended;
+  }
 }
 
 GpuTiming::Step GpuTiming::take_turn(Side& side, std::uint32_t runs, std::uint32_t examined) {
@@ -263,6 +284,10 @@ void GpuTiming::tell(json& body) const {
   if (reference_) body["reference_samples_ns"] = reference_->cold_ns;
   body["event_overhead_ns"] = event_overhead_ns_;
   body["runs_examined"] = examined_;
+  if (!kernel_.cold_ns.empty()) {
+    body["cold_stop"] = {{"stopped_by", name(cold_stop_.stopped_by)},
+                         {"half_width_pct", 100 * cold_stop_.half_share}};
+  }
   body["warnings"] = json::array();
   if (trials_ > 0 && trials_ < request_.trials) {
     body["warnings"].push_back(
@@ -277,6 +302,12 @@ void GpuTiming::tell(json& body) const {
     body["warnings"].push_back({{"code", "graph_failed"}, {"message", uncaptured_}});
   }
   clocks_.tell(body);
+  body["neighbours"] = node::tell(neighbours_);
+  body["neighbours"]["busy_before_pct"] = busy_before_pct_;
+  const std::string tenants = tenants_warning(neighbours_, busy_before_pct_);
+  if (!tenants.empty()) {
+    body["warnings"].push_back({{"code", "co_tenants"}, {"message", tenants}});
+  }
 }
 
 }  // namespace assay::node

@@ -14,8 +14,11 @@
 #include <vector>
 
 #include "engine/node/clock_log.h"
+#include "engine/node/cold_stop.h"
 #include "engine/node/ended.h"
+#include "engine/node/floor.h"
 #include "engine/node/kernel_session.h"
+#include "engine/node/neighbours.h"
 #include "engine/node/ratio.h"
 #include "engine/node/referee_session.h"
 
@@ -30,6 +33,7 @@ struct Staging {
 
 struct TimingRequest {
   std::uint32_t trials = 100;
+  bool may_add = false;  // nobody asked for that many: where they say too little, more are taken
   std::uint32_t warmups = 1;
   // Trials that the referee holds expected outputs of: runs begin with the inputs of one of them.
   std::uint32_t known_trials = 1;
@@ -47,6 +51,11 @@ struct TimingRequest {
   std::function<std::variant<LentArena, Ended>(std::uint32_t trial, std::uint32_t slot)> fill{};
   std::uint64_t scratch_bytes = 0;  // that each place has beside its arena
   std::size_t launches = 1;         // of the judged side, in one run
+  double highest_mhz = 0;           // of the device's multiprocessors; 0: nobody says
+  Floor floor{};                    // of the contract
+  bool others_are_visible = false;  // processes that are not ours, to one of ours
+  // Nobody of ours had the device for longer than it remembers, and this job only just.
+  bool was_quiet = false;
   // Another process with the program of one side, in place of the one that side had.
   std::function<std::variant<KernelSession*, Ended>(bool is_reference)> renew{};
 };
@@ -77,6 +86,10 @@ class GpuTiming {
     std::map<std::uint32_t, std::vector<double>> by_content_ns{};  // the same
     std::vector<double> turns_ns{};                                // the median of each turn
     std::vector<double> turn_cycles{};                             // likewise, in clock cycles
+    std::optional<WallClaim> wall{};                               // of its graph view
+    // Of the question whose samples add up to most beside what it took.
+    double summed_ns = 0;
+    double asked_ns = 0;
   };
 
   [[nodiscard]] Step stage_arenas();
@@ -85,6 +98,8 @@ class GpuTiming {
   [[nodiscard]] Step take_staged(std::variant<std::uint32_t, Ended> staged);
   [[nodiscard]] Step estimate();
   [[nodiscard]] Step take_turns();
+  // Of the cold runs of a kernel without a reference; with one the ratio's interval decides.
+  [[nodiscard]] Step narrow();
   // `examined`: how many of its runs the referee looks at, at most as many as it knows contents.
   [[nodiscard]] Step take_turn(Side& side, std::uint32_t runs, std::uint32_t examined);
   [[nodiscard]] std::vector<std::uint32_t> choose_examined(TurnOrder& turn, std::uint32_t count);
@@ -104,6 +119,11 @@ class GpuTiming {
   // Turns of a side, at least one; a failure names whose it is.
   [[nodiscard]] Turns ask(Side& side, std::vector<TurnOrder> orders);
   [[nodiscard]] std::variant<Turn, Ended> ask_one(Side& side, TurnOrder order);
+  void say_what_else_to_tell(TurnOrder& first);
+  void note(Side& side, const std::vector<TurnOrder>& orders, const Turns& turns);
+  void note_neighbours(const nlohmann::json& state);
+  // What its times are held against: a host's clock, and the memory's rate.
+  [[nodiscard]] Step judge_claims(nlohmann::json& body);
   // Likewise, of views whose runs may never end by no fault of the kernel's.
   [[nodiscard]] Turns ask_views(Side& side, std::vector<TurnOrder> orders);
   [[nodiscard]] TurnOrder order(const char* view, std::uint32_t runs);
@@ -125,7 +145,11 @@ class GpuTiming {
   std::string unrepeatable_{};  // what became of a view, and whose
   std::string uncaptured_{};    // likewise of a graph
   bool is_spent_ = false;       // a process is left in a state that nobody knows
-  ClockLog clocks_{};
+  ColdNext cold_stop_{};
+  bool is_asked_ = false;  // something was
+  Neighbours neighbours_{};
+  nlohmann::json busy_before_pct_ = nullptr;  // the device, whoever used it
+  ClockLog clocks_;
   std::mt19937_64 random_{std::random_device{}()};
 };
 

@@ -205,6 +205,16 @@ Ended launch_end(const json& body) {
   return ended;
 }
 
+std::optional<WallClaim> wall_claim(const json& told) {
+  const auto found = told.find("wall");
+  if (found == told.end()) return std::nullopt;
+  WallClaim wall{.launches = found->at("launches"),
+                 .wall_ns = found->at("wall_ns"),
+                 .events_ns = found->at("events_ns")};
+  if (found->contains("hidden_ns")) wall.hidden_ns = found->at("hidden_ns").get<double>();
+  return wall;
+}
+
 }  // namespace
 
 std::string PassedArguments::pointer_to(std::size_t contract_argument) const {
@@ -295,6 +305,11 @@ std::variant<Turns, Ended> turns_claim(const json& body, std::size_t ordered) {
     turn.state = told.value("state", json(nullptr));
     turn.note = told.at("note");
     if (told.at("clock_mhz").is_number()) turn.clock_mhz = told.at("clock_mhz").get<double>();
+    turn.wall = wall_claim(told);
+    if (const auto ramp = told.find("ramp"); ramp != told.end()) {
+      turn.ramped_from_mhz = ramp->at("from_mhz").get<double>();
+      turn.ramped_ms = ramp->at("ms").get<double>();
+    }
   }
   const bool gave_up = !turns.taken.empty() && turns.taken.back().samples_ns.empty();
   if (turns.taken.size() < ordered && !turns.ended && !gave_up) return out_of_turn();

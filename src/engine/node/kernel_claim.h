@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/node/ended.h"
+#include "engine/node/wall_clock.h"
 
 namespace assay::node {
 
@@ -51,14 +52,19 @@ struct Turn {
   std::uint32_t launches = 1;
   std::optional<double> clock_mhz{};
   double event_overhead_ns = 0;
-  nlohmann::json state = nullptr;  // of the device (runner/nvml.h), if that was asked for
-  std::string note{};              // why there are no samples
+  nlohmann::json state = nullptr;   // of the device (runner/nvml.h), if that was asked for
+  std::string note{};               // why there are no samples
+  std::optional<WallClaim> wall{};  // of a graph
+  // Runs at this clock were thrown away, and the device was kept busy for so long.
+  std::optional<double> ramped_from_mhz{};
+  double ramped_ms = 0;
 };
 
 // Turns that one question asked for, as far as they were taken.
 struct Turns {
-  std::vector<Turn> taken{};     // the last may have no samples: none was taken after that
-  std::optional<Ended> ended{};  // how the one behind them did
+  std::vector<Turn> taken{};          // the last may have no samples: none was taken after that
+  std::optional<Ended> ended{};       // how the one behind them did
+  std::chrono::nanoseconds asked{0};  // that all of it took, by the engine's clock
 };
 
 // Hardware counters of one run. What was not counted says why in `missing`.

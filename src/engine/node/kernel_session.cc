@@ -29,6 +29,8 @@ json turn_frame(const TurnOrder& order) {
           {"warmups", order.warmups},
           {"fresh_module", order.fresh_module},
           {"tell_state", order.tell_state},
+          {"tell_neighbours", order.tell_neighbours},
+          {"ramp_below_mhz", order.ramp_below_mhz},
           {"precise", order.precise},
           {"runs", std::move(runs)}};
 }
@@ -237,12 +239,17 @@ Turns KernelSession::time(const std::vector<TurnOrder>& orders, nanoseconds& exe
   request.body["wall_ns"] = std::max<std::int64_t>(execution_left.count(), 1);
   request.body["turns"] = json::array();
   for (const TurnOrder& order : orders) request.body["turns"].push_back(turn_frame(order));
-  auto told = decoded(ask_launch(std::move(request), execution_left), [&](const json& body) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto reply = ask_launch(std::move(request), execution_left);
+  const auto asked = std::chrono::steady_clock::now() - begin;
+  auto told = decoded(std::move(reply), [&](const json& body) {
     note_range(body);
     return turns_claim(body, orders.size());
   });
-  if (auto* ended = std::get_if<Ended>(&told)) return {.ended = std::move(*ended)};
-  return std::get<Turns>(std::move(told));
+  if (auto* ended = std::get_if<Ended>(&told)) return {.ended = std::move(*ended), .asked = asked};
+  auto& turns = std::get<Turns>(told);
+  turns.asked = asked;
+  return std::move(turns);
 }
 
 std::variant<Counted, Ended> KernelSession::profile(LentArena arena, const std::string& library,

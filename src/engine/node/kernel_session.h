@@ -34,9 +34,11 @@ struct TurnOrder {
   const char* view = "cold";  // cold, warm or graph (runner/device.h)
   std::vector<RunOrder> runs{};
   std::uint32_t warmups = 1;
-  bool fresh_module = false;  // variables as they were when it was loaded, memory without traces
-  bool tell_state = false;    // of the device: clocks, heat, power; takes milliseconds to ask
-  bool precise = false;       // of a graph: longer ones, for a comparison
+  bool fresh_module = false;     // variables as they were when it was loaded, memory without traces
+  bool tell_state = false;       // of the device: clocks, heat, power; takes milliseconds to ask
+  bool tell_neighbours = false;  // of that state: who else is there
+  double ramp_below_mhz = 0;     // at a lower clock the device is kept busy first; 0: at any
+  bool precise = false;          // of a graph: longer ones, for a comparison
 };
 
 class KernelSession {

@@ -78,6 +78,7 @@ KernelTask decode_kernel_task(const json& request) {
   const json& options = request.at("options");
   task.device = options.value("device", std::string("auto"));
   task.num_trials = options.at("num_trials");
+  task.may_add_trials = options.value("may_add_trials", false);
   task.num_warmup = options.at("num_warmup");
   task.validation_trials = options.at("validation_trials");
   task.timeout = std::chrono::seconds(options.at("timeout").get<std::int64_t>());

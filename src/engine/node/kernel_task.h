@@ -62,6 +62,7 @@ struct KernelTask {
   // What the outputs must be, base64 by argument, where no reference says it: of a plan's golden.
   nlohmann::json expected = nlohmann::json::object();
   std::uint32_t num_trials = 100;
+  bool may_add_trials = false;  // the caller named no number
   std::uint32_t num_warmup = 1;
   std::uint32_t validation_trials = 3;
   std::chrono::seconds timeout{120};  // of execution; queueing and compiling do not count

@@ -73,6 +73,17 @@ std::string finding_text(const json& finding) {
            std::to_string(std::lround(finding.at("fresh_ns").get<double>())) +
            " ns. It does less where its answer is there already.";
   }
+  if (check == "wall_clock") {
+    return "Its times do not agree with the host's clock: " +
+           finding.at("detail").get<std::string>() + ".";
+  }
+  if (check == "below_floor") {
+    return "It claims " + std::to_string(std::lround(finding.at("claimed_ns").get<double>())) +
+           " ns, and the device's memory takes " +
+           std::to_string(std::lround(finding.at("must_ns").get<double>())) +
+           " ns for what it must have written there (" + finding.at("must_bytes").dump() +
+           " bytes).";
+  }
   const std::string tensor = "'" + finding.at("tensor").get<std::string>() + "'";
   if (check == "precision") {
     const nlohmann::json& precision = finding.at("precision");

@@ -221,6 +221,7 @@ PythonLift::Step PythonLift::measure() {
   GpuTiming timing(
       setting_.referee, *kernel_.runner, reference_ ? reference_->runner.get() : nullptr,
       {.trials = setting_.trials,
+       .may_add = setting_.may_add_trials,
        .warmups = setting_.warmups,
        .known_trials = kJudgedTrials,
        .arena_bytes = setting_.referee.arena_bytes(),
@@ -230,7 +231,10 @@ PythonLift::Step PythonLift::measure() {
                       std::uint32_t slot) { return setting_.inputs.fill(trial, slot); },
        .scratch_bytes = std::max(kernel_.work.scratch_bytes(),
                                  reference_ ? reference_->work.scratch_bytes() : 0),
-       .launches = kernel_.work.steps.size()},
+       .launches = kernel_.work.steps.size(),
+       .highest_mhz = highest_mhz(setting_.pool.gpu().facts),
+       .floor = setting_.floor,
+       .others_are_visible = setting_.others_are_visible},
       [](std::uint32_t trial, const json& said) { return judge(said, trial); }, left_);
   return timing.measure(measured_);
 }

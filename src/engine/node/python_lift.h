@@ -36,10 +36,13 @@ class PythonLift {
     GpuPool& pool;
     RefereeSession& referee;
     PythonInputs& inputs;
-    bool has_answer = false;     // of every trial, whoever runs
-    std::uint32_t trials = 100;  // timed runs that were asked for
+    bool has_answer = false;      // of every trial, whoever runs
+    std::uint32_t trials = 100;   // timed runs that were asked for
+    bool may_add_trials = false;  // as KernelTask has it
     std::uint32_t warmups = 1;
-    std::string client{};  // whose job it is
+    std::string client{};             // whose job it is
+    bool others_are_visible = false;  // as Runners::share_processes()
+    Floor floor{};                    // of the contract
     std::stop_token stop{};
   };
 

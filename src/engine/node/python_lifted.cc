@@ -4,6 +4,7 @@
 
 #include "engine/node/python_job.h"
 #include "engine/node/python_lift.h"
+#include "engine/node/trial_judgement.h"
 
 namespace assay::node {
 namespace {
@@ -51,8 +52,11 @@ PythonJob::Step PythonJob::lift(json& body) {
          .inputs = *inputs_,
          .has_answer = !task_.expected.empty(),
          .trials = task_.num_trials,
+         .may_add_trials = task_.may_add_trials,
          .warmups = task_.num_warmup,
          .client = task_.client,
+         .others_are_visible = runners_.share_processes(),
+         .floor = floor_of(pool_->gpu().facts, contract_, writes_all(evidence_, warnings_)),
          .stop = stop_},
         {.session = kernel_.get(), .no_capture = kernel_loaded_.no_capture, .name = "kernel"},
         reference_ ? std::optional(PythonLift::Side{.session = reference_.get(),

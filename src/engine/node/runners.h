@@ -58,6 +58,11 @@ class Runners {
   // It was found, and this machine has the walls between which it may be used.
   [[nodiscard]] bool can_sanitize() const;
 
+  // Its runners see each other's processes, and others, as the engine does.
+  [[nodiscard]] bool share_processes() const {
+    return !confinement::has_pid_namespace(layers_.level);
+  }
+
   [[nodiscard]] const Toolkit& toolkit() const { return toolkit_; }
   [[nodiscard]] bool are_profiled() const { return !profiler_.empty(); }
   [[nodiscard]] const std::filesystem::path& executable() const { return executable_; }

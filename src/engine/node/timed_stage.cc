@@ -7,6 +7,7 @@
 #include "engine/node/locals_check.h"
 #include "engine/node/sanitizer_checks.h"
 #include "engine/node/stage_clock.h"
+#include "engine/node/trial_judgement.h"
 
 namespace assay::node {
 namespace {
@@ -34,6 +35,15 @@ TimingFacts timing_facts(const json& body, const char* views) {
   return facts;
 }
 
+// A device's driver remembers its utilisation for a second, in samples of a sixth at least: of
+// those a job of ours must not have made more than a third.
+constexpr std::chrono::milliseconds kRemembered{1'200};
+constexpr std::chrono::milliseconds kOnlyJust{50};
+
+bool was_quiet(const std::optional<GpuLease>& lease) {
+  return lease && lease->was_free() >= kRemembered && lease->held() <= kOnlyJust;
+}
+
 // Its build with -G would wait just so, and nobody would see in its many calls that it does.
 bool waits_in_vain(const std::optional<Ended>& ended) {
   return ended && ended->detail.value("fault", json::object()).value("kind", "") == "deadlock";
@@ -59,6 +69,7 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
   GpuTiming timing(
       *referee_, *kernel_, reference_.get(),
       {.trials = task_.num_trials,
+       .may_add = task_.may_add_trials,
        .warmups = task_.num_warmup,
        .known_trials = std::max(task_.validation_trials, 1U),
        .arena_bytes = referee_->arena_bytes(),
@@ -66,6 +77,11 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
        .staged_ahead = staged_ahead_,
        .keeps_state = program_->keeps_state(),
        .has_inout = has_inout(task_.kernel.contract),
+       .highest_mhz = highest_mhz(gpu_->gpu().facts),
+       .floor =
+           floor_of(gpu_->gpu().facts, task_.kernel.contract, writes_all(evidence_, warnings_)),
+       .others_are_visible = runners_.share_processes(),
+       .was_quiet = was_quiet(lease_),
        .renew = [this](bool is_reference) { return renew(is_reference); }},
       [&](std::uint32_t trial, const json& said) { return judge_trial(trial, said, judged); },
       execution_left_);

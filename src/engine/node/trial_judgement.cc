@@ -104,6 +104,14 @@ std::optional<Ended> judge_reference(const json& findings, json& warnings, std::
   return std::nullopt;
 }
 
+bool writes_all(const json& evidence, const json& warnings) {
+  const auto is = [](const char* key, const char* name) {
+    return [=](const json& item) { return item.value(key, "") == name; };
+  };
+  return std::none_of(evidence.begin(), evidence.end(), is("check", "unwritten")) &&
+         std::none_of(warnings.begin(), warnings.end(), is("code", "reference_unwritten"));
+}
+
 void note_weak_oracle(const json& found, const contract::Contract& contract, json& warnings,
                       std::string& weak) {
   std::set<std::string> trivial;

@@ -39,6 +39,10 @@ void warn_of_strays(nlohmann::json& warnings, const nlohmann::json& strays);
 [[nodiscard]] std::optional<Ended> judge_reference(const nlohmann::json& findings,
                                                    nlohmann::json& warnings, std::string& weak);
 
+// Whether all elements of all outputs were seen to be written: a kernel that leaves some is told
+// so, and where the reference does nobody compares them.
+[[nodiscard]] bool writes_all(const nlohmann::json& evidence, const nlohmann::json& warnings);
+
 // Answers that compute nothing and would pass: `weak` says that the task is so. What an inout
 // begins with (a lock, a counter that ends where it began) is no such answer where other outputs
 // judge.

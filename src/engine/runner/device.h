@@ -57,8 +57,27 @@ struct TimingPlan {
   std::uint32_t warmups = 1;
   std::chrono::nanoseconds wall{0};  // beyond this a run counts as one that never ends
   bool tell_state = false;           // of the device, which takes milliseconds to ask
+  bool tell_neighbours = false;      // of that state: who else is there
+  double ramp_below_mhz = 0;         // runs at a lower clock do not count: clock_ramp.h
   bool precise = false;              // of a graph: longer ones, for a comparison
   bool fresh = false;                // nothing that earlier runs left is there
+};
+
+// A stretch of graph launches by this process's own clock, beside their events: what the launches
+// of a stretch hide from the events is the work of somebody who can write to them.
+struct Wall {
+  std::uint64_t launches = 0;
+  double wall_ns = 0;
+  double events_ns = 0;
+  // Where those differ by more than launching and waiting takes: what a launch hides, by the least
+  // of several looks at N and at 2N launches.
+  std::optional<double> hidden_ns{};
+};
+
+// The clock was low, and the device was kept busy until it was not, or would not rise.
+struct Ramp {
+  double from_mhz = 0;
+  double ms = 0;
 };
 
 struct Timed {
@@ -69,6 +88,8 @@ struct Timed {
   GpuState state{};                   // of the device, during it, if that was asked for
   double event_overhead_ns = 0;       // between two events with nothing in between
   std::string note{};                 // why there are no samples
+  std::optional<Wall> wall{};         // of a graph
+  std::optional<Ramp> ramp{};         // before what is told here
 };
 
 struct Profiled {

@@ -126,12 +126,19 @@ void GpuContext::stamp(int which) {
                 "stamp");
 }
 
-int GpuContext::hold(std::chrono::nanoseconds time) {
+int GpuContext::hold(std::chrono::nanoseconds time) { return spin(time, 1, 1); }
+
+int GpuContext::burn(std::chrono::nanoseconds time) {
+  constexpr unsigned kThreads = 128;
+  return spin(time, static_cast<unsigned>(attribute(cuda::kMultiprocessors)), kThreads);
+}
+
+int GpuContext::spin(std::chrono::nanoseconds time, unsigned blocks, unsigned threads) {
   if (hold_kernel_ == nullptr) return cuda::kSuccess;
   auto ns = static_cast<std::uint64_t>(time.count());
   std::array<void*, 1> parameters{&ns};
-  return driver_.LaunchKernel(hold_kernel_, 1, 1, 1, 1, 1, 1, 0, stream_, parameters.data(),
-                              nullptr);
+  return driver_.LaunchKernel(hold_kernel_, blocks, 1, 1, threads, 1, 1, 0, stream_,
+                              parameters.data(), nullptr);
 }
 
 std::optional<double> GpuContext::clock_mhz() const {

@@ -48,9 +48,13 @@ class GpuContext {
   // Keeps the stream busy for that long, so that what is queued meanwhile follows without a gap;
   // answers the driver's result.
   [[nodiscard]] int hold(std::chrono::nanoseconds time);
+  // Likewise, on all multiprocessors: for clocks that follow what a device has to do.
+  [[nodiscard]] int burn(std::chrono::nanoseconds time);
   [[nodiscard]] std::optional<double> clock_mhz() const;
 
  private:
+  [[nodiscard]] int spin(std::chrono::nanoseconds time, unsigned blocks, unsigned threads);
+
   cuda::Driver driver_{};
   int device_ = 0;
   cuda::Handle context_ = nullptr;

@@ -316,8 +316,9 @@ class GpuDevice final : public Device {
     // Beside the runs: as they were timed is how the device is to be described.
     std::future<GpuState> state;
     if (plan.tell_state) {
-      state =
-          std::async(std::launch::async | std::launch::deferred, [this] { return nvml_.read(); });
+      const Look look = plan.tell_neighbours ? Look::neighbours : Look::state;
+      state = std::async(std::launch::async | std::launch::deferred,
+                         [this, look] { return nvml_.read(look); });
     }
     Timed timed = timer_.time(work, plan);
     if (state.valid()) timed.state = state.get();

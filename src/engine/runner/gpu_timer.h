@@ -85,6 +85,8 @@ class GpuTimer {
   class Measurement;
 
   void make_places(std::size_t bytes, std::uint32_t wished);
+  // Keeps the device busy until its clock has risen (clock_ramp.h); what that took.
+  [[nodiscard]] double ramp_ms(double wanted_mhz);
 
   GpuContext& context_;
   std::vector<std::unique_ptr<Arena>> arenas_{};
@@ -98,6 +100,7 @@ class GpuTimer {
   std::vector<EventPair> events_{};
   std::optional<double> overhead_ns_{};  // of a pair of events
   std::unique_ptr<Graphs> graphs_{};     // of the last work that has an identity
+  bool ramps_in_vain_ = false;           // the clock stays low whatever it does
 };
 
 }  // namespace assay::runner

@@ -18,10 +18,11 @@
 //   → {type: "stage", arena_bytes, on_device, places} + arenas
 //   ← {type: "staged", places} or {type: "unstaged", message}
 //   → {type: "time", grid, block, shared_bytes, arguments, wall_ns, range?, turns: [{view,
-//      runs: [[place, content, keep]], warmups, fresh_module, tell_state, precise}]}
+//      runs: [[place, content, keep]], warmups, fresh_module, tell_state, tell_neighbours, precise,
+//      ramp_below_mhz}]}
 //   ← {type: "timed", range_failure?, turns: [{ending, message, fault, samples_ns, launches,
-//      clock_mhz, event_overhead_ns, state?, note}]}: none after one that failed or has no samples;
-//      the arenas of kept runs hold what those runs left
+//      clock_mhz, event_overhead_ns, state?, wall?, ramp?, note}]}: none after one that failed or
+//      has no samples; the arenas of kept runs hold what those runs left
 //   → {type: "profile", grid, block, shared_bytes, arguments, arena_bytes, on_device?, library,
 //      metrics} + arena
 //   ← {type: "profiled", ending, message, fault, values: {metric: number}, refused, passes,
@@ -216,6 +217,8 @@ class Session {
     TimingPlan plan{.view = decode_view(turn.at("view").get<std::string>()),
                     .warmups = turn.at("warmups"),
                     .tell_state = turn.at("tell_state"),
+                    .tell_neighbours = turn.value("tell_neighbours", false),
+                    .ramp_below_mhz = turn.value("ramp_below_mhz", 0.0),
                     .precise = turn.at("precise"),
                     .fresh = turn.at("fresh_module")};
     for (const auto& run : turn.at("runs")) {

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <type_traits>
 
@@ -13,6 +14,9 @@ constexpr int kSmClock = 1;
 constexpr int kMemoryClock = 2;
 constexpr int kCoreSensor = 0;
 constexpr int kTooSmall = 7;
+constexpr unsigned kMostProcesses = 64;
+// A sample of who works lasts up to a second.
+constexpr std::chrono::seconds kSample{1};
 
 // nvmlClocksEventReason*: those that make a measurement doubtful. Idle and the clocks that an
 // operator has set do not.
@@ -24,6 +28,33 @@ constexpr std::array kReasons{
     Reason{0x4, "software power cap"},      Reason{0x8, "hardware slowdown"},
     Reason{0x20, "software thermal limit"}, Reason{0x40, "hardware thermal limit"},
     Reason{0x80, "hardware power brake"},
+};
+
+// Clocks that an operator has set: nvmlClocksEventReasonApplicationsClocksSetting and
+// nvmlClocksThrottleReasonDisplayClockSetting.
+constexpr std::uint64_t kSetByOperator = 0x2 | 0x100;
+
+// nvmlProcessInfo_t, nvmlProcessUtilizationSample_t and nvmlUtilization_t (NVML API reference;
+// since CUDA 11).
+struct ProcessInfo {
+  unsigned pid = 0;
+  unsigned long long used_bytes = 0;
+  unsigned gpu_instance = 0;
+  unsigned compute_instance = 0;
+};
+static_assert(sizeof(ProcessInfo) == 24);
+struct ProcessSample {
+  unsigned pid = 0;
+  unsigned long long time_us = 0;
+  unsigned sm_pct = 0;
+  unsigned memory_pct = 0;
+  unsigned encoder_pct = 0;
+  unsigned decoder_pct = 0;
+};
+static_assert(sizeof(ProcessSample) == 32);
+struct Utilisation {
+  unsigned gpu_pct = 0;
+  unsigned memory_pct = 0;
 };
 
 void* open_library() {
@@ -44,7 +75,9 @@ struct Nvml::Functions {
   int (*temperature)(void*, int, unsigned*) = nullptr;
   int (*power)(void*, unsigned*) = nullptr;
   int (*reasons)(void*, unsigned long long*) = nullptr;
-  int (*processes)(void*, unsigned*, void*) = nullptr;
+  int (*processes)(void*, unsigned*, ProcessInfo*) = nullptr;
+  int (*working)(void*, ProcessSample*, unsigned*, unsigned long long) = nullptr;
+  int (*utilisation)(void*, Utilisation*) = nullptr;
 
   explicit Functions(void* library) {
     const auto resolve = [&](auto& function, const char* symbol) {
@@ -57,6 +90,8 @@ struct Nvml::Functions {
     resolve(power, "nvmlDeviceGetPowerUsage");
     resolve(reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
     resolve(processes, "nvmlDeviceGetComputeRunningProcesses_v3");
+    resolve(working, "nvmlDeviceGetProcessUtilization");
+    resolve(utilisation, "nvmlDeviceGetUtilizationRates");
   }
 };
 
@@ -71,7 +106,7 @@ Nvml::Nvml(const std::string& pci) {
 
 Nvml::~Nvml() = default;
 
-GpuState Nvml::read() const {
+GpuState Nvml::read(Look look) const {
   GpuState state;
   if (functions_ == nullptr) return state;
   const Functions& call = *functions_;
@@ -89,6 +124,7 @@ GpuState Nvml::read() const {
     for (const Reason& reason : kReasons) {
       if ((reasons & reason.bit) != 0) state.held_down.emplace_back(reason.name);
     }
+    state.is_set_lower = (reasons & kSetByOperator) != 0;
   }
   unsigned count = 0;
   // Asked with no room, it answers how many there are.
@@ -96,7 +132,36 @@ GpuState Nvml::read() const {
     const int result = call.processes(device_, &count, nullptr);
     if (result == 0 || result == kTooSmall) state.processes = count;
   }
+  if (look == Look::neighbours) read_neighbours(state);
   return state;
+}
+
+void Nvml::read_neighbours(GpuState& state) const {
+  const Functions& call = *functions_;
+  std::array<ProcessInfo, kMostProcesses> processes{};
+  unsigned count = kMostProcesses;
+  if (call.processes != nullptr && call.processes(device_, &count, processes.data()) == 0) {
+    state.processes = count;
+    for (unsigned i = 0; i < count && i < kMostProcesses; ++i) {
+      state.pids.push_back(processes[i].pid);
+    }
+  }
+  using std::chrono::duration_cast;
+  const auto since = std::chrono::system_clock::now().time_since_epoch() - kSample;
+  const auto since_us =
+      static_cast<unsigned long long>(duration_cast<std::chrono::microseconds>(since).count());
+  std::array<ProcessSample, kMostProcesses> samples{};
+  count = kMostProcesses;
+  if (call.working != nullptr && call.working(device_, samples.data(), &count, since_us) == 0) {
+    for (unsigned i = 0; i < count && i < kMostProcesses; ++i) {
+      if (samples[i].time_us < since_us) continue;
+      state.working.push_back({.pid = samples[i].pid, .sm_pct = samples[i].sm_pct});
+    }
+  }
+  Utilisation utilisation;
+  if (call.utilisation != nullptr && call.utilisation(device_, &utilisation) == 0) {
+    state.busy_pct = utilisation.gpu_pct;
+  }
 }
 
 }  // namespace assay::runner

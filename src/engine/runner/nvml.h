@@ -19,7 +19,17 @@ struct GpuState {
   std::optional<double> power_w{};
   std::optional<unsigned> processes{};   // with a context on the device, this one too
   std::vector<std::string> held_down{};  // why clocks are lower than they could be
+  bool is_set_lower = false;             // an operator has said that they be
+  // Asked only with Look::neighbours. The driver names processes of the asker's own pid namespace.
+  std::vector<unsigned> pids{};
+  struct Working {
+    unsigned pid = 0;
+    unsigned sm_pct = 0;  // of the time of the driver's last sample
+  };
+  std::vector<Working> working{};
+  std::optional<unsigned> busy_pct{};  // of the driver's last sample, whoever worked
 };
+enum class Look { state, neighbours };
 
 class Nvml {
  public:
@@ -29,10 +39,12 @@ class Nvml {
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  [[nodiscard]] GpuState read() const;
+  [[nodiscard]] GpuState read(Look look) const;
 
  private:
   struct Functions;
+  void read_neighbours(GpuState& state) const;
+
   std::unique_ptr<const Functions> functions_;
   void* device_ = nullptr;
 };

@@ -16,6 +16,19 @@ json describe(const GpuState& state) {
   if (state.temperature_c) out["temperature_c"] = *state.temperature_c;
   if (state.power_w) out["power_w"] = *state.power_w;
   if (state.processes) out["processes"] = *state.processes;
+  if (state.is_set_lower) out["set_lower"] = true;
+  if (!state.pids.empty()) out["pids"] = state.pids;
+  for (const auto& one : state.working) {
+    out["working"].push_back({{"pid", one.pid}, {"sm_pct", one.sm_pct}});
+  }
+  if (state.busy_pct) out["busy_pct"] = *state.busy_pct;
+  return out;
+}
+
+json describe(const Wall& wall) {
+  json out = {
+      {"launches", wall.launches}, {"wall_ns", wall.wall_ns}, {"events_ns", wall.events_ns}};
+  if (wall.hidden_ns) out["hidden_ns"] = *wall.hidden_ns;
   return out;
 }
 
@@ -51,6 +64,10 @@ json turn_frame(const Timed& timed, const TimingPlan& plan) {
   told["clock_mhz"] = timed.clock_mhz ? json(*timed.clock_mhz) : json(nullptr);
   told["event_overhead_ns"] = timed.event_overhead_ns;
   if (plan.tell_state) told["state"] = describe(timed.state);
+  if (timed.wall) told["wall"] = describe(*timed.wall);
+  if (timed.ramp) {
+    told["ramp"] = {{"from_mhz", timed.ramp->from_mhz}, {"ms", timed.ramp->ms}};
+  }
   told["note"] = timed.note;
   return told;
 }

@@ -1,0 +1,91 @@
+// Of GpuTiming: what a kernel's times are held against beside other times: the clocks of two hosts,
+// the memory's own rate, and who else is on the device.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "engine/node/gpu_timing.h"
+#include "engine/node/median.h"
+#include "engine/node/wall_clock.h"
+
+namespace assay::node {
+namespace {
+
+using nlohmann::json;
+
+// 0 if it has none.
+double median_of(const json& views, const char* view) {
+  const auto found = views.find(view);
+  if (found == views.end() || !found->contains("median_ns")) return 0;
+  return found->at("median_ns").get<double>();
+}
+
+// Device time of all its runs, as far as its samples say.
+double summed_ns(const TurnOrder& order, const Turn& turn) {
+  if (turn.wall) return turn.wall->events_ns;
+  double sum = 0;
+  for (const double sample : turn.samples_ns) sum += sample;
+  return std::string_view(order.view) == "graph" ? sum * turn.launches : sum;
+}
+
+json finding(const char* check, const json& told) {
+  json out = told;
+  out["check"] = check;
+  return {{"outputs", json::array()}, {"findings", {out}}};
+}
+
+}  // namespace
+
+void GpuTiming::note(Side& side, const std::vector<TurnOrder>& orders, const Turns& turns) {
+  double sum_ns = 0;
+  for (std::size_t i = 0; i < turns.taken.size(); ++i) {
+    const Turn& turn = turns.taken[i];
+    event_overhead_ns_ = turn.event_overhead_ns;
+    clocks_.note(turn);
+    note_neighbours(turn.state);
+    sum_ns += summed_ns(orders[i], turn);
+  }
+  const auto asked_ns = static_cast<double>(turns.asked.count());
+  if (side.asked_ns > 0 && sum_ns - asked_ns <= side.summed_ns - side.asked_ns) return;
+  side.summed_ns = sum_ns;
+  side.asked_ns = asked_ns;
+}
+
+void GpuTiming::note_neighbours(const json& state) {
+  if (state.is_null()) return;
+  if (request_.was_quiet && busy_before_pct_.is_null()) {
+    busy_before_pct_ = state.value("busy_pct", json(nullptr));
+  }
+  const auto engine = static_cast<unsigned>(::getpid());
+  Neighbours found = neighbours_of(state, request_.others_are_visible,
+                                   [&](unsigned pid) { return is_descendant(pid, engine); });
+  // Whoever worked at any time, worked.
+  if (!neighbours_.computing.empty() && found.computing.empty()) return;
+  if (found.visible || !neighbours_.visible) neighbours_ = std::move(found);
+}
+
+GpuTiming::Step GpuTiming::judge_claims(json& body) {
+  const json views = body.value("views", json::object());
+  const double slope_ns = median_of(views, "graph");
+  const double cold_ns = median(kernel_.cold_ns);
+  const WallJudgement wall =
+      judge_wall(kernel_.wall, {.slope_ns = slope_ns,
+                                .cold_ns = cold_ns,
+                                .kernels = request_.launches,
+                                .repeats = !request_.has_inout && !request_.keeps_state,
+                                .summed_ns = kernel_.summed_ns,
+                                .asked_ns = kernel_.asked_ns});
+  body["wall_clock"] = wall.told;
+  if (!wall.why.empty()) {
+    if (auto ended = judge_(0, finding("wall_clock", wall.told))) return ended;
+  }
+  const double warm_ns = slope_ns > 0 ? slope_ns : median_of(views, "warm");
+  body["floor"] = node::tell(request_.floor, warm_ns > 0 ? std::optional(warm_ns) : std::nullopt);
+  const double least_ns = slope_ns > 0 ? std::min(slope_ns, cold_ns) : cold_ns;
+  if (cold_ns <= 0 || !is_below(request_.floor, least_ns)) return std::nullopt;
+  return judge_(0, finding("below_floor", {{"claimed_ns", least_ns},
+                                           {"must_ns", *request_.floor.must_ns},
+                                           {"must_bytes", request_.floor.must_bytes}}));
+}
+
+}  // namespace assay::node
