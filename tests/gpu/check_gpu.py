@@ -202,6 +202,66 @@ class Gpu(unittest.TestCase):
         tell(f"copy of {4 * n >> 20} MiB, cold", f"{rate:.0f} GB/s; the driver's own copy {best:.0f} GB/s", "within 3 %", rate >= 0.97 * best)
         self.assertGreater(rate, 0.8 * best)
 
+    def test_what_a_time_is_held_against_is_told_and_accuses_no_honest_kernel(self):
+        many = 1 << 26
+        fill = "__global__ void fill(float4* out, int n) { int i = blockIdx.x * 256 + threadIdx.x; if (i < n / 4) out[i] = {1, 2, 3, 4}; }"
+        gather = ("__global__ void gather(const float* table, const int* at, float* out, int n) {"
+                  " int i = blockIdx.x * 256 + threadIdx.x; if (i < n) out[i] = table[(at[i] & 0x7fffffff) % %d]; }" % many)
+        busy = body(GUARDED + "{ float s = a[i]; for (int k = 0; k < 20000; ++k) s = fmaf(s, 0.999f, b[i]); out[i] = s; }")
+        number = {"name": "n", "type": "int", "value": many}
+        kernels = {
+            "add of 1 Mi": (ADD, add_of(MILLION)),
+            "add of 16 Mi": (ADD, add_of(1 << 24)),
+            "fill of 64 Mi": (fill, {"args": [tensor("out", many, role="output"), number], "launch": {"grid": {"x": many // 1024}, "block": {"x": 256}}}),
+            "gather of 1,000 in 64 Mi": (gather, {
+                "args": [tensor("table", many, kind="uniform", seed=1), tensor("at", 1000, dtype="int32", kind="uniform", seed=2),
+                         tensor("out", 1000, role="output"), {**number, "value": 1000}],
+                "launch": {"grid": {"x": 4}, "block": {"x": 256}}}),
+            "a long loop": (busy, add_of(MILLION)),
+        }
+        for name, (source, io) in kernels.items():
+            with self.subTest(kernel=name):
+                begin = time.monotonic()
+                report = self.server.call("evaluate", {"kernel": kernel(source, io), "detail": "full", "validation_trials": 2})["structuredContent"]
+                took = time.monotonic() - begin
+                self.assertEqual(report["verdict"], "passed", report["summary"])
+                timing = report["timing"]
+                cold, clocks, wall, floor = timing["cold"], timing["clocks"], timing["wall_clock"], timing["floor"]
+                print(name, f"{took * 1e3:.0f} ms", json.dumps({key: timing[key] for key in ("clocks", "wall_clock", "floor", "neighbours")}),
+                      json.dumps(report["warnings"]), file=sys.stderr)
+                self.assertEqual(report["evidence"], [])
+                self.assertEqual(wall["result"], "agrees", wall)
+                self.assertNotIn("hidden_ns", wall)
+                self.assertGreaterEqual(cold["runs"], 100)
+                self.assertEqual(cold["runs"], len(timing_samples(self.server, report)))
+                self.assertIn(cold["stopped_by"], ("interval", "resolution", "budget"))
+                self.assertEqual(cold["stopped_by"] == "interval", cold["half_width_pct"] <= 0.5)
+                self.assertGreater(clocks["sm_mhz_highest"], 500)
+                self.assertGreaterEqual(clocks["sm_mhz_max"], 0.75 * clocks["sm_mhz_highest"])
+                self.assertGreater(cold["median_ns"], floor["must_ns"])
+                self.assertEqual(floor["must_bytes"] > 0, name == "fill of 64 Mi", floor)
+                tell(f"{name}, by the host's clock beside events", f"{wall['wall_ns'] * 1e-3:.0f} / {wall['events_ns'] * 1e-3:.0f} us over"
+                     f" {wall['launches']}; {cold['runs']} runs ({cold['stopped_by']}, {cold['half_width_pct']:.2f} %), ramped {clocks['ramped_ms']:.0f} ms",
+                     "they agree", wall["result"] == "agrees")
+        report = self.evaluate(ADD, MILLION, num_trials=37)
+        self.assertEqual((report["timing"]["cold"]["runs"], report["timing"]["cold"]["stopped_by"]), (37, "num_trials"))
+
+    def test_a_neighbour_that_computes_is_told_as_far_as_the_driver_names_it(self):
+        self.assertEqual(self.evaluate(ADD, MILLION)["verdict"], "passed")  # its runner is there
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "keep_busy.py")
+        with subprocess.Popen([sys.executable, script, "0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as neighbour:
+            self.assertEqual(neighbour.stdout.readline(), "busy\n")
+            time.sleep(2)
+            report = self.evaluate(ADD, MILLION, detail="full")
+            neighbour.stdin.close()
+        self.assertEqual(report["verdict"], "passed", report["summary"])
+        told = report["timing"]["neighbours"]
+        warned = [warning["message"] for warning in report["warnings"] if warning["code"] == "co_tenants"]
+        print(json.dumps(told), warned, json.dumps(report["timing"]["clocks"]), file=sys.stderr)
+        tell("a process that computes beside a measurement", f"told: {bool(warned)}; {json.dumps(told)}", "told", bool(warned))
+        if told["visible"] or told["busy_before_pct"] is not None:
+            self.assertTrue(warned, told)
+
     def test_identical_kernels_are_indistinguishable_and_slower_ones_slower(self):
         slow = ("__global__ void add(const float* a, const float* b, float* out, int n) {"
                 " int i = blockIdx.x * blockDim.x + threadIdx.x; float s = 0;"
@@ -370,6 +430,12 @@ class Gpu(unittest.TestCase):
         stages = {stage["name"]: round(stage["ms"], 1) for stage in report["stages"]}
         print("warm evaluate of 1 M elements, new source, 100 runs [ms]:",
               [round(t * 1e3) for t in times], "median", round(statistics.median(times) * 1e3), stages, file=sys.stderr)
+
+
+def timing_samples(server, report):
+    uri = next(artifact["uri"] for artifact in report["artifacts"] if artifact["name"] == "samples")
+    answer = server.answer(server.send("resources/read", {"uri": uri}))
+    return json.loads(answer["result"]["contents"][0]["text"])["samples_ns"]
 
 
 def device_copy_rate(size):
