@@ -56,7 +56,7 @@ TEST_CASE("a device that tells nothing of its clocks has none") {
 }
 
 TEST_CASE("a clock that is low throughout is told, with what holds it down if anybody says so") {
-  CHECK(told({at(1400), at(1500)}, 1980).at("warnings").empty());
+  CHECK(told({at(1480), at(1500)}, 1980).at("warnings").empty());
   CHECK(told({at(345), at(345)}).at("warnings").empty());  // nobody knows what it could be
   const auto message = [](const json& state) {
     const json warnings = told({at(1200, state), at(1210)}, 1980).at("warnings");

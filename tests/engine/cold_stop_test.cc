@@ -34,7 +34,7 @@ TEST_CASE("a number that was asked for is the number that is taken, however wide
   const ColdNext wide = next(drawn(100, 1e6, 3e5), false);
   CHECK(wide.more == 0);
   CHECK(wide.stopped_by == StoppedBy::num_trials);
-  CHECK(wide.half_share > kEnoughOfMedian);
+  CHECK(wide.half_share.value() > kEnoughOfMedian);
 }
 
 TEST_CASE("fewer than asked for, since they would take too long, were stopped by the budget") {
@@ -46,12 +46,12 @@ TEST_CASE("a median that is known to half a hundredth needs no more runs") {
   const ColdNext known = next(drawn(100, 1e6, 1e3));
   CHECK(known.more == 0);
   CHECK(known.stopped_by == StoppedBy::interval);
-  CHECK(known.half_share <= kEnoughOfMedian);
+  CHECK(known.half_share.value() <= kEnoughOfMedian);
 }
 
 TEST_CASE("what an event's clock cannot tell is not asked again and again") {
   const ColdNext is_short = next(drawn(100, 9'000, 300));  // 1 M additions on an H200
-  CHECK(is_short.half_share > kEnoughOfMedian);
+  CHECK(is_short.half_share.value() > kEnoughOfMedian);
   CHECK(is_short.more == 0);
   CHECK(is_short.stopped_by == StoppedBy::resolution);
 }
@@ -72,7 +72,7 @@ TEST_CASE("an interval that more runs can narrow is narrowed, as far as the budg
     CHECK(steps <= 6);
     CHECK(count <= 100 * kMostTimesAsked);
     CHECK(static_cast<double>(count - 100) * (0.9 * mean_ns + kPrepareNs) <= kAddedBudgetNs);
-    const bool is_known = step.half_share <= kEnoughOfMedian;
+    const bool is_known = step.half_share.value() <= kEnoughOfMedian;
     CHECK((step.stopped_by == StoppedBy::interval) == is_known);
     if (!is_known) CHECK(step.stopped_by == StoppedBy::budget);
   }
@@ -89,5 +89,6 @@ TEST_CASE("long kernels get as many more as the budget of time has") {
 TEST_CASE("too few runs for an interval, or times that are none, end it") {
   CHECK(next({}).more == 0);
   CHECK(next({1e6, 2e6, 3e6}).more == 0);
+  CHECK_FALSE(next({1e6, 2e6, 3e6}).half_share);
   CHECK(next(std::vector<double>(100, 0.0)).more == 0);
 }

@@ -46,7 +46,7 @@ ColdNext next_cold_runs(const ColdSoFar& so_far) {
     return next;
   }
   if (!so_far.may_add || !interval || median_ns <= 0) return next;
-  if (next.half_share <= kEnoughOfMedian) {
+  if (*next.half_share <= kEnoughOfMedian) {
     next.stopped_by = StoppedBy::interval;
     return next;
   }

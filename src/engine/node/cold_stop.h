@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -37,7 +38,7 @@ struct ColdSoFar {
 struct ColdNext {
   std::uint32_t more = 0;  // runs to take; 0: enough
   StoppedBy stopped_by = StoppedBy::num_trials;
-  double half_share = 0;  // of the interval, in the median; 0: too few to tell
+  std::optional<double> half_share{};  // of the interval, in the median; nothing: too few to tell
 };
 // What is asked again after the runs it wanted ends: each step adds half of `asked` at least, or
 // what the budget has left.

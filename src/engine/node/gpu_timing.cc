@@ -285,8 +285,8 @@ void GpuTiming::tell(json& body) const {
   body["event_overhead_ns"] = event_overhead_ns_;
   body["runs_examined"] = examined_;
   if (!kernel_.cold_ns.empty()) {
-    body["cold_stop"] = {{"stopped_by", name(cold_stop_.stopped_by)},
-                         {"half_width_pct", 100 * cold_stop_.half_share}};
+    json& told = body["cold_stop"] = {{"stopped_by", name(cold_stop_.stopped_by)}};
+    if (cold_stop_.half_share) told["half_width_pct"] = 100 * *cold_stop_.half_share;
   }
   body["warnings"] = json::array();
   if (trials_ > 0 && trials_ < request_.trials) {

@@ -217,8 +217,8 @@ class Session {
     TimingPlan plan{.view = decode_view(turn.at("view").get<std::string>()),
                     .warmups = turn.at("warmups"),
                     .tell_state = turn.at("tell_state"),
-                    .tell_neighbours = turn.value("tell_neighbours", false),
-                    .ramp_below_mhz = turn.value("ramp_below_mhz", 0.0),
+                    .tell_neighbours = turn.at("tell_neighbours"),
+                    .ramp_below_mhz = turn.at("ramp_below_mhz"),
                     .precise = turn.at("precise"),
                     .fresh = turn.at("fresh_module")};
     for (const auto& run : turn.at("runs")) {

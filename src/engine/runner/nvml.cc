@@ -30,9 +30,8 @@ constexpr std::array kReasons{
     Reason{0x80, "hardware power brake"},
 };
 
-// Clocks that an operator has set: nvmlClocksEventReasonApplicationsClocksSetting and
-// nvmlClocksThrottleReasonDisplayClockSetting.
-constexpr std::uint64_t kSetByOperator = 0x2 | 0x100;
+// nvmlClocksEventReasonApplicationsClocksSetting
+constexpr std::uint64_t kSetByOperator = 0x2;
 
 // nvmlProcessInfo_t, nvmlProcessUtilizationSample_t and nvmlUtilization_t (NVML API reference;
 // since CUDA 11).
