@@ -2,8 +2,12 @@
 // canaries are the test's own.
 #include "engine/node/device_loads.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <array>
 #include <atomic>
+#include <ctime>
 #include <map>
 #include <thread>
 
@@ -179,6 +183,27 @@ TEST_CASE("a device that another server has leased is avoided while another is f
   lease.reset();
   std::vector<Devices::Chosen> sitting;
   CHECK(machine.sit("auto", sitting) == "gpu:0");
+}
+
+TEST_CASE("how long nobody had a device is known to who takes it, whoever had it") {
+  Machine machine(1);
+  node::JobQueue turns(1, 10);
+  auto first = node::GpuLease::take(machine.uuid(0), turns, "anna", {});
+  REQUIRE(first);
+  CHECK(first->was_free() < 1h);  // it was made just now
+  first.reset();
+  const timespec then{.tv_sec = ::time(nullptr) - 7'200, .tv_nsec = 0};
+  const std::array<timespec, 2> times{then, then};
+  const std::string name = "/assay-" + machine.uuid(0) + ".lock";
+  const bool is_aged = ::utimensat(AT_FDCWD, ("/run/lock" + name).c_str(), times.data(), 0) == 0 ||
+                       ::utimensat(AT_FDCWD, ("/tmp" + name).c_str(), times.data(), 0) == 0;
+  REQUIRE(is_aged);
+  auto second = node::GpuLease::take(machine.uuid(0), turns, "anna", {});
+  REQUIRE(second);
+  CHECK(second->was_free() > 1h);
+  second.reset();
+  node::JobQueue theirs(1, 10);
+  CHECK(node::GpuLease::take(machine.uuid(0), theirs, "bob", {})->was_free() < 1h);
 }
 
 TEST_CASE("jobs of a device take turns in the order in which they asked") {

@@ -1,0 +1,158 @@
+// Of GpuTimer::Measurement: N and 2N launches in a graph, whose difference is free of what a launch
+// costs; and the host's clock beside their events.
+#include <algorithm>
+#include <chrono>
+
+#include "engine/runner/gpu_measurement.h"
+#include "engine/runner/hidden_time.h"
+
+namespace assay::runner {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A graph of N launches lasts about this long, far above an event's resolution of 0.5 us; where two
+// kernels are compared by it, longer.
+constexpr double kGraphTargetNs = 200'000;
+constexpr double kPreciseGraphTargetNs = 400'000;
+// A graph goes round places that the L2 holds with room to spare, or round all of them: near its
+// size what stays in it is a matter of where the driver has put them.
+constexpr std::size_t kShareOfL2 = 4;
+constexpr double kMaxGraphLaunches = 64;
+constexpr int kRelaxedCapture = 2;
+
+double since_ns(Clock::time_point begin) {
+  return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+}
+
+}  // namespace
+
+std::uint32_t GpuTimer::Measurement::graph_places() const {
+  const auto l2 = static_cast<std::size_t>(std::max(context_.attribute(cuda::kL2Bytes), 0));
+  const std::size_t room = l2 / kShareOfL2 / std::max<std::size_t>(timer_.place_bytes_, 1);
+  return static_cast<std::uint32_t>(room >= 2 ? std::min(room, timer_.places_.size())
+                                              : timer_.places_.size());
+}
+
+// False: this kernel cannot be captured; the outcome's message says why.
+bool GpuTimer::Measurement::capture(Graph& graph, std::uint32_t launches) {
+  int result = driver_.StreamBeginCapture(context_.stream(), kRelaxedCapture);
+  const std::uint32_t places = graph_places();
+  for (std::uint32_t i = 0; i < launches && result == 0; ++i) result = launch(i % places);
+  const int ended = driver_.StreamEndCapture(context_.stream(), &graph.graph);
+  if (result == 0) result = ended;
+  if (result == 0) result = driver_.GraphInstantiate(&graph.executable, graph.graph, 0);
+  if (result != 0) graph_failure_ = driver_.text(result);
+  return result == 0;
+}
+
+int GpuTimer::Measurement::queue_graph(const Graph& graph, const EventPair& events) const {
+  const cuda::Handle stream = context_.stream();
+  if (const int result = driver_.EventRecord(events.start, stream); result != 0) return result;
+  if (const int result = driver_.GraphLaunch(graph.executable, stream); result != 0) {
+    return result;
+  }
+  return driver_.EventRecord(events.stop, stream);
+}
+
+// Those of the turn before, if it was of the same work; nullptr if it cannot be captured.
+std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::graphs() {
+  const double target = plan_.precise ? kPreciseGraphTargetNs : kGraphTargetNs;
+  const std::string identity = work_.identity();
+  auto kept = std::move(timer_.graphs_);
+  if (kept && !identity.empty() && kept->identity == identity && kept->target_ns == target) {
+    return kept;
+  }
+  kept.reset();
+  auto made = std::make_unique<Graphs>(driver_);
+  made->identity = identity;
+  made->target_ns = target;
+  made->launches = static_cast<std::uint32_t>(
+      std::clamp(target / std::max(typical_ns_, 500.0), 2.0, kMaxGraphLaunches));
+  if (!capture(made->once, made->launches) || !capture(made->twice, 2 * made->launches)) {
+    return nullptr;
+  }
+  return made;
+}
+
+// One behind the other, so that no launch latency stands between them.
+int GpuTimer::Measurement::time_slopes(const Graphs& both, std::size_t count, Wall& wall) {
+  for (std::size_t i = 0; i < count; ++i) {
+    int result = queue_graph(both.once, timer_.events_[2 * i]);
+    if (result == cuda::kSuccess) result = queue_graph(both.twice, timer_.events_[2 * i + 1]);
+    if (result != cuda::kSuccess) return result;
+  }
+  if (const int result = wait(); result != 0) return result;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double once_ns = elapsed_ns(timer_.events_[2 * i]);
+    const double twice_ns = elapsed_ns(timer_.events_[2 * i + 1]);
+    timed_.samples_ns.push_back((twice_ns - once_ns) / both.launches);
+    wall.events_ns += once_ns + twice_ns;
+    wall.launches += std::uint64_t{3} * both.launches;
+  }
+  return cuda::kSuccess;
+}
+
+// Behind a first launch: caches are as a launch before leaves them.
+int GpuTimer::Measurement::time_stretch(const Graphs& both, Wall& wall) {
+  const auto begin = Clock::now();
+  const EventPair& before = timer_.events_.back();
+  if (const int result = queue_graph(both.once, before); result != 0) return result;
+  while (timed_.samples_ns.size() < plan_.runs.size()) {
+    const std::size_t left = plan_.runs.size() - timed_.samples_ns.size();
+    const int result = time_slopes(both, std::min(left, kBatch / 2 - 1), wall);
+    if (result != cuda::kSuccess) return result;
+  }
+  wall.wall_ns = since_ns(begin);
+  wall.events_ns += elapsed_ns(before);
+  wall.launches += both.launches;
+  return cuda::kSuccess;
+}
+
+// By how much less the events of a graph's launch say than the host's clock.
+int GpuTimer::Measurement::look_at(const Graph& graph, double& beside_ns) {
+  const auto begin = Clock::now();
+  int result = queue_graph(graph, timer_.events_.front());
+  if (result == cuda::kSuccess) result = wait();
+  if (result == cuda::kSuccess) beside_ns = since_ns(begin) - elapsed_ns(timer_.events_.front());
+  return result;
+}
+
+int GpuTimer::Measurement::look_for_hidden(const Graphs& both, Wall& wall) {
+  const double slope_ns = timed_.samples_ns.empty() ? 0 : timed_.samples_ns.back();
+  HiddenTime hidden(both.launches, slope_ns);
+  while (hidden.goes_on()) {
+    double once_ns = 0;
+    double twice_ns = 0;
+    int result = look_at(both.once, once_ns);
+    if (result == cuda::kSuccess) result = look_at(both.twice, twice_ns);
+    if (result != cuda::kSuccess) return result;
+    hidden.note(once_ns, twice_ns);
+    wall.hidden_ns = hidden.ns();
+  }
+  return cuda::kSuccess;
+}
+
+int GpuTimer::Measurement::time_graph() {
+  auto both = graphs();
+  if (!both) {
+    timed_.launches = 0;
+    timed_.note = "graph capture failed: " + graph_failure_;
+    return cuda::kSuccess;
+  }
+  timed_.launches = both->launches;
+  // Else the first launch of a graph would upload it.
+  for (const Graph* graph : {&both->once, &both->twice}) {
+    const int result = driver_.GraphUpload(graph->executable, context_.stream());
+    if (result != cuda::kSuccess) return result;
+  }
+  Wall& wall = timed_.wall.emplace();
+  if (const int result = time_stretch(*both, wall); result != cuda::kSuccess) return result;
+  if (HiddenTime::is_suspected(wall)) {
+    if (const int result = look_for_hidden(*both, wall); result != cuda::kSuccess) return result;
+  }
+  if (!both->identity.empty()) timer_.graphs_ = std::move(both);
+  return cuda::kSuccess;
+}
+
+}  // namespace assay::runner

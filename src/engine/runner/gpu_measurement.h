@@ -1,0 +1,69 @@
+// One plan of a GpuTimer's being carried out. A kernel's failure is a driver's result other than
+// success; it ends the measurement.
+//
+// Lives for one call of GpuTimer::time(), on its thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/runner/gpu_timer.h"
+
+namespace assay::runner {
+
+class GpuTimer::Measurement {
+ public:
+  Measurement(GpuTimer& timer, const GpuWork& work, const TimingPlan& plan)
+      : timer_(timer),
+        context_(timer.context_),
+        driver_(context_.driver()),
+        work_(work),
+        plan_(plan) {}
+
+  [[nodiscard]] Timed carry_out();
+
+ private:
+  // All that answer an int answer the driver's result.
+  [[nodiscard]] int wait() const;
+  void forget_runs();
+  [[nodiscard]] int prepare() const;
+  [[nodiscard]] int restore(const TimedRun& run) const;
+  [[nodiscard]] int flush() { return timer_.flush_.queue(timer_.place_bytes_); }
+  [[nodiscard]] int launch(std::uint32_t place) const {
+    return work_.queue(timer_.places_.at(place));
+  }
+  [[nodiscard]] int launch_between(const EventPair& events, std::uint32_t place) const;
+  [[nodiscard]] double elapsed_ns(const EventPair& events) const;
+  void measure_overhead();
+  [[nodiscard]] int warm_up();
+  [[nodiscard]] int queue_run(const TimedRun& run, const EventPair& events);
+  [[nodiscard]] int collect(std::size_t queued);
+  [[nodiscard]] int time_runs();
+  [[nodiscard]] int queue_handing_back(const TimedRun& run) const;
+  void hand_back_to_host(const TimedRun& run) const;
+
+  // The graph view: gpu_graphs.cc.
+  [[nodiscard]] std::uint32_t graph_places() const;
+  [[nodiscard]] bool capture(Graph& graph, std::uint32_t launches);
+  [[nodiscard]] std::unique_ptr<Graphs> graphs();
+  [[nodiscard]] int queue_graph(const Graph& graph, const EventPair& events) const;
+  [[nodiscard]] int time_slopes(const Graphs& both, std::size_t count, Wall& wall);
+  [[nodiscard]] int time_stretch(const Graphs& both, Wall& wall);
+  [[nodiscard]] int look_at(const Graph& graph, double& beside_ns);
+  [[nodiscard]] int look_for_hidden(const Graphs& both, Wall& wall);
+  [[nodiscard]] int time_graph();
+
+  GpuTimer& timer_;
+  GpuContext& context_;
+  const cuda::Driver& driver_;
+  const GpuWork& work_;
+  const TimingPlan& plan_;
+  double typical_ns_ = 0;
+  std::string graph_failure_{};
+  Timed timed_{};
+};
+
+}  // namespace assay::runner
