@@ -284,6 +284,21 @@ TEST_CASE("a device that was busy though nobody of ours had it is told, if anybo
 
   Bench busy;
   const json told = busy.measure(busy.request(100, kIdleBytes), ended);
+  CHECK(told.at("neighbours").at("asked") == false);
   CHECK(told.at("neighbours").at("busy_before_pct").is_null());
   CHECK_FALSE(warns(told, "co_tenants"));
+
+  // Its utilisation is our own, and of others nobody is named.
+  Bench visible;
+  auto asking = visible.request(100, kIdleBytes);
+  asking.others_are_visible = true;
+  const json asked = visible.measure(std::move(asking), ended);
+  CHECK(asked.at("neighbours").at("asked") == true);
+  CHECK(asked.at("neighbours").at("busy_before_pct").is_null());
+  CHECK_FALSE(warns(asked, "co_tenants"));
+
+  Bench burst;
+  auto one_of_many = burst.request(100, kIdleBytes);
+  one_of_many.others_are_visible = one_of_many.is_in_burst = true;
+  CHECK(burst.measure(std::move(one_of_many), ended).at("neighbours").at("asked") == false);
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/node/gpu_timing.h"
 #include "engine/node/median.h"
@@ -37,12 +38,13 @@ json finding(const char* check, const json& told) {
 }  // namespace
 
 void GpuTiming::note(Side& side, const std::vector<TurnOrder>& orders, const Turns& turns) {
+  const bool is_first = !std::exchange(is_noted_, true);
   double sum_ns = 0;
   for (std::size_t i = 0; i < turns.taken.size(); ++i) {
     const Turn& turn = turns.taken[i];
     event_overhead_ns_ = turn.event_overhead_ns;
     clocks_.note(turn);
-    note_neighbours(turn.state);
+    note_neighbours(turn.state, is_first && i == 0);
     sum_ns += summed_ns(orders[i], turn);
   }
   const auto asked_ns = static_cast<double>(turns.asked.count());
@@ -51,11 +53,9 @@ void GpuTiming::note(Side& side, const std::vector<TurnOrder>& orders, const Tur
   side.asked_ns = asked_ns;
 }
 
-void GpuTiming::note_neighbours(const json& state) {
+void GpuTiming::note_neighbours(const json& state, bool is_before) {
   if (state.is_null()) return;
-  if (request_.was_quiet && busy_before_pct_.is_null()) {
-    busy_before_pct_ = state.value("busy_pct", json(nullptr));
-  }
+  if (request_.was_quiet && is_before) busy_before_pct_ = state.value("busy_pct", json(nullptr));
   const auto engine = static_cast<unsigned>(::getpid());
   Neighbours found = neighbours_of(state, request_.others_are_visible,
                                    [&](unsigned pid) { return is_descendant(pid, engine); });

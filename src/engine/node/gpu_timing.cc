@@ -114,9 +114,12 @@ Turns GpuTiming::ask(Side& side, std::vector<TurnOrder> orders) {
 void GpuTiming::say_what_else_to_tell(TurnOrder& first) {
   const bool is_first = !std::exchange(is_asked_, true);
   if (is_first) first.ramp_below_mhz = clocks_.low_mhz();
-  first.tell_state = first.tell_state || clocks_.is_due() || (is_first && request_.was_quiet);
-  first.tell_neighbours =
-      first.tell_state && (request_.others_are_visible || (is_first && request_.was_quiet));
+  const bool asks_who = request_.others_are_visible && !request_.is_in_burst;
+  const bool looks = is_first && (asks_who || request_.was_quiet);
+  const bool is_due = clocks_.is_due();
+  first.tell_neighbours = looks || (is_due && request_.others_are_visible);
+  first.tell_state = first.tell_state || is_due || looks;
+  are_neighbours_asked_ = are_neighbours_asked_ || first.tell_neighbours;
 }
 
 std::variant<Turn, Ended> GpuTiming::ask_one(Side& side, TurnOrder order) {
@@ -302,8 +305,9 @@ void GpuTiming::tell(json& body) const {
     body["warnings"].push_back({{"code", "graph_failed"}, {"message", uncaptured_}});
   }
   clocks_.tell(body);
-  body["neighbours"] = node::tell(neighbours_);
-  body["neighbours"]["busy_before_pct"] = busy_before_pct_;
+  json& others = body["neighbours"] = node::tell(neighbours_);
+  others["asked"] = are_neighbours_asked_;
+  others["busy_before_pct"] = busy_before_pct_;
   const std::string tenants = tenants_warning(neighbours_, busy_before_pct_);
   if (!tenants.empty()) {
     body["warnings"].push_back({{"code", "co_tenants"}, {"message", tenants}});

@@ -56,6 +56,8 @@ struct TimingRequest {
   bool others_are_visible = false;  // processes that are not ours, to one of ours
   // Nobody of ours had the device for longer than it remembers, and this job only just.
   bool was_quiet = false;
+  // One of ours had it a moment ago, and asked then who else is there.
+  bool is_in_burst = false;
   // Another process with the program of one side, in place of the one that side had.
   std::function<std::variant<KernelSession*, Ended>(bool is_reference)> renew{};
 };
@@ -121,7 +123,7 @@ class GpuTiming {
   [[nodiscard]] std::variant<Turn, Ended> ask_one(Side& side, TurnOrder order);
   void say_what_else_to_tell(TurnOrder& first);
   void note(Side& side, const std::vector<TurnOrder>& orders, const Turns& turns);
-  void note_neighbours(const nlohmann::json& state);
+  void note_neighbours(const nlohmann::json& state, bool is_before);
   // What its times are held against: a host's clock, and the memory's rate.
   [[nodiscard]] Step judge_claims(nlohmann::json& body);
   // Likewise, of views whose runs may never end by no fault of the kernel's.
@@ -147,6 +149,8 @@ class GpuTiming {
   bool is_spent_ = false;       // a process is left in a state that nobody knows
   ColdNext cold_stop_{};
   bool is_asked_ = false;  // something was
+  bool is_noted_ = false;  // an answer was
+  bool are_neighbours_asked_ = false;
   Neighbours neighbours_{};
   nlohmann::json busy_before_pct_ = nullptr;  // the device, whoever used it
   ClockLog clocks_;

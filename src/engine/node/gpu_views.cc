@@ -94,7 +94,6 @@ GpuTiming::Step GpuTiming::views_of(Side& side, json& into) {
                                 order("graph", kGraphRepeats)};
   for (TurnOrder& order : orders) order.warmups = std::min(order.warmups, kViewWarmups);
   orders.back().tell_state = true;  // while what was measured still keeps the device warm
-  orders.back().tell_neighbours = request_.others_are_visible;
   Turns turns = ask_views(side, orders);
   for (std::size_t i = 0; i < turns.taken.size(); ++i) {
     into[orders[i].view] = view_of(turns.taken[i]);

@@ -40,6 +40,13 @@ TimingFacts timing_facts(const json& body, const char* views) {
 constexpr std::chrono::milliseconds kRemembered{1'200};
 constexpr std::chrono::milliseconds kOnlyJust{50};
 
+// Who comes sooner after another is one of many, of whom the first asked who else is there.
+constexpr std::chrono::milliseconds kBurst{200};
+
+bool is_in_burst(const std::optional<GpuLease>& lease) {
+  return lease && lease->was_free() < kBurst;
+}
+
 bool was_quiet(const std::optional<GpuLease>& lease) {
   return lease && lease->was_free() >= kRemembered && lease->held() <= kOnlyJust;
 }
@@ -82,6 +89,7 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
            floor_of(gpu_->gpu().facts, task_.kernel.contract, writes_all(evidence_, warnings_)),
        .others_are_visible = runners_.share_processes(),
        .was_quiet = was_quiet(lease_),
+       .is_in_burst = is_in_burst(lease_),
        .renew = [this](bool is_reference) { return renew(is_reference); }},
       [&](std::uint32_t trial, const json& said) { return judge_trial(trial, said, judged); },
       execution_left_);
