@@ -1,6 +1,8 @@
 // How long a device is kept busy whose clock was low.
 #include "engine/runner/clock_ramp.h"
 
+#include <array>
+
 #include "tests/catch.h"
 
 using assay::runner::ClockRamp;
@@ -26,7 +28,8 @@ TEST_CASE("a device that is where it should be and stays there is let go after t
 
 TEST_CASE("one that idled is kept busy until it has risen and is steady") {
   const auto idle = [](std::size_t i) {
-    return i < 6 ? 345.0 : i < 9 ? 1200.0 + 200.0 * (i - 6) : 1980.0;
+    constexpr std::array kRising{1200.0, 1400.0, 1600.0};
+    return i < 6 ? 345.0 : i < 9 ? kRising[i - 6] : 1980.0;
   };
   CHECK(slices(1500, idle) == 12);
 }
