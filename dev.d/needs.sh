@@ -168,6 +168,23 @@ need_tool_wheel() {
   mv "$folder.new" "$folder"
 }
 
+# NVIDIA's disassemblers for the tests of what is read out of machine code: two wheels, 5 MB. Without them
+# those tests are skipped, and say so.
+need_disassemblers() {
+  local folder=.deps/disassembler
+  [ ! -x "$folder/nvidia/cu13/bin/nvdisasm" ] || return 0
+  ! command -v nvdisasm >/dev/null || return 0
+  find_pip
+  say "fetching nvdisasm and cuobjdump (PyPI wheels, 5 MB) into $folder"
+  rm -rf "$folder.new"
+  "$pip_python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+    -d "$folder.new" 'nvidia-cuda-nvdisasm>=13,<14' 'nvidia-cuda-cuobjdump>=13,<14' </dev/null || return
+  (cd "$folder.new" && for wheel in *.whl; do python3 -m zipfile -e "$wheel" .; done && rm ./*.whl) || return
+  chmod +x "$folder.new"/nvidia/cu13/bin/* || return
+  rm -rf "$folder"
+  mv "$folder.new" "$folder"
+}
+
 # The fuzzers need clang and its runtime, which Debian packs apart and names by version.
 need_clang() {
   local major

@@ -42,6 +42,7 @@ command_test() {
     [ -x "tests/$suite/run" ] || unsupported "--$suite: tests/$suite/run does not exist"
   done
   need_everything
+  need_disassemblers || say "not run: what a real disassembler is needed for (its wheels cannot be fetched here)"
   case " ${suites[*]-} " in *" python "*) [ -n "${ASSAY_PYTHON:-}" ] || need_python_environment ;; esac
   build_preset "$preset"
   if [ -n "$update" ]; then

@@ -71,7 +71,8 @@ std::string_view next_line(std::string_view& rest) {
 }
 
 // "LDG.E.128" of `/*00c0*/  @!P0 LDG.E.128 R4, desc[UR4][R4.64] ;`. A line of encoding only,
-// `/* 0x… */`, has none, and neither has padding.
+// `/* 0x… */`, has none, and neither has padding. What is never executed (`@!PT LDS RZ, [RZ]`, by
+// which sm_90 keeps cp.async in order) is padding too.
 std::optional<std::string_view> mnemonic_of(std::string_view line) {
   if (!line.starts_with("/*")) return {};
   const std::size_t close = line.find("*/");
@@ -80,6 +81,7 @@ std::optional<std::string_view> mnemonic_of(std::string_view line) {
   if (offset.find_first_not_of("0123456789abcdef") != std::string_view::npos) return {};
   std::string_view rest = trimmed(line.substr(close + 2));
   if (rest.starts_with("{")) rest = trimmed(rest.substr(1));  // the first of a pair
+  if (rest.starts_with("@!PT ") || rest.starts_with("@!UPT ")) return {};
   if (rest.starts_with("@")) {
     rest = trimmed(rest.substr(std::min(rest.find(' '), rest.size())));
   }
@@ -191,6 +193,32 @@ std::optional<std::string_view> symbol_of(std::string_view line) {
   return {};
 }
 
+// Where the instructions that follow come from. nvdisasm tells what was inlined from within: a line
+// per function, the last one that of the kernel's own file. Of that file's lines the innermost is
+// told: a fragment's load by the line that calls for it, not by the header's that does it.
+class Whence {
+ public:
+  // `is_last`: what it was inlined into does not follow.
+  void add(Place place, bool is_last) {
+    if (is_complete_) chain_.clear();
+    chain_.push_back(std::move(place));
+    is_complete_ = is_last;
+  }
+  void instruction() { is_complete_ = true; }
+  void clear() { chain_.clear(); }
+  [[nodiscard]] const Place* place() const {
+    if (chain_.empty()) return nullptr;
+    const auto own = std::find_if(chain_.begin(), chain_.end(), [&](const Place& one) {
+      return one.first == chain_.back().first;
+    });
+    return &*own;
+  }
+
+ private:
+  std::vector<Place> chain_{};
+  bool is_complete_ = false;
+};
+
 // `//## File "/some/where/kernel.cu", line 13 inlined at …`
 std::optional<Place> place_of(std::string_view line) {
   constexpr std::string_view kBegin = "//## File \"";
@@ -211,7 +239,7 @@ std::optional<Place> place_of(std::string_view line) {
 
 Json machine_code_summary(std::string_view sass, std::size_t most_lines) {
   std::vector<Code> codes;
-  std::optional<Place> place;
+  Whence whence;
   bool is_cut = false;
   while (!sass.empty()) {
     const std::string_view line = next_line(sass);
@@ -221,12 +249,13 @@ Json machine_code_summary(std::string_view sass, std::size_t most_lines) {
         break;
       }
       codes.push_back({.symbol = std::string(symbol->substr(0, kSymbolBytes))});
-      place.reset();
+      whence.clear();
     } else if (auto found = place_of(line)) {
-      place = std::move(found);
+      whence.add(std::move(*found), line.find(" inlined at ") == std::string_view::npos);
     } else if (const auto mnemonic = mnemonic_of(line); mnemonic && !codes.empty()) {
       codes.back().all.add(*mnemonic);
-      if (place) codes.back().lines[*place].add(*mnemonic);
+      whence.instruction();
+      if (const Place* place = whence.place()) codes.back().lines[*place].add(*mnemonic);
     }
   }
   Json kernels = Json::array();

@@ -27,7 +27,7 @@ node::Conclusion unsupported(const std::string& why) {
 std::vector<std::string> command_of(const fs::path& disassembler, const fs::path& cubin) {
   if (disassembler.filename() == "cuobjdump")
     return {disassembler.string(), "-sass", cubin.string()};
-  return {disassembler.string(), "-c", "-g", cubin.string()};
+  return {disassembler.string(), "-c", "-gi", cubin.string()};
 }
 
 std::string why_it_failed(const fs::path& disassembler, const StepEnd& end) {
