@@ -40,6 +40,22 @@ class Sweep(unittest.TestCase):
         self.assertEqual(report["ranked_by"], "thread_instructions")
         self.assertIn("no order of times", report["note"])
 
+    def test_counts_that_are_as_good_as_equal_are_ties(self):
+        """Emulated times rank nothing; what is counted does, and only as far as a count says something."""
+        same = ADD.replace("a[i] + b[i]", "b[i] + a[i]")
+        thrice = ADD.replace("out[i] = a[i] + b[i];", "{ float s = a[i] + b[i]; for (int k = 0; k < n % 7 + 3; ++k) s = s * 1.0f + 0.0f; out[i] = s; }")
+        variants = [{"name": "thrice", "source_code": thrice}, {"name": "plain"}, {"name": "turned", "source_code": same}, {"name": "again"}]
+        report = self.sweep(kernel=kernel(ADD), variants=variants)["structuredContent"]
+        self.assertEqual(report["verdict"], "passed", report)
+        table = {line["name"]: line for line in report["table"]}
+        self.assertEqual([table[name]["rank"] for name in ("plain", "turned", "again", "thrice")], [1, 1, 1, 4])
+        self.assertEqual([line.get("tied_with_best", False) for line in report["table"]], [False, True, True, False])
+        self.assertEqual(table["plain"]["thread_instructions"], table["again"]["thread_instructions"])
+        self.assertIn("2 more cannot be told from it", report["summary"])
+        self.assertIn("within 1 % of the best they are ties", report["note"])
+        again = self.sweep(kernel=kernel(ADD), variants=variants)["structuredContent"]
+        self.assertEqual([line["thread_instructions"] for line in again["table"]], [line["thread_instructions"] for line in report["table"]])
+
     def test_a_wrong_variant_and_one_that_does_not_compile_are_told_apart(self):
         variants = [{"name": "right"}, {"name": "wrong", "source_code": TILED.replace("a[i] + b[i]", "a[i] - b[i]")},
                     {"name": "broken", "source_code": TILED.replace("int i", "int")}]

@@ -205,3 +205,26 @@ TEST_CASE("a cancelled sweep ends at once") {
       told, stop.get_token());
   CHECK_THROWS_AS(sweep.run(), JobStopped);
 }
+
+TEST_CASE("on the emulator counts rank, and those that are as good as equal are ties") {
+  FakeJudge judge{
+      .times_ns =
+          {{"a", 1'009}, {"b", 1'000}, {"c", 1'011}, {"d", 2'000}, {"e", 2'000}, {"f", 3'000}},
+      .failures = {{"g", "wrong_output"}},
+      .clock = "emulated"};
+  Told told;
+  const json body = swept(judge, request_of({"a", "b", "c", "d", "e", "f", "g"}), told);
+  CHECK(body.at("ranked_by") == "thread_instructions");
+  CHECK(names_of(body) == std::vector<std::string>{"b", "a", "c", "d", "e", "f", "g"});
+  std::vector<int> ranks;
+  for (const auto& line : body.at("table")) ranks.push_back(line.value("rank", 0));
+  CHECK(ranks == std::vector{1, 1, 3, 4, 4, 6, 0});
+  CHECK(body.at("table")[1].at("tied_with_best") == true);
+  CHECK(!body.at("table")[0].contains("tied_with_best"));
+  CHECK(!body.at("table")[3].contains("tied_with_best"));
+  CHECK(body.at("summary").get<std::string>().find("1 more cannot be told from it") !=
+        std::string::npos);
+  CHECK(body.at("note").get<std::string>().find("within 1 %") != std::string::npos);
+  // Nothing is run again to find that out.
+  CHECK(judge.asked.size() == 14);
+}

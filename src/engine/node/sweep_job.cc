@@ -17,6 +17,8 @@ constexpr std::uint32_t kFirstTrials = 10;
 constexpr std::size_t kFinalists = 4;
 // Slower than the best by more than this is no tie, whatever the interval.
 constexpr double kWorthComparing = 1.10;
+// Counts of instructions say nothing finer: within this of the best a variant is tied with it.
+constexpr double kSameCount = 1.01;
 // Below this two events around a launch are most of what is measured: the graph's slope counts.
 constexpr double kShortNs = 15'000;
 constexpr unsigned kMostCompilers = 8;
@@ -63,7 +65,7 @@ Conclusion SweepJob::run() {
   until_ = Clock::now() + std::chrono::seconds(request_.at("budget_s").get<std::int64_t>());
   compile_all();
   measure_in_rounds();
-  if (by_time_) find_ties();
+  by_time_ ? find_ties() : find_equal_counts();
   return conclude();
 }
 
@@ -187,6 +189,22 @@ void SweepJob::find_ties() {
   }
 }
 
+// They are what they are, whoever counts: no comparison is needed.
+void SweepJob::find_equal_counts() {
+  double best = 0;
+  const Row* first = nullptr;
+  for (const Row& row : rows_) {
+    const bool counts = row.measured && row.verdict == "passed";
+    if (!counts || (first != nullptr && row.cost >= best)) continue;
+    first = &row;
+    best = row.cost;
+  }
+  for (Row& row : rows_) {
+    const bool counts = row.measured && row.verdict == "passed";
+    row.tied = counts && &row != first && row.cost <= best * kSameCount;
+  }
+}
+
 void SweepJob::tell(const Row& row, const char* what) {
   StageClock clock(reporter_, "ran");
   clock.body = {{"id", row.variant.at("name")},
@@ -248,10 +266,17 @@ Conclusion SweepJob::conclude() {
   body["ranked_by"] = by_time_ ? "median_ns" : "thread_instructions";
   if (!by_time_) {
     body["note"] =
-        "Without a GPU the order is that of executed instructions, which is no order of times.";
+        "Without a GPU the order is that of the instructions that all threads execute in the first "
+        "trial, which is no order of times; within 1 % of the best they are ties.";
   }
   body["table"] = json::array();
-  for (std::size_t i = 0; i < rows_.size(); ++i) body["table"].push_back(line_of(rows_[i], i + 1));
+  std::size_t rank = 1;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    // Equal counts are no order.
+    const bool is_equal = !by_time_ && i > 0 && rows_[i].cost == rows_[i - 1].cost;
+    if (!is_equal) rank = i + 1;
+    body["table"].push_back(line_of(rows_[i], rank));
+  }
   const Row& first = rows_.front();
   if (first.measured) {
     body["best"] = body["table"].front();

@@ -1,6 +1,7 @@
 // The job kind `sweep`: variants of one kernel, all compiled at once, each judged, then timed in
 // rounds of which the better half goes on with more runs, the last ones against the best in turns.
-// Ranked with ties; what the budget did not reach is said.
+// On the emulator, whose times rank nothing, they are ranked by the instructions that they execute,
+// and equal counts are ties. Ranked with ties; what the budget did not reach is said.
 //
 // Every variant is judged by the job kind `kernel`, so a sweep believes nothing that an evaluation
 // would not. One object per job, used by the job's thread.
@@ -52,6 +53,7 @@ class SweepJob {
   void stay_on_device(const Conclusion& conclusion);
   void take_measurement(Row& row, const Conclusion& conclusion);
   void find_ties();
+  void find_equal_counts();
   [[nodiscard]] bool budget_left() const;
   [[nodiscard]] nlohmann::json request_for(const Row& row, std::uint32_t trials, With with) const;
   [[nodiscard]] std::vector<Row*> alive();
