@@ -107,10 +107,12 @@ std::optional<ToolResult> unsupported_oracle(const std::vector<ArgumentType>& ty
                        types.back().argument + "' is of type " + types.back().kernel_type + ".");
   }
   if (types.size() < 2) {
-    return unsupported("/oracle: float64 needs a reference in `torch`, to be evaluated in double.");
+    return unsupported(
+        "/oracle: float64 needs a reference in `torch` or `cuda`, to be evaluated in double.");
   }
-  if (type == "torch") return std::nullopt;
-  return unsupported("/oracle: float64 needs a reference in `torch`: '" + reference +
+  // Whether a source in CUDA has a form in double is the engine's to say.
+  if (type == "torch" || type == "cuda") return std::nullopt;
+  return unsupported("/oracle: float64 needs a reference in `torch` or `cuda`: '" + reference +
                      "' is of type " + type +
                      ", which computes in the types that its source names, and nothing can "
                      "evaluate it in double. A reference whose own arithmetic is double is "

@@ -123,6 +123,16 @@ class Cheats(unittest.TestCase):
                 self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
                 self.assertIn("weak_oracle", [warning["code"] for warning in report["warnings"]])
 
+    def test_fewer_bits_within_the_tolerance_are_told_beside_the_reference_in_double(self):
+        asked = {"n": 1 << 16, "oracle": "float64", "atol": 0.1, "rtol": 0.1, "until": "validated"}
+        for source, trust in ((ADD, "verified"), (WRONG["half precision"], "suspect")):
+            report = self.evaluate(source, **asked)
+            self.assertEqual((report["verdict"], report["trust"]), ("passed", trust), report["summary"])
+            precision = report["validation"]["outputs"][0]["precision"]
+            self.assertEqual(precision["ratio"] > 200, trust == "suspect", precision)
+        report = self.evaluate(ADD, ADD.replace("a[i] + b[i]", "a[i] + __int_as_float(__float_as_int(b[i]))"), **asked)
+        self.assertEqual(report["verdict"], "unsupported", report["summary"])
+
     def test_results_kept_by_contents_are_told_by_their_times(self):
         report = self.evaluate(CAUGHT_OTHERWISE["it remembers by contents"])
         if report["verdict"] == "passed":

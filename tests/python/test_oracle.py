@@ -100,8 +100,9 @@ class Oracle(unittest.TestCase):
         self.assertIn("differs from itself", self.precision(report)["unusable"])
 
     def test_what_cannot_be_evaluated_in_double_is_unsupported_with_the_reason(self):
-        cuda = {"source_code": ADD, "kernel_type": "cuda"}
-        for arguments, words in (({"kernel": kernel(ADD, contract()), "ref_kernel": cuda}, "computes in the types that its source names"),
+        # What a `cuda` reference makes of it: tests/end_to_end/test_in_double.py.
+        triton = {"source_code": "import triton\n@triton.jit\ndef add(a, b, out, n):\n    pass\n", "kernel_type": "triton"}
+        for arguments, words in (({"kernel": kernel(ADD, contract()), "ref_kernel": triton}, "computes in the types that its source names"),
                                  ({"kernel": kernel(ADD, contract())}, "needs a reference in `torch`"),
                                  ({"kernel": torch(DOT),
                                    "ref_kernel": torch(DOT)}, "`cuda` and `triton` kernels")):

@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "engine/contract/dtype.h"
+#include "engine/contract/in_double.h"
+#include "engine/judge/scalar_conversion.h"
 #include "engine/source/signature.h"
 #include "engine/source/token.h"
 
@@ -159,6 +161,42 @@ std::vector<TypeDoubt> mistaken_kinds(const contract::Contract& contract, std::s
         }
       });
   return mistakes;
+}
+
+void round_scalars(const contract::Contract& contract, std::string_view kernel,
+                   std::string_view source, contract::Contract& to) {
+  side_by_side(contract, kernel, source,
+               [&](std::size_t i, const contract::Arg& arg, const Taken& parameter) {
+                 if (arg.is_tensor() || parameter.stars > 0) return;
+                 const auto taken =
+                     arg.c_type ? arg.c_type : contract::parse_c_type(parameter.type);
+                 auto* value = std::get_if<double>(&to.args[i].value);
+                 if (value == nullptr || !taken || !contract::is_floating(*taken)) return;
+                 *value = judge::from_bits(judge::to_bits(*value, *taken), *taken);
+               });
+}
+
+std::optional<std::string> misread_in_double(const contract::Contract& contract,
+                                             std::string_view kernel, std::string_view source) {
+  std::optional<std::string> misread;
+  std::size_t seen = 0;
+  side_by_side(contract, kernel, source,
+               [&](std::size_t i, const contract::Arg& arg, const Taken& parameter) {
+                 ++seen;
+                 if (!arg.is_tensor() || misread) return;
+                 const DType given = arg.tensor_spec->dtype;
+                 const bool is_wide = contract::size_bytes(contract::wider(given)) >= 8 &&
+                                      !contract::is_integer(given);
+                 const std::string type = parameter.pointee();
+                 if (type.starts_with("double") == is_wide) return;
+                 misread = "it takes '" + contract.args[i].name + "', which is " +
+                           std::string(contract::name(given)) + ", as " +
+                           (type.empty() ? "no plain pointer" : type + "* then");
+               });
+  const auto passed = std::count_if(contract.args.begin(), contract.args.end(),
+                                    [](const contract::Arg& arg) { return !arg.is_meta; });
+  if (!misread && seen < static_cast<std::size_t>(passed)) misread = "its parameters are unknown";
+  return misread;
 }
 
 }  // namespace assay::node

@@ -5,6 +5,7 @@
 // Pure; any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,5 +31,17 @@ struct TypeDoubt {
 [[nodiscard]] std::vector<TypeDoubt> mistaken_kinds(const contract::Contract& contract,
                                                     std::string_view kernel,
                                                     std::string_view source);
+
+// Rounds the scalars of `to`, which has the arguments of `contract` in order, to what `kernel`
+// takes them in: 0.1 for a float is not 0.1 for a double.
+void round_scalars(const contract::Contract& contract, std::string_view kernel,
+                   std::string_view source, contract::Contract& to);
+
+// Why `kernel`, whose floats have become doubles, would read the tensors of `contract` as something
+// else once those are widened: bytes, integers, or a type that nothing is known of. Nothing if it
+// takes each as it is then.
+[[nodiscard]] std::optional<std::string> misread_in_double(const contract::Contract& contract,
+                                                           std::string_view kernel,
+                                                           std::string_view source);
 
 }  // namespace assay::node

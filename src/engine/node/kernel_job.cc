@@ -21,6 +21,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kMaxArenaBytes = 1ULL << 30;
 // The referee holds each arena twice in host memory.
 constexpr std::uint64_t kMaxGpuArenaBytes = 2ULL << 30;
+// Of a block on the emulator: as much as the largest devices have.
+constexpr std::uint64_t kMostSharedBytes = 227ULL << 10;
 
 }  // namespace
 
@@ -68,6 +70,9 @@ KernelJob::~KernelJob() {
   }
   GpuPool::Used used{.client = task_.client, .hung = hung_};
   if (profile_) used.ended = profile_->release();
+  if (auto process = double_reference_ ? double_reference_->release() : nullptr) {
+    used.ended.push_back(std::move(process));
+  }
   if (referee_) used.referee = referee_->release();
   if (reference_) give_back(*reference_, GpuPool::Side::reference, used);
   if (kernel_) give_back(*kernel_, GpuPool::Side::judged, used);
@@ -75,10 +80,11 @@ KernelJob::~KernelJob() {
 }
 
 void KernelJob::end_runners() {
-  std::array<std::unique_ptr<RunnerProcess>, 3> runners{};
+  std::array<std::unique_ptr<RunnerProcess>, 4> runners{};
   if (referee_) runners[0] = referee_->release();
   if (reference_) runners[1] = reference_->release();
   if (kernel_) runners[2] = kernel_->release();
+  if (double_reference_) runners[3] = double_reference_->release();
   for (const auto& runner : runners) {
     if (runner) runner->dismiss();
   }
@@ -149,6 +155,18 @@ KernelJob::Step KernelJob::compile_reference(json& body, std::vector<Artifact>& 
   reference_program_ = std::move(std::get<Program>(compiled));
   body["reference"] = {{"compiled", true}, {"elapsed_ms", reference_program_->elapsed_ms}};
   artifacts.push_back({"ref.ptx", "text/plain", reference_program_->ptx});
+  return task_.in_double ? compile_in_double(body, artifacts) : std::nullopt;
+}
+
+KernelJob::Step KernelJob::compile_in_double(json& body, std::vector<Artifact>& artifacts) {
+  std::uint64_t most_shared_bytes = kMostSharedBytes;
+  if (gpu_ != nullptr) {
+    most_shared_bytes = gpu_->gpu().facts.value("shared_bytes_per_block", kMostSharedBytes);
+  }
+  double_reference_.emplace(*task_.reference, task_.kernel.contract, most_shared_bytes);
+  if (auto ended = double_reference_->compile(compiler_, goal(), stop_)) return ended;
+  body["reference"]["in_double"] = true;
+  artifacts.push_back({"ref_in_double.cu", "text/plain", double_reference_->source()});
   return std::nullopt;
 }
 
@@ -230,7 +248,17 @@ KernelJob::Step KernelJob::prepare_reference(json& body) {
     return about_reference(std::move(*ended));
   }
   body["reference"] = {{"kernel", std::get<Loaded>(loaded).display_name}};
-  return std::nullopt;
+  return double_reference_ ? prepare_in_double(std::get<Loaded>(loaded)) : std::nullopt;
+}
+
+// In a process that is neither side's.
+KernelJob::Step KernelJob::prepare_in_double(const Loaded& reference) {
+  const RunnerRole role = gpu_ != nullptr ? RunnerRole::gpu_kernel : RunnerRole::kernel;
+  auto session =
+      std::make_unique<KernelSession>(gpu_ != nullptr ? gpu_->start_apart() : runners_.start(role),
+                                      role, "/" + task_.reference_name, stop_);
+  return double_reference_->load(std::move(session), reference.display_name,
+                                 gpu_ != nullptr ? kMaxGpuArenaBytes : kMaxArenaBytes);
 }
 
 KernelJob::Step KernelJob::prepare_stage() {

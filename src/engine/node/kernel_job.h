@@ -10,6 +10,7 @@
 #include <stop_token>
 
 #include "engine/node/compilation.h"
+#include "engine/node/double_reference.h"
 #include "engine/node/gpu_lease.h"
 #include "engine/node/gpu_pool.h"
 #include "engine/node/gpu_profile.h"
@@ -50,6 +51,8 @@ class KernelJob {
   [[nodiscard]] Step compile_reference(nlohmann::json& body, std::vector<Artifact>& artifacts);
   [[nodiscard]] Step prepare_stage();
   [[nodiscard]] Step prepare_reference(nlohmann::json& body);
+  [[nodiscard]] Step compile_in_double(nlohmann::json& body, std::vector<Artifact>& artifacts);
+  [[nodiscard]] Step prepare_in_double(const Loaded& reference);
   [[nodiscard]] Step validate_stage();
   [[nodiscard]] Step timed_stage();
   [[nodiscard]] Step gpu_timed_stage();
@@ -102,6 +105,7 @@ class KernelJob {
   std::unique_ptr<KernelSession> kernel_{};
   std::unique_ptr<KernelSession> reference_{};  // of the reference this or the next, if any
   std::optional<PythonReference> python_reference_{};
+  std::optional<DoubleReference> double_reference_{};  // where it is asked for, of a cuda reference
   std::optional<GpuLease> lease_{};
   std::optional<GpuProfile> profile_{};
   TimingFacts kernel_timing_{};

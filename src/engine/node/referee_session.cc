@@ -185,6 +185,16 @@ std::variant<json, Ended> RefereeSession::expect(std::uint32_t slot) {
 std::variant<json, Ended> RefereeSession::expect_in_double(const char* part) {
   return ask_body({{"type", "expect_in_double"}, {"part", part}}, "expected");
 }
+std::variant<LentArena, Ended> RefereeSession::fill_wide(std::uint64_t bytes) {
+  auto reply = ask({{"type", "fill_wide"}}, "filled");
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  auto& descriptors = std::get<frames::Frame>(reply).descriptors;
+  if (descriptors.empty()) return our_fault("The referee filled no arena.");
+  return LentArena{.descriptor = std::move(descriptors.front()), .bytes = bytes};
+}
+std::variant<json, Ended> RefereeSession::expect_wide() {
+  return ask_body({{"type", "expect_wide"}}, "expected");
+}
 std::variant<json, Ended> RefereeSession::check(std::uint32_t slot) {
   auto said = check(std::vector{slot});
   if (auto* ended = std::get_if<Ended>(&said)) return std::move(*ended);

@@ -77,6 +77,9 @@ class RefereeSession {
   [[nodiscard]] std::variant<nlohmann::json, Ended> expect(std::uint32_t slot);
   // `part`: high or low.
   [[nodiscard]] std::variant<nlohmann::json, Ended> expect_in_double(const char* part);
+  // What was filled last, in double: an arena of `bytes` (contract/in_double.h, contract/layout.h).
+  [[nodiscard]] std::variant<LentArena, Ended> fill_wide(std::uint64_t bytes);
+  [[nodiscard]] std::variant<nlohmann::json, Ended> expect_wide();
   [[nodiscard]] std::variant<nlohmann::json, Ended> check(std::uint32_t slot = 0);
   // Of several slots, in that order.
   [[nodiscard]] std::variant<std::vector<nlohmann::json>, Ended> check(

@@ -40,6 +40,7 @@ KernelJob::Step KernelJob::run_reference(std::uint32_t trial, json& said, Ran& r
   auto answer = referee_->expect();
   if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
   said = std::move(std::get<json>(answer));
+  if (double_reference_) return double_reference_->run(*referee_, execution_left_);
   return task_.in_double && python_reference_ ? run_reference_in_double(trial) : std::nullopt;
 }
 

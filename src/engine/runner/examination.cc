@@ -181,6 +181,31 @@ void Examination::expect_in_double(Part part) {
   in_double_[current_->trial][part] = keep(take_arena());
 }
 
+posix::Descriptor Examination::fill_wide() {
+  wide_.emplace(contract_, layout_);
+  return wide_->fill(current_->pristine, judge::guard_word(secret_, current_->fill));
+}
+
+void Examination::expect_wide() {
+  if (!wide_) throw std::runtime_error("nothing ran in double");
+  const auto reference = expected_.find(current_->trial);
+  auto& parts = in_double_[current_->trial];
+  for (std::size_t i = 0; i < layout_.placements.size(); ++i) {
+    const Placement& placement = layout_.placements[i];
+    if (!arg(placement).is_written()) continue;
+    WideArena::Parts both = wide_->parts(i);
+    // What the reference never wrote holds poison in both, each time another.
+    if (reference != expected_.end() && is_poisoned(arg(placement))) {
+      take_over(reference->second.unwritten.at(placement.arg_index),
+                contract::size_bytes(spec(placement).dtype),
+                reference->second.outputs.at(placement.arg_index), both.high);
+    }
+    parts[Part::high].outputs[placement.arg_index] = std::move(both.high);
+    parts[Part::low].outputs[placement.arg_index] = std::move(both.low);
+  }
+  wide_.reset();
+}
+
 void Examination::expect_always(const json& outputs) {
   Kept kept;
   for (const auto& placement : layout_.placements) {

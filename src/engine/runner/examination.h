@@ -15,6 +15,7 @@
 #include "engine/judge/generator.h"
 #include "engine/posix/descriptor.h"
 #include "engine/runner/examiner.h"
+#include "engine/runner/wide_arena.h"
 
 namespace assay::runner {
 
@@ -31,6 +32,8 @@ class Examination final : public Examiner {
   void count_as(std::uint32_t trial) override { current_->trial = trial; }
   [[nodiscard]] nlohmann::json expect() override;
   void expect_in_double(Part part) override;
+  [[nodiscard]] posix::Descriptor fill_wide() override;
+  void expect_wide() override;
   [[nodiscard]] nlohmann::json check() override;
   [[nodiscard]] nlohmann::json weak_oracle() override;
 
@@ -90,6 +93,7 @@ class Examination final : public Examiner {
   std::uint32_t fills_ = 0;
   std::map<std::uint32_t, Kept> expected_{};  // by trial
   std::map<std::uint32_t, std::map<Part, Kept>> in_double_{};
+  std::optional<WideArena> wide_{};        // of the run in double that is the latest
   std::optional<Kept> always_{};           // what is expected of trials to come
   std::map<std::uint32_t, Kept> given_{};  // by the candidate, when it first ran a trial
 };

@@ -49,6 +49,15 @@ class Examiner {
     throw std::runtime_error("what was computed in double is looked at on the host only");
   }
 
+  // For a reference that runs in double itself: the arena that was filled last once more, in memory
+  // of its own with each element widened (wide_arena.h); and both parts of what that run left.
+  [[nodiscard]] virtual posix::Descriptor fill_wide() {
+    throw std::runtime_error("what is computed in double is given by the host only");
+  }
+  virtual void expect_wide() {
+    throw std::runtime_error("what was computed in double is looked at on the host only");
+  }
+
   // Judges the outputs now in the arena: against what is expected for the trial if there is
   // anything, and against what the candidate itself gave for the same inputs before.
   // {ok, outputs, findings}; of trial 0, whose inputs are the contract's own, when it is first seen

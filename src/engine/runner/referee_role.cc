@@ -8,6 +8,9 @@
 //   → {type: "fill", trial, slot?} (+ memory of the same layout, whose inputs are to be taken)
 //                                   ← {type: "filled"} + arena descriptor
 //   → {type: "expect", slot?}       ← {type: "expected", findings}
+//   → {type: "fill_wide"}           ← {type: "filled"} + arena descriptor: what was filled last,
+//                                      in double
+//   → {type: "expect_wide"}         ← {type: "expected"}
 //   → {type: "check", slots: [slot]} ← {type: "checked", said: [{ok, outputs, findings}]}
 //   → {type: "outline", slot, trial} ← {type: "outlined", outputs}: held against the answers of
 //   that
@@ -80,6 +83,12 @@ class Bench {
     } else if (verb == "expect_in_double") {
       const bool is_high = request.body.at("part") == "high";
       examination_->expect_in_double(is_high ? Examiner::Part::high : Examiner::Part::low);
+      reply.body = {{"type", "expected"}};
+    } else if (verb == "fill_wide") {
+      reply.descriptors.push_back(examination_->fill_wide());
+      reply.body = {{"type", "filled"}};
+    } else if (verb == "expect_wide") {
+      examination_->expect_wide();
       reply.body = {{"type", "expected"}};
     } else if (verb == "check") {
       reply.body = {{"type", "checked"}, {"said", json::array()}};

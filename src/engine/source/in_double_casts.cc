@@ -1,0 +1,157 @@
+#include "engine/source/in_double_casts.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "engine/source/in_double_words.h"
+
+namespace assay::source {
+namespace {
+
+// A cast to a pointer or a reference: its type's tokens, and those of what is cast.
+struct Cast {
+  Range type{};
+  Range operand{};
+};
+
+bool is_indirect(const Tokens& tokens, Range type) {
+  for (std::size_t i = type.begin; i < type.end; ++i) {
+    if (tokens[i].is("*") || tokens[i].is("&")) return true;
+  }
+  return false;
+}
+
+using Partners = std::vector<std::size_t>;
+
+// Of a type that is cast to; what is longer is no cast.
+constexpr std::size_t kMostTokensOfAType = 256;
+// Of what is cast, as far as it is looked at.
+constexpr std::size_t kMostTokensOfAnOperand = 1024;
+
+Range bounded(Range operand) {
+  operand.end = std::min(operand.end, operand.begin + kMostTokensOfAnOperand);
+  return operand;
+}
+
+// `reinterpret_cast<float4*>(p)`, `static_cast<float*>(p)`.
+std::optional<Cast> named_cast(const Tokens& tokens, const Partners& partners, std::size_t i) {
+  if (!tokens[i].text.ends_with("_cast") || i + 1 >= tokens.size() || !tokens[i + 1].is("<")) {
+    return std::nullopt;
+  }
+  const std::size_t limit = std::min(tokens.size(), i + kMostTokensOfAType);
+  const std::size_t close = closing_angle(tokens, i + 1, limit);
+  if (close + 1 >= limit || !tokens[close + 1].is("(")) return std::nullopt;
+  return Cast{.type = {i + 2, close}, .operand = bounded({close + 2, partners[close + 1]})};
+}
+
+// `(float4*)p`, `(const int4*)(p + i)`: a '(' behind no name, and a star before its ')'.
+std::optional<Cast> c_cast(const Tokens& tokens, const Partners& partners, std::size_t i) {
+  if (!tokens[i].is("(")) return std::nullopt;
+  if (i > 0) {
+    const Token& before = tokens[i - 1];
+    const bool is_keyword = before.is("return") || before.is("case") || before.is("else");
+    if (before.kind == TokenKind::identifier && !is_keyword) return std::nullopt;
+    if (before.is("]") || before.is(")") || before.is(">")) return std::nullopt;
+  }
+  std::size_t end = i + 1;
+  bool has_name = false;
+  bool has_star = false;
+  const std::size_t limit = std::min(tokens.size(), i + kMostTokensOfAType);
+  for (; end < limit && !tokens[end].is(")"); ++end) {
+    const Token& token = tokens[end];
+    has_star |= token.is("*");
+    if (token.kind == TokenKind::identifier) {
+      has_name = true;
+      const bool is_qualifier =
+          token.is("const") || token.is("volatile") || token.is("__restrict__");
+      if (has_star && !is_qualifier) return std::nullopt;  // a product
+    } else if (token.is("<")) {
+      end = closing_angle(tokens, end, limit);
+      if (end == limit) return std::nullopt;
+    } else if (!token.is("*") && !token.is("&") && !token.is("::")) {
+      return std::nullopt;
+    }
+  }
+  if (!has_name || !has_star || end + 1 >= limit) return std::nullopt;
+  // What is cast: to the end of a bracket that follows, or one word.
+  std::size_t first = end + 1;
+  while (first < tokens.size() && (tokens[first].is("&") || tokens[first].is("*"))) ++first;
+  if (first == tokens.size()) return std::nullopt;
+  std::size_t last = first + 1;
+  if (tokens[first].is("(")) {
+    last = partners[first];
+  } else if (last < tokens.size() && tokens[last].is("[")) {
+    last = partners[last];
+  }
+  return Cast{.type = {i + 1, end}, .operand = bounded({first, std::min(last, tokens.size())})};
+}
+
+bool contains(const Tokens& tokens, Range range, std::string_view word) {
+  return std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(range.begin),
+                     tokens.begin() + static_cast<std::ptrdiff_t>(range.end),
+                     [&](const Token& token) { return token.is(word); });
+}
+
+std::string_view first_word(const Tokens& tokens, Range range) {
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    if (tokens[i].kind == TokenKind::identifier) return tokens[i].text;
+  }
+  return {};
+}
+
+// The type that the pointer is to, without what qualifies it.
+std::size_t base_of(const Tokens& tokens, Range type) {
+  for (std::size_t i = type.begin; i < type.end; ++i) {
+    const Token& token = tokens[i];
+    const bool is_space = i + 1 < type.end && tokens[i + 1].is("::");
+    if (token.kind == TokenKind::identifier && !token.is("const") && !token.is("volatile") &&
+        !token.is("typename") && !token.is("struct") && !is_space) {
+      return i;
+    }
+  }
+  return type.begin;
+}
+
+std::string why_unsound(const Tokens& tokens, const Cast& cast, const OwnWords& own,
+                        const Widths& widths) {
+  const Token& base = tokens[base_of(tokens, cast.type)];
+  const std::string_view operand = first_word(tokens, cast.operand);
+  const bool is_dynamic_shared = own.dynamic_shared.contains(operand);
+  const auto type = own.contains(base.text) ? std::nullopt : wider_type(base.text);
+  if (!type && !own.contains(base.text)) {
+    return "memory is read as `" + std::string(base.text) + "`, whose bytes are others in double";
+  }
+  if (is_dynamic_shared) {
+    const bool is_offset =
+        cast.operand.end > cast.operand.begin + 1 &&
+        (contains(tokens, cast.operand, "+") || contains(tokens, cast.operand, "["));
+    if (own.dynamic_bytes.contains(operand) && is_offset &&
+        !contains(tokens, cast.operand, "sizeof")) {
+      return "shared memory is divided by a number of bytes";
+    }
+    return {};
+  }
+  if (own.integer_memory.contains(operand)) return "integers are read as floating-point numbers";
+  const bool is_mixed = widths.has_half && type && type->width == Width::single;
+  return is_mixed ? "memory of half-width numbers is moved as another type" : std::string();
+}
+
+}  // namespace
+
+std::vector<UnsoundCast> unsound_casts(const Tokens& tokens, const OwnWords& own,
+                                       const Widths& widths) {
+  std::vector<UnsoundCast> found;
+  if (!widths.has_half && !widths.has_single) return found;
+  const Partners partners = pair_brackets(tokens);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    auto cast = named_cast(tokens, partners, i);
+    if (!cast) cast = c_cast(tokens, partners, i);
+    if (!cast || !is_indirect(tokens, cast->type)) continue;
+    if (auto reason = why_unsound(tokens, *cast, own, widths); !reason.empty()) {
+      found.push_back({base_of(tokens, cast->type), std::move(reason)});
+    }
+  }
+  return found;
+}
+
+}  // namespace assay::source
