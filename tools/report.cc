@@ -81,6 +81,9 @@ OrderedJson exec_result(const JobRecord& record) {
       prepared != nullptr && prepared->body.contains("kernel")) {
     metadata["kernel_name"] = prepared->body.at("kernel");
     metadata["device"] = prepared->body.at("device");
+    if (prepared->body.contains("resources")) {
+      metadata["resources"] = prepared->body.at("resources");
+    }
   }
   for (const char* key : {"configuration", "built"}) {
     if (compiled != nullptr && compiled->body.contains(key)) {
@@ -232,7 +235,8 @@ OrderedJson insight(const json& metrics) {
   OrderedJson out = OrderedJson::object();
   for (const auto& [which, told] : metrics.items()) {
     OrderedJson one = OrderedJson::object();
-    for (const char* key : {"limiter", "facts", "suggestion", "floor", "unavailable"}) {
+    for (const char* key : {"limiter", "basis", "confidence", "facts", "suggestion", "floor",
+                            "activity", "unavailable"}) {
       if (told.contains(key)) one[key] = told.at(key);
     }
     out[which == "custom_device_metrics" ? "kernel"

@@ -132,15 +132,16 @@ class Tables(unittest.TestCase):
         table = [row for row in rows(text) if row[0].startswith("`")]
         source = (ROOT / "src/engine/node/device_metrics.cc").read_text(encoding="utf-8")
         values = {}
-        for name, key in re.findall(r'Metric\{"(\w+)",\s*"(\w+)"', source):
+        for name, key in re.findall(r'(?:Metric|Derived)\{"(\w+)",\s*"(\w+)"', source):
             values.setdefault(name, set()).add(key)
         aliases = re.findall(r'Alias\{"(\w+)", "(\w+)"\}', source)
         defaults = re.findall(r'"(\w+)"', source[source.index("default_sections() {"):].split("}")[0])
         told = {names(row[0])[0]: row for row in table}
         self.assertEqual(set(told), set(values) | {"occupancy_metrics"})
-        for name, (_, alias, usual, keys) in told.items():
+        for name, (_, alias, usual, passes, keys) in told.items():
             self.assertEqual(names(alias), [a for a, target in aliases if target == name], name)
             self.assertEqual(usual == "yes", name in defaults, name)
+            self.assertEqual(passes == "0", name not in values, name)
             self.assertLessEqual(values.get(name, set()), set(names(keys)), name)
             for key in names(keys):
                 self.assertIn(f'"{key}"', source, name)

@@ -27,11 +27,31 @@ CounterValues busy(double compute, double memory, double warps = 80) {
           {"sm__warps_active.avg.pct_of_peak_sustained_active", warps}};
 }
 
-std::string limiter(const CounterValues& values, const LaunchFacts& launch, double kernel_ns) {
-  const json told = limiter_of(values, launch, {.kernel_ns = kernel_ns, .event_overhead_ns = 1300});
+// A kernel of 4 ms that moves what a tenth of the memory's rate, or another share of it, would.
+Traffic traffic(double share_pct = 10) {
+  return {.bytes = share_pct / 100 * 4e12 * 4e-3, .roof = 4e12, .kernel_ns = 4e6};
+}
+
+json conclusion(const CounterValues& values, const LaunchFacts& launch, double kernel_ns,
+                const Traffic& moved = traffic()) {
+  json told =
+      limiter_of(values, launch, {.kernel_ns = kernel_ns, .event_overhead_ns = 1300}, moved);
   CHECK(told.at("facts").size() == 2);
+  for (const auto& fact : told.at("facts")) CHECK(!fact.get<std::string>().empty());
   CHECK(!told.at("suggestion").get<std::string>().empty());
-  return told.at("limiter");
+  return told;
+}
+
+std::string limiter(const CounterValues& values, const LaunchFacts& launch, double kernel_ns) {
+  return conclusion(values, launch, kernel_ns).at("limiter");
+}
+
+LaunchFacts crowded_launch() {
+  LaunchFacts launch = filled_launch();
+  launch.occupancy =
+      occupancy(multiprocessor_limits(90).value(),
+                {.threads = 256, .registers_per_thread = 255, .shared_bytes = 100 << 10});
+  return launch;
 }
 
 }  // namespace
@@ -103,13 +123,99 @@ TEST_CASE("what limits a kernel follows from what is busy") {
   CHECK(limiter(busy(90, 20), launch, 50'000) == "compute");
   CHECK(limiter(busy(20, 25), launch, 50'000) == "latency");
   CHECK(limiter(busy(90, 90), launch, 1'500) == "launch");
-  CHECK(limiter({}, launch, 50'000) == "unknown");
   LaunchFacts few = launch;
   few.grid_blocks = 20;
   CHECK(limiter(busy(90, 20), few, 50'000) == "occupancy");
-  LaunchFacts crowded = launch;
-  crowded.occupancy =
-      occupancy(multiprocessor_limits(90).value(),
-                {.threads = 256, .registers_per_thread = 255, .shared_bytes = 100 << 10});
-  CHECK(limiter(busy(30, 25, 20), crowded, 50'000) == "occupancy");
+  CHECK(limiter(busy(30, 25, 20), crowded_launch(), 50'000) == "occupancy");
+  const json told = conclusion(busy(30, 85), launch, 50'000);
+  CHECK(told.at("basis") == "counters");
+  CHECK(told.at("confidence") == "high");
+}
+
+TEST_CASE("without counters the contract's bytes may say that it is the memory") {
+  const json told = conclusion({}, filled_launch(), 4e6, traffic(72));
+  CHECK(told.at("limiter") == "memory");
+  CHECK(told.at("basis") == "computed");
+  CHECK(told.at("confidence") == "high");
+  CHECK(told.at("facts").at(0).get<std::string>().find("2880 GB/s, 72 %") != std::string::npos);
+  CHECK(told.at("facts").at(1).get<std::string>().find("100 % of the warps") != std::string::npos);
+  CHECK(conclusion({}, filled_launch(), 4e6, traffic(60)).at("limiter") == "memory");
+  CHECK(conclusion({}, filled_launch(), 4e6, traffic(59)).at("limiter") == "unknown");
+}
+
+TEST_CASE("without counters a kernel that skips its tensors is not said to wait for the memory") {
+  const json told = conclusion({}, filled_launch(), 4e6, traffic(300));
+  CHECK(told.at("limiter") == "unknown");
+  CHECK(told.at("confidence") == "none");
+  CHECK(told.at("suggestion").get<std::string>().find("does not touch all") != std::string::npos);
+}
+
+TEST_CASE("without counters few warps are a likely reason, not a certain one") {
+  const json told = conclusion({}, crowded_launch(), 4e6, traffic(20));
+  CHECK(told.at("limiter") == "occupancy");
+  CHECK(told.at("confidence") == "low");
+  CHECK(conclusion({}, crowded_launch(), 4e6, traffic(80)).at("limiter") == "memory");
+}
+
+TEST_CASE("without counters compute and latency are not told apart, and what is known is told") {
+  for (const Traffic& moved : {traffic(20), Traffic{}, Traffic{.bytes = 8, .kernel_ns = 5'000}}) {
+    const json told = conclusion({}, filled_launch(), 50'000, moved);
+    CHECK(told.at("limiter") == "unknown");
+    CHECK(told.at("confidence") == "none");
+  }
+  // Less than is told of a cold run: the tensors stay in the L2 between runs.
+  const Traffic small{.bytes = 12e6,
+                      .cold_bytes = 8e6,
+                      .roof = 4e12,
+                      .kernel_ns = 3'500,
+                      .cold_ns = 2'500,
+                      .stays_in_l2 = true};
+  CHECK(conclusion({}, filled_launch(), 3'500, small).at("limiter") == "memory");
+}
+
+TEST_CASE("why a value is null is told: no such counter, nothing to count, no limit") {
+  const std::vector<std::string> sections{"pipeline_metrics", "detailed_metrics",
+                                          "access_pattern_metrics", "occupancy_metrics"};
+  CounterValues values;
+  for (const auto& counter : counters_of(sections)) values[counter] = 0;
+  const std::string shared = "sm__pipe_shared_cycles_active.avg.pct_of_peak_sustained_active";
+  const std::string hits = "l1tex__t_sector_hit_rate.pct";
+  const std::string bytes = "smsp__sass_data_bytes_mem_global_op_ld.sum";
+  for (const auto& gone : {shared, hits, bytes}) values.erase(gone);
+  LaunchFacts launch = filled_launch();
+  launch.occupancy = occupancy(multiprocessor_limits(75).value(), {.threads = 32});
+  const json told = tell_metrics(sections, values, launch);
+  const json why = tell_gaps(told, values, {.refused = {shared}, .without_value = {hits}}, launch);
+  CHECK(why.at("pipeline_metrics.shared_pipe_active_pct") == "this GPU has no counter " + shared);
+  CHECK(why.at("detailed_metrics.l1_hit_rate_pct") == hits + " is a ratio over nothing");
+  CHECK(why.at("access_pattern_metrics.l2_excess_frac") == bytes + " was not counted");
+  CHECK(why.at("access_pattern_metrics.l1_load_sectors_per_req") ==
+        "the kernel does nothing of the kind");
+  CHECK(why.at("occupancy_metrics.occupancy_limit_registers") == "it limits nothing");
+  std::size_t nulls = 0;
+  for (const auto& section : told) {
+    for (const auto& value : section) nulls += value.is_null() ? 1 : 0;
+  }
+  CHECK(why.size() == nulls);
+}
+
+TEST_CASE("sectors that were asked for in vain are a share of all") {
+  const json told = tell_metrics({"access_pattern_metrics"},
+                                 {{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 900},
+                                  {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 100},
+                                  {"smsp__sass_data_bytes_mem_global_op_ld.sum", 4800},
+                                  {"smsp__sass_data_bytes_mem_global_op_st.sum", 3200}},
+                                 {})["access_pattern_metrics"];
+  CHECK(told.at("l2_theoretical_sectors_global") == 1000.0);
+  CHECK(told.at("l2_theoretical_sectors_global_ideal") == 250.0);
+  CHECK(told.at("l2_theoretical_sectors_global_excessive") == 750.0);
+  CHECK(told.at("l2_excess_frac") == 0.75);
+}
+
+TEST_CASE("what the launch says stands in every section that clients look for it in") {
+  const json told = tell_metrics({"compute_metrics", "detailed_metrics"}, {}, filled_launch());
+  CHECK(told.at("compute_metrics").at("registers_per_thread") == 32);
+  CHECK(told.at("compute_metrics").at("occupancy_limit_warps") == 8);
+  CHECK(told.at("compute_metrics").at("occupancy_limit_shared_mem") == 114);
+  CHECK(told.at("detailed_metrics").at("waves_per_sm").get<double>() == Approx(4096.0 / (132 * 8)));
 }

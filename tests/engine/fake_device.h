@@ -25,6 +25,8 @@ class FakeDevice final : public Device {
   std::vector<std::string> buffer_names{};
   std::vector<std::uint64_t> buffer_addresses{};
   int reloads = 0;
+  Profiled profiled{};
+  CounterRequest readied{};
 
   Loaded load(const ProgramText& program) override {
     programs.emplace_back(program.ptx);
@@ -46,6 +48,10 @@ class FakeDevice final : public Device {
     return outcome;
   }
   void reload() override { ++reloads; }
+  Profiled profile(const emulator::Launch&, Arena&, const CounterRequest&) override {
+    return profiled;
+  }
+  void ready_counters(const CounterRequest& request) override { readied = request; }
 };
 
 }  // namespace assay::runner

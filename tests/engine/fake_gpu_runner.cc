@@ -1,5 +1,5 @@
 // A runner for tests of the pool: it has no device, and says that it is emptied whenever it is
-// asked, unless it was told to "spoil" before.
+// asked, unless it was told to "spoil" before. What makes it ready to count has no answer.
 #include "engine/confinement/child.h"
 #include "engine/confinement/enter.h"
 #include "engine/frames/channel.h"
@@ -9,12 +9,18 @@ int main(int argc, char** argv) {
   if (const auto code = confinement::enter_confinement(argc, argv)) return *code;
   frames::Channel channel(posix::Descriptor(confinement::kChannelDescriptor), frames::Caps{}, true);
   bool spoilt = false;
+  bool counts = false;
   while (const auto request = channel.receive()) {
+    if (request->type() == "ready_counters") {
+      counts = !request->body.at("groups").empty();
+      continue;
+    }
     spoilt = spoilt || request->type() == "spoil";
     frames::Frame reply;
     reply.body = {{"type", spoilt                       ? "kept"
                            : request->type() == "close" ? "closed"
-                                                        : request->type()}};
+                                                        : request->type()},
+                  {"counts", counts}};
     channel.send(std::move(reply));
   }
   return 0;

@@ -16,8 +16,9 @@ namespace {
 constexpr std::uint64_t kGigabyte = 1ULL << 30;
 
 struct Bench {
-  const node::Runners runners{
-      ASSAY_BINARY_FOLDER "/fake_gpu_runner", {.level = confinement::Level::L1}, node::Toolkit{}};
+  const node::Runners runners{ASSAY_BINARY_FOLDER "/fake_gpu_runner",
+                              {.level = confinement::Level::L1},
+                              node::Toolkit{.cupti = ASSAY_FAKE_CUPTI}};
   GpuPool pool;
 
   explicit Bench(std::uint64_t memory_bytes = 64 * kGigabyte)
@@ -112,4 +113,25 @@ TEST_CASE("what was kept on a device in doubt is given up") {
   bench.pool.discard();
   CHECK_FALSE(bench.pool.knows("anna"));
   CHECK_FALSE(bench.pool.take("anna", Side::judged).reused);
+}
+
+TEST_CASE("who counted finds a runner that is ready to, and nobody else makes one") {
+  Bench bench;
+  const auto is_ready = [&] {
+    GpuPool::Process runner = bench.pool.take_counting();
+    frames::Frame request;
+    request.body = {{"type", "load"}};
+    auto reply = runner->ask(std::move(request), std::chrono::steady_clock::now() + 10s, {});
+    REQUIRE(std::holds_alternative<frames::Frame>(reply));
+    const auto& body = std::get<frames::Frame>(reply).body;
+    CHECK(body.at("type") == "load");
+    return body.at("counts").get<bool>();
+  };
+  bool reused = false;
+  (void)bench.serve("anna", Side::judged, reused);
+  CHECK_FALSE(is_ready());
+  GpuPool::Used used{.counted = true};
+  used.ended.push_back(bench.pool.take_counting());
+  bench.pool.give_back(std::move(used));
+  CHECK(becomes_true(is_ready));
 }

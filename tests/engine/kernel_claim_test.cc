@@ -201,3 +201,37 @@ TEST_CASE("a wall clock that is no number is the runner's end, no exception of o
   const auto claim = decode_claim(RunnerRole::gpu_kernel, [&] { return turns_claim(body, 1); });
   CHECK(std::holds_alternative<Ended>(claim));
 }
+
+TEST_CASE("counters are claims: ratios over nothing are named, records are bounded and plain") {
+  json body = {{"type", "profiled"},
+               {"ending", "completed"},
+               {"values", {{"a", 1.5}, {"b", nullptr}}},
+               {"refused", {"c"}},
+               {"passes", 3},
+               {"missing", ""},
+               {"group_passes", {{"group", 2}}},
+               {"activity", {{"records", json::array()}, {"missing", "why"}}},
+               {"setup_ms", 1.0},
+               {"counting_ms", 2.0}};
+  const auto read = [&] { return std::get<Counted>(counted_claim(body)); };
+  CHECK(read().values == std::map<std::string, double>{{"a", 1.5}});
+  CHECK(read().without_value == std::vector<std::string>{"b"});
+  CHECK(read().group_passes.at("group") == 2);
+  CHECK(read().recorded.missing == "why");
+  json record = {{"ns", 500},
+                 {"registers_per_thread", 40},
+                 {"static_shared_bytes", 0},
+                 {"dynamic_shared_bytes", 0},
+                 {"local_bytes_per_thread", 0},
+                 {"shared_carveout_bytes", 8192},
+                 {"cache_preference", "l1"}};
+  for (int i = 0; i < 1000; ++i) body["activity"]["records"].push_back(record);
+  CHECK(read().recorded.ns.size() == 100);
+  CHECK(read().recorded.facts.at("cache_preference") == "l1");
+  CHECK(read().recorded.facts.at("shared_carveout_bytes") == 8192);
+  record["cache_preference"] = std::string(10'000, 'x');
+  record["ns"] = -1;
+  body["activity"]["records"] = {record};
+  CHECK(read().recorded.ns.empty());
+  CHECK_FALSE(read().recorded.facts.contains("cache_preference"));
+}

@@ -1,5 +1,6 @@
 // The kernel runner's role on a fake device: what it asks of a device and what it tells the engine.
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "engine/runner/role.h"
@@ -141,4 +142,33 @@ TEST_CASE("an engine that breaks the protocol is our fault, never a launch") {
     CHECK(served.end() == "run without an arena");
   }
   CHECK(device.launches.empty());
+}
+
+TEST_CASE("what makes a runner ready to count is not answered, and what it counted is told") {
+  FakeDevice device;
+  device.answer = std::vector{kernel_with({"u64"})};
+  device.profiled.readings = {
+      .values = {{"a.sum", 7}, {"b.pct", std::nan("")}}, .refused = {"c.sum"}, .passes = 3};
+  device.profiled.group_passes = {{"group", 2}};
+  const json arguments = {tensor("in", 0, 16)};
+  const auto arena = posix::SharedMemory::create("arena", 64);
+  ServedRole served(device);
+  served.post({{"type", "ready_counters"}, {"library", "l"}, {"groups", {{"group", {"a.sum"}}}}});
+  CHECK(served.load(arguments).at("type") == "loaded");
+  CHECK(device.readied.groups.at("group") == std::vector<std::string>{"a.sum"});
+  json order = {{"library", "l"},
+                {"metrics", {"a.sum", "b.pct", "c.sum"}},
+                {"groups", {{"group", {"a.sum"}}}}};
+  json told = served.profile(arguments, arena, order);
+  CHECK(told.at("values") == json{{"a.sum", 7.0}, {"b.pct", nullptr}});
+  CHECK(told.at("refused") == json{"c.sum"});
+  CHECK(told.at("group_passes").at("group") == 2);
+  CHECK(told.at("activity").at("records").empty());
+  device.profiled = {.readings = {.missing = "no right"}};
+  device.profiled.activity.records = {
+      {.start_ns = 10, .end_ns = 30, .registers_per_thread = 40, .cache_preference = "l1"}};
+  told = served.profile(arguments, arena, order);
+  CHECK(told.at("missing") == "no right");
+  CHECK(told.at("activity").at("records").at(0).at("ns") == 20);
+  CHECK(told.at("activity").at("records").at(0).at("cache_preference") == "l1");
 }

@@ -33,6 +33,11 @@ contract::Contract add_of(std::int64_t n) {
   return std::get<contract::Parsed>(parsed).contract;
 }
 
+json told_roof(const json& facts, const contract::Contract& contract,
+               std::optional<double> kernel_ns) {
+  return node::tell_roof(facts, node::traffic_of(facts, contract, kernel_ns));
+}
+
 }  // namespace
 
 TEST_CASE("the roof of a known device is that of its data sheet") {
@@ -51,7 +56,7 @@ TEST_CASE("what is not known of a device is not invented") {
   facts["memory_clock_khz"] = 0;
   CHECK_FALSE(node::roof_of(facts).bytes_per_second.has_value());
   CHECK_FALSE(node::roof_of(json::object()).flops_per_second.has_value());
-  const json told = node::tell_roof(json::object(), add_of(8), 10.0);
+  const json told = told_roof(json::object(), add_of(8), 10.0);
   CHECK(told.at("floor").at("ns").is_null());
   CHECK(told.at("floor").at("bytes") == 8 * 4 * 4);
 }
@@ -63,9 +68,23 @@ TEST_CASE("the floor counts what is read and written, a tensor that is both twic
 TEST_CASE("a share of the floor is told where the L2 cannot hold the tensors") {
   const auto big = add_of(1 << 24);
   const double floor_ns = 4.0 * 4 * (1 << 24) / (2 * 3.201e9 * 6144 / 8) * 1e9;
-  const json told = node::tell_roof(h200(), big, 2 * floor_ns);
+  const json told = told_roof(h200(), big, 2 * floor_ns);
   CHECK(std::abs(told.at("floor").at("ns").get<double>() / floor_ns - 1) < 1e-9);
   CHECK(std::abs(told.at("floor").at("share_pct").get<double>() - 50) < 1e-6);
-  CHECK(node::tell_roof(h200(), big, std::nullopt).at("floor").at("share_pct").is_null());
-  CHECK(node::tell_roof(h200(), add_of(1000), 10.0).at("floor").at("share_pct").is_null());
+  CHECK(told_roof(h200(), big, std::nullopt).at("floor").at("share_pct").is_null());
+  CHECK(told_roof(h200(), add_of(1000), 10.0).at("floor").at("share_pct").is_null());
+}
+
+TEST_CASE(
+    "bytes in the measured time are told, and a share of small tensors from a cold run only") {
+  const json told = told_roof(h200(), add_of(1 << 24), 100'000);
+  CHECK(told.at("floor").at("gb_s").get<double>() == 16.0 * (1 << 24) / 100'000);
+  CHECK(told_roof(h200(), add_of(1000), std::nullopt).at("floor").at("gb_s").is_null());
+  const auto small = add_of(1 << 20);
+  CHECK_FALSE(node::traffic_of(h200(), small, 3'500).share_pct().has_value());
+  const auto cold = node::traffic_of(h200(), small, 3'500, 4'000);
+  REQUIRE(cold.share_pct().has_value());  // what is read, a and b: what is written may stay
+  CHECK(std::abs(*cold.share_pct() - 100 * 8.0 * (1 << 20) / 4'000 * 1e9 / *cold.roof) < 1e-9);
+  CHECK(node::traffic_of(h200(), add_of(1 << 24), std::nullopt, 1e5).share_pct().has_value());
+  CHECK_FALSE(node::traffic_of(json::object(), small, 3'500, 4'000).share_pct().has_value());
 }

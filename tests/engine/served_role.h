@@ -40,6 +40,24 @@ class ServedRole {
     auto reply = engine_.receive();
     return reply ? reply->body : nlohmann::json(nullptr);
   }
+  // What has no answer.
+  void post(nlohmann::json body) {
+    frames::Frame frame;
+    frame.body = std::move(body);
+    engine_.send(std::move(frame));
+  }
+  nlohmann::json profile(const nlohmann::json& arguments, const posix::SharedMemory& arena,
+                         nlohmann::json order) {
+    std::vector<posix::Descriptor> descriptors;
+    descriptors.push_back(arena.descriptor().duplicate());
+    order.update({{"type", "profile"},
+                  {"grid", {2, 1, 1}},
+                  {"block", {32, 1, 1}},
+                  {"shared_bytes", 64},
+                  {"arguments", arguments},
+                  {"arena_bytes", arena.bytes().size()}});
+    return ask(std::move(order), {}, std::move(descriptors));
+  }
   nlohmann::json load(const nlohmann::json& arguments, const std::string& kernel = "") {
     return ask({{"type", "load"}, {"kernel", kernel}, {"arguments", arguments}}, "a program");
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <string_view>
 
 namespace assay::node {
@@ -22,8 +23,9 @@ constexpr double kPerGiga = 1e-9;
 constexpr std::array kMetrics{
     Metric{"speed_of_light", "compute_memory_throughput_pct",
            "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"},
+    // As clients of the system before know it; the compute units' own is the next.
     Metric{"speed_of_light", "compute_throughput_pct",
-           "sm__throughput.avg.pct_of_peak_sustained_elapsed"},
+           "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"},
     Metric{"speed_of_light", "sm_throughput_pct",
            "sm__throughput.avg.pct_of_peak_sustained_elapsed"},
     Metric{"speed_of_light", "gpu_dram_throughput_pct",
@@ -90,6 +92,8 @@ constexpr std::array kMetrics{
     Metric{"access_pattern_metrics", "shared_bank_conflicts_store_sum",
            "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"},
     Metric{"roofline_metrics", "dram_bytes_sum", "dram__bytes.sum"},
+    Metric{"roofline_metrics", "dram_bytes_read_sum", "dram__bytes_read.sum"},
+    Metric{"roofline_metrics", "dram_bytes_write_sum", "dram__bytes_write.sum"},
     Metric{"timing_metrics", "gpu_time_duration_sum", "gpu__time_duration.sum"},
     Metric{"timing_metrics", "gpu_time_duration_seconds", "gpu__time_duration.sum", 1e-9},
     Metric{"timing_metrics", "gpc_cycles_elapsed_max", "gpc__cycles_elapsed.max"},
@@ -100,14 +104,46 @@ constexpr std::string_view kLoadRequests = "l1tex__t_requests_pipe_lsu_mem_globa
 constexpr std::string_view kLoadSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
 constexpr std::string_view kStoreRequests = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum";
 constexpr std::string_view kStoreSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
+// What the threads asked for, in bytes.
+constexpr std::string_view kLoadBytes = "smsp__sass_data_bytes_mem_global_op_ld.sum";
+constexpr std::string_view kStoreBytes = "smsp__sass_data_bytes_mem_global_op_st.sum";
+constexpr std::string_view kDramBytes = "dram__bytes.sum";
 constexpr std::string_view kDuration = "gpu__time_duration.sum";
+constexpr double kSectorBytes = 32;
 
 // Floating-point operations by width, a fused multiply-add counted as two. Tensor cores are not in
 // these.
-constexpr std::array<std::string_view, 3> kFlops{
-    "smsp__sass_thread_inst_executed_ops_fadd_fmul_ffma_pred_on.sum",
-    "smsp__sass_thread_inst_executed_ops_dadd_dmul_dfma_pred_on.sum",
-    "smsp__sass_thread_inst_executed_ops_hadd_hmul_hfma_pred_on.sum",
+constexpr std::string_view kSingleFlops =
+    "smsp__sass_thread_inst_executed_ops_fadd_fmul_ffma_pred_on.sum";
+constexpr std::string_view kDoubleFlops =
+    "smsp__sass_thread_inst_executed_ops_dadd_dmul_dfma_pred_on.sum";
+constexpr std::string_view kHalfFlops =
+    "smsp__sass_thread_inst_executed_ops_hadd_hmul_hfma_pred_on.sum";
+
+// Values that are made of several counters.
+struct Derived {
+  std::string_view section{};
+  std::string_view key{};
+  std::array<std::string_view, 5> counters{};
+};
+constexpr std::array kDerived{
+    Derived{"access_pattern_metrics", "l1_load_sectors_per_req", {kLoadSectors, kLoadRequests}},
+    Derived{"access_pattern_metrics", "l1_store_sectors_per_req", {kStoreSectors, kStoreRequests}},
+    Derived{
+        "access_pattern_metrics", "l2_theoretical_sectors_global", {kLoadSectors, kStoreSectors}},
+    Derived{
+        "access_pattern_metrics", "l2_theoretical_sectors_global_ideal", {kLoadBytes, kStoreBytes}},
+    Derived{"access_pattern_metrics",
+            "l2_theoretical_sectors_global_excessive",
+            {kLoadSectors, kStoreSectors, kLoadBytes, kStoreBytes}},
+    Derived{"access_pattern_metrics",
+            "l2_excess_frac",
+            {kLoadSectors, kStoreSectors, kLoadBytes, kStoreBytes}},
+    Derived{"roofline_metrics", "flop_count_total", {kSingleFlops, kDoubleFlops, kHalfFlops}},
+    Derived{"roofline_metrics",
+            "arithmetic_intensity",
+            {kSingleFlops, kDoubleFlops, kHalfFlops, kDramBytes}},
+    Derived{"roofline_metrics", "gflops", {kSingleFlops, kDoubleFlops, kHalfFlops, kDuration}},
 };
 
 struct Alias {
@@ -137,31 +173,51 @@ json quotient(const json& above, const json& below) {
   return above.get<double>() / below.get<double>();
 }
 
-void tell_occupancy(json& out, const LaunchFacts& launch) {
+json sum(const CounterValues& values, std::initializer_list<std::string_view> counters) {
+  double all = 0;
+  for (const auto counter : counters) {
+    const auto found = values.find(std::string(counter));
+    if (found == values.end()) return nullptr;
+    all += found->second;
+  }
+  return all;
+}
+
+// What does not limit has no number.
+json blocks_or_null(unsigned blocks) { return blocks == ~0U ? json(nullptr) : json(blocks); }
+
+void tell_limits(json& out, const LaunchFacts& launch) {
+  const auto by = [&](Limiter limiter) {
+    return launch.occupancy ? blocks_or_null(launch.occupancy->blocks_by(limiter)) : json(nullptr);
+  };
   out["registers_per_thread"] = launch.registers_per_thread;
+  out["occupancy_limit_registers"] = by(Limiter::registers);
+  out["occupancy_limit_shared_mem"] = by(Limiter::shared_memory);
+  out["occupancy_limit_warps"] = by(Limiter::block_size);
+  out["occupancy_limit_blocks"] = by(Limiter::blocks);
+}
+
+json waves(const LaunchFacts& launch) {
+  if (!launch.occupancy) return nullptr;
+  const double places = static_cast<double>(launch.occupancy->blocks) * launch.multiprocessors;
+  return places > 0 ? json(static_cast<double>(launch.grid_blocks) / places) : json(nullptr);
+}
+
+void tell_occupancy(json& out, const LaunchFacts& launch) {
+  tell_limits(out, launch);
   out["block_size"] = launch.block_threads;
   out["grid_size"] = launch.grid_blocks;
   out["shared_mem_per_block"] = launch.shared_bytes_per_block;
-  for (const char* key :
-       {"occupancy_limit_registers", "occupancy_limit_shared_mem", "occupancy_limit_warps",
-        "occupancy_limit_blocks", "waves_per_sm", "theoretical_occupancy_pct"}) {
-    out[key] = nullptr;
-  }
-  if (!launch.occupancy) return;
-  const Occupancy& found = *launch.occupancy;
-  out["occupancy_limit_registers"] = found.blocks_by(Limiter::registers);
-  out["occupancy_limit_shared_mem"] = found.blocks_by(Limiter::shared_memory);
-  out["occupancy_limit_warps"] = found.blocks_by(Limiter::block_size);
-  out["occupancy_limit_blocks"] = found.blocks_by(Limiter::blocks);
-  out["theoretical_occupancy_pct"] = found.percent();
-  const double places = static_cast<double>(found.blocks) * launch.multiprocessors;
-  if (places > 0) out["waves_per_sm"] = static_cast<double>(launch.grid_blocks) / places;
+  out["waves_per_sm"] = waves(launch);
+  out["theoretical_occupancy_pct"] =
+      launch.occupancy ? json(launch.occupancy->percent()) : json(nullptr);
 }
 
+// One kind of operation may not be counted, and the others are what there is.
 void tell_roofline(json& out, const CounterValues& values) {
   double flops = 0;
   bool counted = false;
-  for (const auto counter : kFlops) {
+  for (const auto counter : {kSingleFlops, kDoubleFlops, kHalfFlops}) {
     const auto found = values.find(std::string(counter));
     if (found == values.end()) continue;
     counted = true;
@@ -177,6 +233,37 @@ void tell_access(json& out, const CounterValues& values) {
       quotient(value_of(values, kLoadSectors), value_of(values, kLoadRequests));
   out["l1_store_sectors_per_req"] =
       quotient(value_of(values, kStoreSectors), value_of(values, kStoreRequests));
+  const json asked = sum(values, {kLoadSectors, kStoreSectors});
+  const json needed = quotient(sum(values, {kLoadBytes, kStoreBytes}), kSectorBytes);
+  json excessive;
+  if (asked.is_number() && needed.is_number()) {
+    excessive = std::max(asked.get<double>() - needed.get<double>(), 0.0);
+  }
+  out["l2_theoretical_sectors_global"] = asked;
+  out["l2_theoretical_sectors_global_ideal"] = needed;
+  out["l2_excess_frac"] = quotient(excessive, asked);
+  out["l2_theoretical_sectors_global_excessive"] = std::move(excessive);
+}
+
+// Why a value that is made of these is null.
+std::string gap(std::span<const std::string_view> counters, const CounterValues& values,
+                const CounterGaps& gaps) {
+  const auto has = [](const std::vector<std::string>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const auto counter : counters) {
+    const std::string name(counter);
+    if (name.empty() || values.contains(name)) continue;
+    if (has(gaps.refused, counter)) return "this GPU has no counter " + name;
+    if (has(gaps.without_value, counter)) return name + " is a ratio over nothing";
+    return name + " was not counted";
+  }
+  return "the kernel does nothing of the kind";
+}
+
+std::string launch_gap(const LaunchFacts& launch) {
+  return launch.occupancy ? "it limits nothing"
+                          : "the limits of this architecture are not documented";
 }
 
 }  // namespace
@@ -217,14 +304,10 @@ std::vector<std::string> counters_of(const std::vector<std::string>& sections) {
   for (const Metric& metric : kMetrics) {
     if (wanted(metric.section)) add(metric.counter);
   }
-  if (wanted("access_pattern_metrics")) {
-    for (const auto counter : {kLoadRequests, kLoadSectors, kStoreRequests, kStoreSectors}) {
-      add(counter);
+  for (const Derived& derived : kDerived) {
+    for (const auto counter : derived.counters) {
+      if (wanted(derived.section) && !counter.empty()) add(counter);
     }
-  }
-  if (wanted("roofline_metrics")) {
-    for (const auto counter : kFlops) add(counter);
-    add(kDuration);
   }
   return counters;
 }
@@ -240,6 +323,8 @@ json tell_metrics(const std::vector<std::string>& sections, const CounterValues&
       }
     }
     if (section == "occupancy_metrics") tell_occupancy(out, launch);
+    if (section == "compute_metrics") tell_limits(out, launch);
+    if (section == "detailed_metrics") out["waves_per_sm"] = waves(launch);
     if (section == "roofline_metrics") tell_roofline(out, values);
     if (section == "access_pattern_metrics") tell_access(out, values);
     if (section == "timing_metrics") {
@@ -248,6 +333,30 @@ json tell_metrics(const std::vector<std::string>& sections, const CounterValues&
     }
   }
   return told;
+}
+
+json tell_gaps(const json& told, const CounterValues& values, const CounterGaps& gaps,
+               const LaunchFacts& launch) {
+  std::map<std::string, std::string> reasons;
+  for (const Metric& metric : kMetrics) {
+    reasons[std::string(metric.section) + "." + std::string(metric.key)] =
+        gap(std::array{metric.counter}, values, gaps);
+  }
+  for (const Derived& derived : kDerived) {
+    reasons[std::string(derived.section) + "." + std::string(derived.key)] =
+        gap(derived.counters, values, gaps);
+  }
+  json out = json::object();
+  for (const auto& [section, keys] : told.items()) {
+    for (const auto& [key, value] : keys.items()) {
+      if (!value.is_null()) continue;
+      std::string name = section + ".";
+      name += key;
+      const auto reason = reasons.find(name);
+      out[name] = reason != reasons.end() ? reason->second : launch_gap(launch);
+    }
+  }
+  return out;
 }
 
 }  // namespace assay::node

@@ -27,6 +27,12 @@ struct LaunchFacts {
 
 using CounterValues = std::map<std::string, double>;
 
+// Counters that were asked for and have no value.
+struct CounterGaps {
+  std::vector<std::string> refused{};        // the device has none of that name
+  std::vector<std::string> without_value{};  // counted, but a ratio over nothing
+};
+
 // The sections there are, by the names that a report uses ("speed_of_light") and those that people
 // know from Nsight Compute ("SpeedOfLight"); nothing for a name that is neither.
 [[nodiscard]] std::optional<std::string> section_of(const std::string& name);
@@ -40,5 +46,9 @@ using CounterValues = std::map<std::string, double>;
 // {section: {key: value}}; a value that was not counted is null.
 [[nodiscard]] nlohmann::json tell_metrics(const std::vector<std::string>& sections,
                                           const CounterValues& values, const LaunchFacts& launch);
+
+// {"section.key": why it is null}, of what tell_metrics() told after counting.
+[[nodiscard]] nlohmann::json tell_gaps(const nlohmann::json& told, const CounterValues& values,
+                                       const CounterGaps& gaps, const LaunchFacts& launch);
 
 }  // namespace assay::node

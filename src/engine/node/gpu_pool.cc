@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/node/device_metrics.h"
+
 namespace assay::node {
 namespace {
 
@@ -11,6 +13,8 @@ using Clock = std::chrono::steady_clock;
 // A comparison takes two, the next job one more; the job after a failure two that are ready.
 constexpr std::size_t kSpares = 4;
 constexpr std::size_t kReserve = 2;
+// Who counts once counts again, and reading the chip's metrics takes a process half a second.
+constexpr std::size_t kCounting = 1;
 // Served before and kept, both sides of a comparison: jobs at once of few clients, as many as the
 // memory of the device has room for beside what they work on.
 constexpr std::uint64_t kBytesPerKept = 8ULL << 30;
@@ -53,10 +57,26 @@ GpuPool::GpuPool(const Runners& runners, Gpu gpu)
       last_use_(Clock::now()),
       spares_([this](const std::stop_token&) { return start(RunnerRole::gpu_kernel); }, kSpares,
               kIdle, kReserve, {.kept = kRest, .until = kRestUntil}),
+      counting_([this](const std::stop_token&) { return start_counting(); }, kCounting, kIdle),
       housekeeper_([this](const std::stop_token& stop) { keep_house(stop); }) {}
 
 GpuPool::Process GpuPool::start(RunnerRole role) const {
   return runners_.start_on_gpu(role, {.nodes = gpu_.nodes(), .uuid = gpu_.uuid});
+}
+
+GpuPool::Process GpuPool::start_counting() const {
+  Process process = start(RunnerRole::gpu_kernel);
+  const std::string library = runners_.toolkit().cupti.string();
+  if (library.empty()) return process;
+  frames::Frame request;
+  request.body = {{"type", "ready_counters"}, {"library", library}};
+  for (const auto& section : all_sections()) {
+    if (auto metrics = counters_of({section}); !metrics.empty()) {
+      request.body["groups"][section] = std::move(metrics);
+    }
+  }
+  process->post(std::move(request));
+  return process;
 }
 
 void GpuPool::wait_for_returned(std::unique_lock<std::mutex>& lock) {
@@ -90,6 +110,11 @@ GpuPool::Runner GpuPool::take(const std::string& client, Side side) {
   return {.process = start(RunnerRole::gpu_kernel)};
 }
 
+GpuPool::Process GpuPool::take_counting() {
+  if (auto ready = counting_.take()) return ready;
+  return take({}, Side::judged).process;
+}
+
 GpuPool::Referee GpuPool::take_referee() {
   {
     std::unique_lock lock(mutex_);
@@ -110,6 +135,7 @@ void GpuPool::failed() {
 
 void GpuPool::discard() {
   spares_.let_go();
+  counting_.let_go();
   const std::lock_guard lock(mutex_);
   for (Used& used : returned_) {
     for (Clean& one : used.clean) used.ended.push_back(std::move(one.process));
@@ -123,6 +149,7 @@ void GpuPool::discard() {
 
 void GpuPool::give_back(Used used) {
   for (auto& process : used.untouched) spares_.put_back(std::move(process));
+  if (used.counted) counting_.want();
   // Who used no runner here needs none ahead.
   if (!used.clean.empty() || !used.ended.empty()) spares_.want();
   const std::lock_guard lock(mutex_);

@@ -54,6 +54,8 @@ class GpuPool {
   // there is one. "" for a fresh one.
   // Throws std::system_error, as take_referee() does, when no process can be made.
   [[nodiscard]] Runner take(const std::string& client, Side side);
+  // A fresh one that will count; one that has CUPTI ready, if somebody counted lately.
+  [[nodiscard]] Process take_counting();
   // Whether one is kept, or about to be, that served `client` before.
   [[nodiscard]] bool knows(const std::string& client) const;
   // The device, for one job alone; see gpu_lease.h.
@@ -82,6 +84,7 @@ class GpuPool {
     std::string client{};
     std::vector<Process> ended{};      // runners that serve nobody again
     bool hung = false;                 // a kernel may run there still
+    bool counted = false;              // one of them read hardware counters
     std::vector<Process> untouched{};  // fresh ones that were asked nothing: as good as new
   };
   // Empties and ends them in the background, and starts spares up to the number kept.
@@ -95,6 +98,7 @@ class GpuPool {
   };
 
   [[nodiscard]] Process start(RunnerRole role) const;
+  [[nodiscard]] Process start_counting() const;
   // What was just given back is better than a fresh one, if it comes soon. Called with the lock.
   void wait_for_returned(std::unique_lock<std::mutex>& lock);
   void keep(Used used, bool referee_emptied);
@@ -117,6 +121,7 @@ class GpuPool {
   std::string cleaning_for_{};  // whose runner is being emptied; "" for nobody's
   std::chrono::steady_clock::time_point last_use_{};
   Spares spares_;
+  Spares counting_;
   std::jthread housekeeper_{};  // last: joined before the rest is destroyed
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/node/kernel_session.h"
+#include "engine/node/launch_resources.h"
 #include "engine/node/roof.h"
 
 namespace assay::node {
@@ -10,80 +11,98 @@ namespace {
 
 using nlohmann::json;
 
-const json* resources_of(const Program& program, const std::string& entry) {
-  for (const auto& kernel : program.kernels) {
-    if (kernel.value("symbol", "") != entry) continue;
-    const auto found = kernel.find("resources");
-    return found == kernel.end() ? nullptr : &*found;
+// What each section would have cost by itself: its own passes, each as long as those that were
+// made.
+json tell_costs(const std::vector<std::string>& sections, const Counted& counted) {
+  json out = json::object();
+  const double pass_ms =
+      counted.passes > 0 ? counted.counting_ms / static_cast<double>(counted.passes) : 0;
+  for (const auto& section : sections) {
+    const auto found = counted.group_passes.find(section);
+    if (found == counted.group_passes.end() && !counters_of({section}).empty()) continue;
+    const std::size_t passes = found != counted.group_passes.end() ? found->second : 0;
+    out[section] = {{"passes", passes}, {"counting_ms", static_cast<double>(passes) * pass_ms}};
   }
-  return nullptr;
+  return out;
 }
 
-std::uint64_t product(const std::optional<contract::LaunchDim>& dim, std::uint64_t otherwise) {
-  if (!dim) return otherwise;
-  return std::uint64_t{dim->x} * dim->y * dim->z;
+json tell_cost(const Counted& counted) {
+  json out = json::object();
+  if (counted.passes > 0) {
+    out = {{"passes", counted.passes},
+           {"setup_ms", counted.setup_ms},
+           {"counting_ms", counted.counting_ms}};
+  }
+  if (!counted.missing.empty()) out["unavailable"] = counted.missing;
+  if (!counted.refused.empty()) out["refused"] = counted.refused;
+  return out;
+}
+
+std::optional<double> recorded_median(const RecordedLaunches& recorded) {
+  if (recorded.ns.empty()) return std::nullopt;
+  std::vector<double> sorted = recorded.ns;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted[sorted.size() / 2];
+}
+
+// What CUPTI tells without any counter.
+json tell_activity(const RecordedLaunches& recorded) {
+  if (recorded.ns.empty()) return {{"unavailable", recorded.missing}};
+  json out = recorded.facts;
+  out["launches"] = recorded.ns.size();
+  out["median_ns"] = *recorded_median(recorded);
+  out["min_ns"] = *std::min_element(recorded.ns.begin(), recorded.ns.end());
+  out["note"] = "Launches with cold caches, from the device's own begin to its end of each.";
+  return out;
 }
 
 }  // namespace
 
-json GpuProfile::count(const KernelSource& source, const Program& program,
-                       const contract::Contract& judged, const std::vector<std::string>& counters,
-                       CounterValues& values, std::string& entry) {
-  KernelSession session(pool_.take({}, GpuPool::Side::judged).process, RunnerRole::gpu_kernel,
-                        "/kernel", stop_);
-  const auto told = [&]() -> json {
+Counted GpuProfile::count(const KernelSource& source, const Program& program,
+                          const contract::Contract& judged, const CounterOrder& order,
+                          std::string& entry) {
+  KernelSession session(pool_.take_counting(), RunnerRole::gpu_kernel, "/kernel", stop_);
+  const auto counted = [&]() -> std::variant<Counted, Ended> {
     auto loaded = session.load(source, program, judged, referee_.places());
-    if (auto* ended = std::get_if<Ended>(&loaded)) return {{"unavailable", ended->summary}};
+    if (auto* ended = std::get_if<Ended>(&loaded)) return std::move(*ended);
     entry = std::get<Loaded>(loaded).entry;
-    if (counters.empty()) return json::object();
+    if (order.metrics.empty()) return Counted{};
+    has_counted_ = true;
     auto arena = referee_.fill(0);
-    if (auto* ended = std::get_if<Ended>(&arena)) return {{"unavailable", ended->summary}};
-    auto counted = session.profile(std::move(std::get<LentArena>(arena)), cupti_, counters);
-    if (auto* ended = std::get_if<Ended>(&counted)) return {{"unavailable", ended->summary}};
-    auto& found = std::get<Counted>(counted);
-    values = std::move(found.values);
-    json out = {
-        {"passes", found.passes}, {"setup_ms", found.setup_ms}, {"counting_ms", found.counting_ms}};
-    if (!found.missing.empty()) out["unavailable"] = found.missing;
-    if (!found.refused.empty()) out["refused"] = found.refused;
-    return out;
+    if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
+    return session.profile(std::move(std::get<LentArena>(arena)), order);
   }();
   used_.push_back(session.release());
-  return told;
-}
-
-LaunchFacts GpuProfile::facts(const KernelSource& source, const Program& program,
-                              const std::string& entry) const {
-  const auto launch = program.contract_of(source).launch.value_or(contract::LaunchConfig{});
-  LaunchFacts facts{.grid_blocks = product(launch.grid, 1),
-                    .block_threads = static_cast<unsigned>(product(launch.block, 256)),
-                    .shared_bytes_per_block = launch.shared_mem_bytes.value_or(0)};
-  const Gpu& gpu = pool_.gpu();
-  facts.multiprocessors = gpu.facts.value("multiprocessors", 0U);
-  const json* resources = resources_of(program, entry);
-  if (resources == nullptr) return facts;
-  facts.registers_per_thread = resources->at("registers").get<unsigned>();
-  facts.shared_bytes_per_block += resources->at("static_shared_bytes").get<std::uint64_t>();
-  const auto limits = multiprocessor_limits(gpu.compute_major * 10 + gpu.compute_minor);
-  if (limits) {
-    facts.occupancy = occupancy(*limits, {.threads = std::max(facts.block_threads, 1U),
-                                          .registers_per_thread = facts.registers_per_thread,
-                                          .shared_bytes = facts.shared_bytes_per_block});
-  }
-  return facts;
+  if (const auto* ended = std::get_if<Ended>(&counted)) return {.missing = ended->summary};
+  return std::get<Counted>(counted);
 }
 
 json GpuProfile::measure(const KernelSource& source, const Program& program,
                          const contract::Contract& judged, const std::vector<std::string>& sections,
                          const TimingFacts& timing) {
-  CounterValues values;
+  CounterOrder order{.library = cupti_, .metrics = counters_of(sections)};
+  for (const auto& section : sections) {
+    if (auto own = counters_of({section}); !own.empty()) order.groups[section] = std::move(own);
+  }
   std::string entry;
-  const json told = count(source, program, judged, counters_of(sections), values, entry);
-  const LaunchFacts launch = facts(source, program, entry);
-  json out = tell_metrics(sections, values, launch);
-  out.update(limiter_of(values, launch, timing));
-  out.update(told);
-  out.update(tell_roof(pool_.gpu().facts, judged, timing.kernel_ns));
+  const Counted counted = count(source, program, judged, order, entry);
+  const LaunchFacts launch = launch_facts(source, program, entry, pool_.gpu());
+  json out = tell_metrics(sections, counted.values, launch);
+  if (!counted.values.empty() || order.metrics.empty()) {
+    json gaps =
+        tell_gaps(out, counted.values,
+                  {.refused = counted.refused, .without_value = counted.without_value}, launch);
+    if (!gaps.empty()) out["why_null"] = std::move(gaps);
+    out["sections"] = tell_costs(sections, counted);
+  }
+  const json& device = pool_.gpu().facts;
+  const auto recorded = recorded_median(counted.recorded);
+  const Traffic traffic =
+      traffic_of(device, judged, timing.kernel_ns, recorded ? recorded : timing.cold_ns);
+  out.update(limiter_of(counted.values, launch, timing, traffic));
+  out.update(tell_cost(counted));
+  if (!counted.missing.empty()) out["activity"] = tell_activity(counted.recorded);
+  out.update(tell_roof(device, traffic));
   return out;
 }
 

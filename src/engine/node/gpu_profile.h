@@ -1,6 +1,7 @@
 // The profiled stage on a GPU: hardware counters in a runner of its own, so that what was timed was
 // not disturbed; then what limits the kernel. Counters that cannot be read are said and cost
-// nothing else: the launch's own facts are told all the same.
+// nothing else: the launch's own facts, what CUPTI records without counters and what the contract's
+// bytes say are told all the same.
 //
 // Used by the job's thread, after it was timed.
 #pragma once
@@ -12,6 +13,7 @@
 
 #include "engine/node/compilation.h"
 #include "engine/node/gpu_pool.h"
+#include "engine/node/kernel_session.h"
 #include "engine/node/limiter.h"
 #include "engine/node/referee_session.h"
 
@@ -23,8 +25,9 @@ class GpuProfile {
   GpuProfile(GpuPool& pool, RefereeSession& referee, std::string cupti, std::stop_token stop)
       : pool_(pool), referee_(referee), cupti_(std::move(cupti)), stop_(std::move(stop)) {}
 
-  // {sections…, limiter, facts, suggestion, passes, setup_ms, counting_ms, unavailable?,
-  // refused?, roof, floor}. The contract is the one that the referee holds.
+  // {sections…, limiter, basis, confidence, facts, suggestion, passes?, setup_ms?, counting_ms?,
+  // sections?: {name: {passes, counting_ms}}, why_null?, unavailable?, activity?, refused?, roof,
+  // floor}. The contract is the one that the referee holds.
   [[nodiscard]] nlohmann::json measure(const KernelSource& source, const Program& program,
                                        const contract::Contract& judged,
                                        const std::vector<std::string>& sections,
@@ -32,21 +35,20 @@ class GpuProfile {
 
   // The runners that served; they serve nobody again.
   [[nodiscard]] std::vector<GpuPool::Process> release() { return std::move(used_); }
+  [[nodiscard]] bool has_counted() const { return has_counted_; }
 
  private:
   // What was counted; on failure `missing` says why.
-  [[nodiscard]] nlohmann::json count(const KernelSource& source, const Program& program,
-                                     const contract::Contract& judged,
-                                     const std::vector<std::string>& counters,
-                                     CounterValues& values, std::string& entry);
-  [[nodiscard]] LaunchFacts facts(const KernelSource& source, const Program& program,
-                                  const std::string& entry) const;
+  [[nodiscard]] Counted count(const KernelSource& source, const Program& program,
+                              const contract::Contract& judged, const CounterOrder& order,
+                              std::string& entry);
 
   GpuPool& pool_;
   RefereeSession& referee_;
   std::string cupti_;
   std::stop_token stop_;
   std::vector<GpuPool::Process> used_{};
+  bool has_counted_ = false;
 };
 
 }  // namespace assay::node

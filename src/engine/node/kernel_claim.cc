@@ -13,6 +13,7 @@ using std::chrono::nanoseconds;
 constexpr std::size_t kToldOutputBytes = 2000;
 constexpr std::size_t kToldKernels = 50;
 constexpr std::size_t kToldNameBytes = 200;
+constexpr std::size_t kMostRecords = 100;  // of launches that were recorded
 
 // What ptxas takes for sm_90, of static shared memory as of both kinds together.
 constexpr std::uint64_t kMostSharedBytes = 227U << 10;
@@ -215,6 +216,24 @@ std::optional<WallClaim> wall_claim(const json& told) {
   return wall;
 }
 
+RecordedLaunches recorded_claim(const json& body) {
+  RecordedLaunches recorded{.missing = body.at("missing")};
+  for (const auto& record : body.at("records")) {
+    const double ns = record.at("ns");
+    if (!(ns > 0) || recorded.ns.size() == kMostRecords) continue;
+    recorded.ns.push_back(ns);
+    for (const char* key : {"registers_per_thread", "static_shared_bytes", "dynamic_shared_bytes",
+                            "local_bytes_per_thread", "shared_carveout_bytes"}) {
+      recorded.facts[key] = record.at(key).get<std::uint64_t>();
+    }
+    const auto preference = record.at("cache_preference").get<std::string>();
+    for (const char* known : {"none", "shared", "l1", "equal"}) {
+      if (preference == known) recorded.facts["cache_preference"] = known;
+    }
+  }
+  return recorded;
+}
+
 }  // namespace
 
 std::string PassedArguments::pointer_to(std::size_t contract_argument) const {
@@ -322,10 +341,16 @@ std::variant<Counted, Ended> counted_claim(const json& body) {
   Counted counted{.refused = body.at("refused").get<std::vector<std::string>>(),
                   .passes = body.at("passes"),
                   .missing = body.at("missing"),
+                  .group_passes = body.at("group_passes"),
+                  .recorded = recorded_claim(body.at("activity")),
                   .setup_ms = body.at("setup_ms"),
                   .counting_ms = body.at("counting_ms")};
   for (const auto& [metric, value] : body.at("values").items()) {
-    if (value.is_number()) counted.values[metric] = value.get<double>();
+    if (value.is_number()) {
+      counted.values[metric] = value.get<double>();
+    } else {
+      counted.without_value.push_back(metric);
+    }
   }
   return counted;
 }

@@ -67,12 +67,23 @@ struct Turns {
   std::chrono::nanoseconds asked{0};  // that all of it took, by the engine's clock
 };
 
-// Hardware counters of one run. What was not counted says why in `missing`.
+// What CUPTI recorded of some launches without any counter.
+struct RecordedLaunches {
+  std::vector<double> ns{};                         // of each
+  nlohmann::json facts = nlohmann::json::object();  // what all have in common
+  std::string missing{};                            // why there are none
+};
+
+// Hardware counters of one run. What was not counted says why in `missing`; then there may be
+// recorded launches.
 struct Counted {
   std::map<std::string, double> values{};
+  std::vector<std::string> without_value{};  // counted, but a ratio over nothing
   std::vector<std::string> refused{};
   std::size_t passes = 0;
   std::string missing{};
+  std::map<std::string, std::size_t> group_passes{};  // each counted by itself
+  RecordedLaunches recorded{};
   double setup_ms = 0;
   double counting_ms = 0;
 };

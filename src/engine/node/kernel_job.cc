@@ -6,6 +6,7 @@
 #include "engine/node/assembling.h"
 #include "engine/node/element_types.h"
 #include "engine/node/kernel_wording.h"
+#include "engine/node/launch_resources.h"
 #include "engine/node/program_facts.h"
 #include "engine/node/stage_clock.h"
 #include "engine/node/trial_judgement.h"
@@ -69,7 +70,10 @@ KernelJob::~KernelJob() {
     return;
   }
   GpuPool::Used used{.client = task_.client, .hung = hung_};
-  if (profile_) used.ended = profile_->release();
+  if (profile_) {
+    used.ended = profile_->release();
+    used.counted = profile_->has_counted();
+  }
   if (auto process = double_reference_ ? double_reference_->release() : nullptr) {
     used.ended.push_back(std::move(process));
   }
@@ -261,6 +265,16 @@ KernelJob::Step KernelJob::prepare_in_double(const Loaded& reference) {
                                  gpu_ != nullptr ? kMaxGpuArenaBytes : kMaxArenaBytes);
 }
 
+void KernelJob::tell_resources(const std::string& entry, json& body) const {
+  // The compiler's listing is a claim; one that cannot be read tells nothing.
+  auto told = decode_claim(RunnerRole::compile, [&]() -> std::variant<json, Ended> {
+    return tell_launch(task_.kernel, *program_, entry, gpu_->gpu());
+  });
+  if (const auto* resources = std::get_if<json>(&told); resources && !resources->is_null()) {
+    body["resources"] = *resources;
+  }
+}
+
 KernelJob::Step KernelJob::prepare_stage() {
   StageClock clock(reporter_, "prepared");
   execution_left_ = task_.timeout;
@@ -330,7 +344,10 @@ KernelJob::Step KernelJob::prepare_stage() {
   }
   clock.body["kernels"] = std::get<Loaded>(loaded).kernels;
   clock.body["device"] = device;
-  if (gpu_ != nullptr) clock.body["device_name"] = gpu_->gpu().name;
+  if (gpu_ != nullptr) {
+    clock.body["device_name"] = gpu_->gpu().name;
+    tell_resources(std::get<Loaded>(loaded).entry, clock.body);
+  }
   clock.body["arguments"] = arguments_of(contract);
   clock.body["arena_bytes"] = referee_->arena_bytes();
   return clock.tell(std::nullopt);

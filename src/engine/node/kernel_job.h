@@ -59,6 +59,7 @@ class KernelJob {
   [[nodiscard]] Step emulated_timed_stage();
   void name_ranges();
   void note_ranges();
+  void tell_resources(const std::string& entry, nlohmann::json& body) const;
   void profile_stage();
   void gpu_profile_stage();
   void generalise_stage();

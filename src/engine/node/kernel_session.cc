@@ -252,14 +252,14 @@ Turns KernelSession::time(const std::vector<TurnOrder>& orders, nanoseconds& exe
   return std::move(turns);
 }
 
-std::variant<Counted, Ended> KernelSession::profile(LentArena arena, const std::string& library,
-                                                    const std::vector<std::string>& metrics) {
+std::variant<Counted, Ended> KernelSession::profile(LentArena arena, const CounterOrder& order) {
   frames::Frame request;
   request.body = launch_frame("profile");
   request.body["arena_bytes"] = arena.bytes;
   request.body["on_device"] = arena.on_device;
-  request.body["library"] = library;
-  request.body["metrics"] = metrics;
+  request.body["library"] = order.library;
+  request.body["metrics"] = order.metrics;
+  request.body["groups"] = order.groups;
   request.descriptors.push_back(std::move(arena.descriptor));
   return decoded(ask(std::move(request), kProfileLimit), counted_claim);
 }

@@ -41,6 +41,13 @@ struct TurnOrder {
   bool precise = false;          // of a graph: longer ones, for a comparison
 };
 
+// What is counted, and of which groups of it is told what they would take by themselves.
+struct CounterOrder {
+  std::string library{};  // libcupti.so.N
+  std::vector<std::string> metrics{};
+  std::map<std::string, std::vector<std::string>> groups{};
+};
+
 class KernelSession {
  public:
   // `process` plays `role`: kernel (on the emulator) or gpu_kernel. `pointer` is where the source
@@ -96,8 +103,7 @@ class KernelSession {
                            std::chrono::nanoseconds& execution_left);
 
   // Hardware counters of one run, in a session that times nothing.
-  [[nodiscard]] std::variant<Counted, Ended> profile(LentArena arena, const std::string& library,
-                                                     const std::vector<std::string>& metrics);
+  [[nodiscard]] std::variant<Counted, Ended> profile(LentArena arena, const CounterOrder& order);
 
  private:
   [[nodiscard]] nlohmann::json launch_frame(const char* type) const;

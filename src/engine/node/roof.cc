@@ -54,10 +54,36 @@ std::uint64_t least_bytes(const contract::Contract& contract) {
   return bytes;
 }
 
-json tell_roof(const json& facts, const contract::Contract& contract,
-               std::optional<double> kernel_ns) {
+std::optional<double> Traffic::reached() const {
+  if (!kernel_ns || *kernel_ns <= 0) return std::nullopt;
+  return 1e9 * bytes / *kernel_ns;
+}
+
+std::optional<double> Traffic::share_pct() const {
+  if (!roof || *roof <= 0) return std::nullopt;
+  if (!stays_in_l2 && kernel_ns && *kernel_ns > 0) return 100 * *reached() / *roof;
+  if (cold_bytes <= 0 || !cold_ns || *cold_ns <= 0) return std::nullopt;
+  return 100 * 1e9 * cold_bytes / *cold_ns / *roof;
+}
+
+Traffic traffic_of(const json& facts, const contract::Contract& contract,
+                   std::optional<double> kernel_ns, std::optional<double> cold_ns) {
+  Traffic traffic{.bytes = static_cast<double>(least_bytes(contract)),
+                  .roof = roof_of(facts).bytes_per_second,
+                  .kernel_ns = kernel_ns,
+                  .cold_ns = cold_ns};
+  // What is written may still be in the L2 when the kernel ends.
+  for (const auto& arg : contract.args) {
+    if (arg.is_tensor() && arg.is_read()) {
+      traffic.cold_bytes += static_cast<double>(arg.tensor_spec->contiguous_bytes());
+    }
+  }
+  traffic.stays_in_l2 = traffic.bytes <= number(facts, "l2_bytes");
+  return traffic;
+}
+
+json tell_roof(const json& facts, const Traffic& traffic) {
   const Roof roof = roof_of(facts);
-  const auto bytes = static_cast<double>(least_bytes(contract));
   json told = {
       {"roof",
        {{"gpu", facts.value("name", json(nullptr))},
@@ -67,18 +93,17 @@ json tell_roof(const json& facts, const contract::Contract& contract,
          "At the highest clocks: float32 without tensor cores, and the memory's own rate, of "
          "which a copy reaches about nine tenths."}}}};
   json& floor = told["floor"] = {
-      {"bytes", bytes},
+      {"bytes", traffic.bytes},
       {"ns", nullptr},
       {"share_pct", nullptr},
+      {"gb_s", nullptr},
       {"note",
        "Every tensor read or written once at the memory's own rate. A kernel that need not touch "
        "all of them may be faster."}};
-  if (!roof.bytes_per_second) return told;
-  const double ns = 1e9 * bytes / *roof.bytes_per_second;
-  floor["ns"] = ns;
-  if (kernel_ns && *kernel_ns > 0 && bytes > number(facts, "l2_bytes")) {
-    floor["share_pct"] = 100 * ns / *kernel_ns;
-  }
+  if (const auto reached = traffic.reached()) floor["gb_s"] = *reached * 1e-9;
+  if (!traffic.roof) return told;
+  floor["ns"] = 1e9 * traffic.bytes / *traffic.roof;
+  if (!traffic.stays_in_l2 && traffic.kernel_ns) floor["share_pct"] = or_null(traffic.share_pct());
   return told;
 }
 

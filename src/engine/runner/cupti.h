@@ -2,23 +2,26 @@
 // hardware needs, each one launch that the caller prepares. Found at run time; what cannot be
 // counted says why and is no error.
 //
-// The structs are declared in cupti.cc, so that no CUDA header is needed (CUPTI 12.6 to 13, range
-// profiling and profiler host API). One per profiling runner, which times nothing; one thread.
+// In a profiling runner, which times nothing; one thread.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/runner/cuda_driver.h"
+#include "engine/runner/metric_plan.h"
 
 namespace assay::runner {
 
 struct CounterRequest {
   std::string library{};               // libcupti.so.N
   std::vector<std::string> metrics{};  // as Nsight Compute names them
+  // Of these it is told what each would take by itself.
+  std::map<std::string, std::vector<std::string>> groups{};
 };
 
 struct CounterReadings {
@@ -29,12 +32,6 @@ struct CounterReadings {
 
   void add(const CounterReadings& more);
 };
-
-// How metrics must be divided: those that count instructions by kind ("__sass_") share one counter,
-// and of several in a session each shows the first's value (seen with CUPTI 13.0, whatever the
-// replay).
-[[nodiscard]] std::vector<std::vector<std::string>> sessions_of(
-    const std::vector<std::string>& metrics);
 
 class CounterSession {
  public:
@@ -51,11 +48,14 @@ class CounterSession {
   [[nodiscard]] const CounterReadings& readings() const { return readings_; }
 
  private:
-  class Library;
   void begin(const CounterRequest& request, cuda::Handle context);
+  void enable(cuda::Handle context);
   void evaluate();
 
-  std::unique_ptr<Library> library_;
+  std::unique_ptr<cupti::Library> library_{};
+  std::unique_ptr<MetricPlan> plan_{};
+  void* profiler_ = nullptr;
+  std::vector<std::uint8_t> data_{};
   CounterReadings readings_{};
 };
 

@@ -18,6 +18,7 @@
 #include "engine/emulator/emulator.h"
 #include "engine/posix/descriptor.h"
 #include "engine/runner/cupti.h"
+#include "engine/runner/kernel_record.h"
 #include "engine/runner/nvml.h"
 #include "engine/runner/sequence.h"
 
@@ -95,6 +96,9 @@ struct Timed {
 struct Profiled {
   emulator::Outcome outcome{};
   CounterReadings readings{};
+  // What each group of the request would take by itself, as far as that is known.
+  std::map<std::string, std::size_t> group_passes{};
+  KernelActivity activity{};  // where there are no readings
   double setup_ms = 0;
   double counting_ms = 0;
 };
@@ -158,6 +162,9 @@ class Device {
                                          const CounterRequest& /*request*/) {
     return {.readings = {.missing = "this device has no counters"}};
   }
+  // What such a request needs beside the device, ahead of it: the chip's metrics are read, and what
+  // the groups take is found out.
+  virtual void ready_counters(const CounterRequest& /*request*/) {}
   [[nodiscard]] virtual Timed time(const TimedLaunch& /*launch*/, const TimingPlan& /*plan*/) {
     return {};
   }

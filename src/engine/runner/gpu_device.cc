@@ -10,12 +10,12 @@
 
 #include "engine/posix/descriptor.h"
 #include "engine/runner/device.h"
+#include "engine/runner/gpu_counting.h"
 #include "engine/runner/gpu_launch.h"
 #include "engine/runner/gpu_mapping.h"
 #include "engine/runner/gpu_sequence.h"
 #include "engine/runner/gpu_textures.h"
 #include "engine/runner/gpu_timer.h"
-#include "engine/runner/l2_flush.h"
 #include "engine/runner/one_launch.h"
 
 namespace assay::runner {
@@ -54,13 +54,6 @@ class CapturedOutput {
   posix::Descriptor file_;
   posix::Descriptor before_;
 };
-
-// Dozens of passes over a kernel of some milliseconds.
-constexpr std::chrono::seconds kProfileLimit{60};
-
-double milliseconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
 
 // Whether a program has variables of its own, which keep their values between launches: a line that
 // declares one begins with its state space, perhaps after its linkage.
@@ -199,48 +192,13 @@ class GpuDevice final : public Device {
 
   Profiled profile(const emulator::Launch& launch, Arena& arena,
                    const CounterRequest& request) override {
-    const auto& driver = context_.driver();
-    const cuda::Handle stream = context_.stream();
-    Profiled profiled;
     cuda::Handle function = nullptr;
     if (auto refused = prepare(launch, function)) return {.outcome = *refused};
-    GpuMemory before(context_);
-    L2Flush flush(context_);
-    flush.prepare();
-    before.reserve(std::max<std::size_t>(arena.size(), 1));
-    const auto host = arena.bytes();
-    if (!host.empty()) {
-      driver.check(context_.copy_in(arena.address(), host), "inputs");
-    }
-    driver.check(driver.MemcpyDtoDAsync(before.address(), arena.address(), arena.size(), stream),
-                 "inputs");
-    const auto until = Clock::now() + kProfileLimit;
     const CapturedOutput unwanted;
-    const auto restore = [&] {
-      int queued = driver.MemcpyDtoDAsync(arena.address(), before.address(), arena.size(), stream);
-      if (queued == cuda::kSuccess) queued = flush.queue(arena.size());
-      return queued == cuda::kSuccess ? context_.wait(until) : queued;
-    };
-    GpuTextures textures(context_, launch.textures);
-    const auto run = [&] {
-      auto block = launch.parameters;
-      int queued = textures.put_into(block);
-      if (queued == cuda::kSuccess) queued = queue_launch(context_, function, launch, block);
-      return queued == cuda::kSuccess ? context_.wait(until) : queued;
-    };
-    for (const auto& metrics : sessions_of(request.metrics)) {
-      const auto begin = Clock::now();
-      CounterSession session({.library = request.library, .metrics = metrics}, context_.handle());
-      profiled.setup_ms += milliseconds_since(begin);
-      const auto counting = Clock::now();
-      const int result = session.measure(restore, run);
-      profiled.counting_ms += milliseconds_since(counting);
-      profiled.outcome = outcome_of(context_, result);
-      profiled.readings.add(session.readings());
-      if (result != cuda::kSuccess || !profiled.readings.missing.empty()) break;
-    }
-    return profiled;
+    return counting_.profile(function, launch, arena, request);
   }
+  void ready_counters(const CounterRequest& request) override { counting_.ready(request); }
+
   std::uint32_t stage(std::vector<std::unique_ptr<Arena>>&& arenas, std::uint32_t places) override {
     return timer_.stage(std::move(arenas), places,
                         sequence_ ? sequence_room(*sequence_, arenas) : 0);
@@ -363,6 +321,7 @@ class GpuDevice final : public Device {
   GpuContext context_{};
   Nvml nvml_{context_.pci()};
   GpuTimer timer_;
+  GpuCounting counting_{context_};
   std::string cubin_{};
   bool has_variables_ = false;
   std::optional<GpuSequence> sequence_{};

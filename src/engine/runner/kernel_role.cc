@@ -23,10 +23,13 @@
 //   ← {type: "timed", range_failure?, turns: [{ending, message, fault, samples_ns, launches,
 //      clock_mhz, event_overhead_ns, state?, wall?, ramp?, note}]}: none after one that failed or
 //      has no samples; the arenas of kept runs hold what those runs left
+//   → {type: "ready_counters", library, groups}: what a "profile" is to find ready; no answer
 //   → {type: "profile", grid, block, shared_bytes, arguments, arena_bytes, on_device?, library,
-//      metrics} + arena
-//   ← {type: "profiled", ending, message, fault, values: {metric: number}, refused, passes,
-//      missing, setup_ms, counting_ms}
+//      metrics, groups: {name: [metric]}} + arena
+//   ← {type: "profiled", ending, message, fault, values: {metric: number or null}, refused, passes,
+//      missing, group_passes: {name: number}, setup_ms, counting_ms, activity: {records: [{ns,
+//      registers_per_thread, static_shared_bytes, dynamic_shared_bytes, local_bytes_per_thread,
+//      shared_carveout_bytes, cache_preference}], missing}}: activity where there are no values
 //   → {type: "reset"}
 //   ← {type: "reset"}: as if it had served nobody, or {type: "kept"}: it cannot be that
 #include <algorithm>
@@ -67,6 +70,20 @@ json describe(const emulator::KernelInfo& kernel) {
           {"parameters", std::move(parameters)},
           {"static_shared_bytes", kernel.static_shared_bytes},
           {"max_threads", kernel.max_threads}};
+}
+
+json describe_activity(const KernelActivity& activity) {
+  json records = json::array();
+  for (const KernelRecord& record : activity.records) {
+    records.push_back({{"ns", record.end_ns - record.start_ns},
+                       {"registers_per_thread", record.registers_per_thread},
+                       {"static_shared_bytes", record.static_shared_bytes},
+                       {"dynamic_shared_bytes", record.dynamic_shared_bytes},
+                       {"local_bytes_per_thread", record.local_bytes_per_thread},
+                       {"shared_carveout_bytes", record.shared_carveout_bytes},
+                       {"cache_preference", record.cache_preference}});
+  }
+  return {{"records", std::move(records)}, {"missing", activity.missing}};
 }
 
 class Session {
@@ -153,9 +170,7 @@ class Session {
                                       .size = body.at("arena_bytes").get<std::size_t>(),
                                       .on_device = body.value("on_device", false)});
     const Profiled profiled =
-        device_.profile(decode_launch(body, arena->address()), *arena,
-                        {.library = body.at("library").get<std::string>(),
-                         .metrics = body.at("metrics").get<std::vector<std::string>>()});
+        device_.profile(decode_launch(body, arena->address()), *arena, decode_counters(body));
     json reply = outcome_frame(profiled.outcome);
     reply["type"] = "profiled";
     reply["values"] = json::object();
@@ -166,10 +181,14 @@ class Session {
     reply["refused"] = profiled.readings.refused;
     reply["passes"] = profiled.readings.passes;
     reply["missing"] = profiled.readings.missing;
+    reply["group_passes"] = profiled.group_passes;
+    reply["activity"] = describe_activity(profiled.activity);
     reply["setup_ms"] = profiled.setup_ms;
     reply["counting_ms"] = profiled.counting_ms;
     return reply;
   }
+
+  void ready_counters(const json& body) { device_.ready_counters(decode_counters(body)); }
 
   json reset() {
     kernel_ = nullptr;
@@ -228,6 +247,12 @@ class Session {
       }
     }
     return plan;
+  }
+
+  static CounterRequest decode_counters(const json& body) {
+    return {.library = body.at("library").get<std::string>(),
+            .metrics = body.value("metrics", std::vector<std::string>()),
+            .groups = body.at("groups").get<decltype(CounterRequest::groups)>()};
   }
 
   static TimingView decode_view(const std::string& name) {
@@ -335,6 +360,9 @@ int serve_kernel_on(Device& device, frames::Channel& channel) {
       reply.body = session.stage(std::move(*request));
     } else if (request->type() == "profile") {
       reply.body = session.profile(std::move(*request));
+    } else if (request->type() == "ready_counters") {
+      session.ready_counters(request->body);
+      continue;
     } else if (request->type() == "reset") {
       reply.body = session.reset();
     } else if (request->type() == "time") {

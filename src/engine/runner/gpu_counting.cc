@@ -1,0 +1,120 @@
+#include "engine/runner/gpu_counting.h"
+
+#include "engine/runner/gpu_launch.h"
+#include "engine/runner/gpu_textures.h"
+#include "engine/runner/l2_flush.h"
+
+namespace assay::runner {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Dozens of passes over a kernel of some milliseconds.
+constexpr std::chrono::seconds kProfileLimit{60};
+constexpr int kRecordedLaunches = 5;
+
+double milliseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+// One launch after the other, each on the same inputs and cold caches. Borrows all.
+class Replay {
+ public:
+  Replay(const GpuContext& context, cuda::Handle function, const emulator::Launch& launch,
+         const Arena& arena)
+      : context_(context),
+        function_(function),
+        launch_(launch),
+        arena_(arena),
+        before_(context),
+        flush_(context),
+        textures_(context, launch.textures) {
+    flush_.prepare();
+    before_.reserve(std::max<std::size_t>(arena.size(), 1));
+    const auto& driver = context.driver();
+    if (const auto host = arena.bytes(); !host.empty()) {
+      driver.check(context.copy_in(arena.address(), host), "inputs");
+    }
+    driver.check(
+        driver.MemcpyDtoDAsync(before_.address(), arena.address(), arena.size(), context.stream()),
+        "inputs");
+  }
+
+  [[nodiscard]] int restore() {
+    int queued = context_.driver().MemcpyDtoDAsync(arena_.address(), before_.address(),
+                                                   arena_.size(), context_.stream());
+    if (queued == cuda::kSuccess) queued = flush_.queue(arena_.size());
+    return queued == cuda::kSuccess ? context_.wait(until_) : queued;
+  }
+  [[nodiscard]] int run() {
+    auto block = launch_.parameters;
+    int queued = textures_.put_into(block);
+    if (queued == cuda::kSuccess) queued = queue_launch(context_, function_, launch_, block);
+    return queued == cuda::kSuccess ? context_.wait(until_) : queued;
+  }
+
+ private:
+  const GpuContext& context_;
+  cuda::Handle function_;
+  const emulator::Launch& launch_;
+  const Arena& arena_;
+  GpuMemory before_;
+  L2Flush flush_;
+  GpuTextures textures_;
+  const Clock::time_point until_ = Clock::now() + kProfileLimit;
+};
+
+}  // namespace
+
+Profiled GpuCounting::profile(cuda::Handle function, const emulator::Launch& launch, Arena& arena,
+                              const CounterRequest& request) {
+  Profiled profiled;
+  Replay replay(context_, function, launch, arena);
+  for (const auto& metrics : sessions_of(request.metrics)) {
+    const auto begin = Clock::now();
+    CounterSession session({.library = request.library, .metrics = metrics}, context_.handle());
+    profiled.setup_ms += milliseconds_since(begin);
+    const auto counting = Clock::now();
+    const int result =
+        session.measure([&] { return replay.restore(); }, [&] { return replay.run(); });
+    profiled.counting_ms += milliseconds_since(counting);
+    profiled.outcome = outcome_of(context_, result);
+    const CounterReadings& readings = session.readings();
+    profiled.readings.add(readings);
+    // What one session's metrics lack others may have; any other reason is theirs too.
+    const bool is_lacking = readings.refused.size() == metrics.size();
+    if (result != cuda::kSuccess || (!readings.missing.empty() && !is_lacking)) break;
+  }
+  if (profiled.outcome.ending != emulator::Ending::completed) return profiled;
+  if (!profiled.readings.values.empty()) {
+    count_groups(request, profiled);
+    return profiled;
+  }
+  const auto launches = [&] {
+    int result = cuda::kSuccess;
+    for (int i = 0; i < kRecordedLaunches && result == cuda::kSuccess; ++i) {
+      result = replay.restore();
+      if (result == cuda::kSuccess) result = replay.run();
+    }
+    return result;
+  };
+  profiled.outcome = outcome_of(
+      context_, record_kernel(request.library, launch.kernel, launches, profiled.activity));
+  return profiled;
+}
+
+void GpuCounting::count_groups(const CounterRequest& request, Profiled& profiled) {
+  const auto begin = Clock::now();
+  ready(request);
+  for (const auto& [group, metrics] : request.groups) {
+    if (const auto passes = costs_->of(metrics)) profiled.group_passes[group] = *passes;
+  }
+  profiled.setup_ms += milliseconds_since(begin);
+}
+
+void GpuCounting::ready(const CounterRequest& request) {
+  if (!costs_) costs_.emplace(request.library);
+  for (const auto& [group, metrics] : request.groups) (void)costs_->of(metrics);
+}
+
+}  // namespace assay::runner
