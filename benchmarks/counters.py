@@ -1,8 +1,14 @@
-"""Our hardware counters beside Nsight Compute's, kernel by kernel; prints a table.
+"""What counters cost, section by section, and our counters beside Nsight Compute's, kernel by kernel; prints tables.
 
-    ASSAY=build/release/bin/assay python3 benchmarks/counters.py       (a GPU, `ncu` and the right to read counters)
+    ASSAY=build/release/bin/assay python3 benchmarks/counters.py [--seconds N] [--kernels N] [sections] [ncu]
+
+A GPU and the right to read counters; `ncu` for the second part. N seconds: no other kernel is begun after that.
+
+The same conditions for both: caches emptied before each pass (--cache-control all; ours reads other memory), the clocks as they are
+(--clock-control none; ncu would hold them at their base, ours never touches them), inputs restored before each pass.
 """
 
+import argparse
 import csv
 import io
 import json
@@ -12,17 +18,21 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 sys.path[:0] = [os.path.join(ROOT, "tests", "end_to_end"), os.path.join(ROOT, "tests", "gpu")]
 os.environ.setdefault("ASSAY", os.path.join(ROOT, "build", "release", "bin", "assay"))
 from assay_client import Server, tensor  # noqa: E402
+from deviation import explain, spread  # noqa: E402
 from figures import tell  # noqa: E402
 
 LAUNCHER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch_once.py")
 # Ours, section and name; theirs.
 COUNTERS = {
     ("roofline_metrics", "dram_bytes_sum"): "dram__bytes.sum",
+    ("roofline_metrics", "dram_bytes_read_sum"): "dram__bytes_read.sum",
+    ("roofline_metrics", "dram_bytes_write_sum"): "dram__bytes_write.sum",
     ("speed_of_light", "dram_throughput_pct"): "dram__throughput.avg.pct_of_peak_sustained_elapsed",
     ("speed_of_light", "sm_throughput_pct"): "sm__throughput.avg.pct_of_peak_sustained_elapsed",
     ("detailed_metrics", "l1_hit_rate_pct"): "l1tex__t_sector_hit_rate.pct",
@@ -31,6 +41,7 @@ COUNTERS = {
     ("detailed_metrics", "instructions_per_cycle"): "sm__inst_executed.avg.per_cycle_active",
     ("access_pattern_metrics", "shared_bank_conflicts_load_sum"): "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
     ("timing_metrics", "gpc_cycles_elapsed_max"): "gpc__cycles_elapsed.max",
+    ("timing_metrics", "gpu_time_duration_sum"): "gpu__time_duration.sum",
 }
 MAP = "__global__ void k(const float* a, const float* b, float* c, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) %s }"
 TILED = """__global__ void k(const float* a, const float* b, float* c, int n) {
@@ -73,23 +84,38 @@ KERNELS = {
 }
 
 
+ALONE = ("speed_of_light", "detailed_metrics", "memory_metrics", "compute_metrics", "pipeline_metrics", "stall_metrics",
+         "scheduler_metrics", "access_pattern_metrics", "roofline_metrics", "timing_metrics", "occupancy_metrics")
+READINGS = 2  # of each side: neither repeats itself exactly
+
+
 def dimensions(values):
     return dict(zip("xyz", values))
 
 
-def ours(server, one):
+def asked(one, sections):
     a, b, c = one["extents"]
     contract = {"args": [tensor("a", a, kind="uniform", seed=1), tensor("b", b, kind="uniform", seed=2), tensor("c", c, role="output"),
                          {"name": "n", "type": "int", "value": one["n"]}],
                 "launch": {"grid": dimensions(one["grid"]), "block": dimensions(one["block"])}}
-    sections = sorted({section for section, _ in COUNTERS})
-    report = server.call("evaluate", {
-        "kernel": {"source_code": one["source"], "kernel_type": "cuda", "io": contract}, "device_metrics": sections, "num_trials": 10,
-        "validation_trials": 1, "detail": "full"})["structuredContent"]
+    return {"kernel": {"source_code": one["source"], "kernel_type": "cuda", "io": contract}, "device_metrics": sections, "num_trials": 10,
+            "validation_trials": 1, "detail": "full"}
+
+
+def counted(server, one, sections):
+    """The report, and what was counted."""
+    report = server.call("evaluate", asked(one, sections))["structuredContent"]
     assert report["verdict"] == "passed", report["summary"]
-    metrics = report["kernel_exec_result"]["metadata"]["device_metrics"]["original_device_metrics"]
+    return report, report["kernel_exec_result"]["metadata"]["device_metrics"]["original_device_metrics"]
+
+
+def ours(server, one):
+    readings = []
+    for _ in range(READINGS):
+        report, metrics = counted(server, one, sorted({section for section, _ in COUNTERS}))
+        readings.append({name: metrics[section].get(name) for section, name in COUNTERS})
     told = server.answer(server.send("resources/read", {"uri": f"assay://jobs/{report['job_id']}/ptx"}))
-    return {name: metrics[name[0]].get(name[1]) for name in COUNTERS}, told["result"]["contents"][0]["text"]
+    return readings, told["result"]["contents"][0]["text"]
 
 
 def theirs(ptx, one, folder):
@@ -98,46 +124,92 @@ def theirs(ptx, one, folder):
         file.write(ptx)
     entry = ptx.split(".entry ")[1].split("(")[0].strip()
     with open(specification, "w", encoding="utf-8") as file:
-        json.dump({"entry": entry, "grid": one["grid"], "block": one["block"],
+        json.dump({"entry": entry, "grid": one["grid"], "block": one["block"], "launches": 1 + READINGS,
                    "arguments": [*({"bytes": 4 * extent} for extent in one["extents"]), {"int": one["n"]}]}, file)
-    ran = subprocess.run(["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--launch-skip", "1", "--metrics",
-                          ",".join(COUNTERS.values()), sys.executable, LAUNCHER, program, specification],
+    ran = subprocess.run(["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--cache-control", "all",
+                          "--replay-mode", "kernel", "--launch-skip", "1", "--metrics", ",".join(COUNTERS.values()),
+                          sys.executable, LAUNCHER, program, specification],
                          capture_output=True, text=True, timeout=120, check=False)
     lines = [line for line in ran.stdout.splitlines() if line.startswith('"')]
     if len(lines) < 3:
         raise RuntimeError((ran.stdout + ran.stderr)[-1500:])
-    row = list(csv.DictReader(io.StringIO("\n".join(lines))))[-1]
-    return {name: float(row[counter].replace(",", "")) for name, counter in COUNTERS.items()}
+    rows = list(csv.DictReader(io.StringIO("\n".join(lines))))[1:]  # the first has the units
+    return [{name: float(row[counter].replace(",", "")) for (_, name), counter in COUNTERS.items()} for row in rows]
+
+
+def cost_of_sections(server):
+    """One evaluation with each section alone: the first makes a process ready that reads the chip's metrics for the others."""
+    one = KERNELS["add, 16 M"]
+    counted(server, one, ["timing_metrics"])
+    print("| section | passes | planned beside others | set-up, ms | counting, ms | ms a pass |\n|---|---|---|---|---|---|")
+    _, together = counted(server, one, "all")
+    for section in ALONE:
+        _, metrics = counted(server, one, [section])
+        passes, counting = metrics.get("passes", 0), metrics.get("counting_ms", 0)
+        planned = together.get("sections", {}).get(section, {}).get("passes")
+        print(f"| {section} | {passes} | {planned} | {metrics.get('setup_ms', 0):.0f} | {counting:.0f} | "
+              f"{counting / passes if passes else 0:.1f} |", flush=True)
+        tell(f"section {section}", f"{passes} passes, {metrics.get('setup_ms', 0) + counting:.0f} ms")
+    for what, sections in (("default sections", "on"), ("all sections", "all")):
+        _, metrics = counted(server, one, sections)
+        cost = metrics["setup_ms"] + metrics["counting_ms"]
+        tell(what, f"{metrics['passes']} passes, {metrics['setup_ms']:.0f} + {metrics['counting_ms']:.0f} ms",
+             "1200 ms" if sections == "on" else "", cost <= 1200 if sections == "on" else None)
+
+
+def compare_with_ncu(server, kernels, until):
+    """Prints each value of each kernel, and why it deviates if it does."""
+    names = [name for _, name in COUNTERS]
+    print("| kernel | " + " | ".join(names) + " |\n|---|" + "---|" * len(names))
+    deviations, reasons = {name: [] for name in names}, []
+    with tempfile.TemporaryDirectory() as folder:
+        for title, one in list(KERNELS.items())[:kernels]:
+            if time.monotonic() > until:
+                print(f"no time for {title} and those behind it")
+                break
+            mine, ptx = ours(server, one)
+            other = theirs(ptx, one, folder)
+            cells = []
+            for name in names:
+                found, why = explain(name, mine, other, 4.0 * one["extents"][2])
+                cells.append(f"{mine[0][name]:.5g} / {other[0][name]:.5g}" if mine[0][name] is not None else "missing")
+                if found is not None:
+                    deviations[name].append((found, spread(name, other)))
+                if why not in ("", "nothing to compare"):
+                    reasons.append((title, name, found, why))
+            print(f"| {title} | " + " | ".join(cells) + " |", flush=True)
+    for what, at in (("median and worst deviation", 0), ("of ncu from itself", 1)):
+        print(f"| {what} | " + " | ".join(
+            f"{statistics.median(v[at] for v in values):.1%}, {max(v[at] for v in values):.1%}" if values else ""
+            for values in deviations.values()) + " |")
+    print("\n| beyond 2 % | value | deviation | why |\n|---|---|---|---|")
+    for title, name, found, why in reasons:
+        print(f"| {title} | {name} | {'' if found is None else f'{found:.1%}'} | {why} |")
+    for name, values in deviations.items():
+        if values:
+            unexplained = [title for title, which, _, why in reasons if which == name and why == "unexplained"]
+            tell(f"{name} beside ncu, {len(values)} kernels",
+                 f"median {statistics.median(v[0] for v in values):.1%}, worst {max(v[0] for v in values):.1%}"
+                 + (f", unexplained: {', '.join(unexplained)}" if unexplained else ""), "2 % or explained", not unexplained)
 
 
 def main():
-    if not shutil.which("ncu"):
-        print("no ncu here: nothing was compared")
-        return 0
-    print("| kernel | " + " | ".join(name for _, name in COUNTERS) + " |\n|---|" + "---|" * len(COUNTERS))
-    deviations, spread = {name: [] for name in COUNTERS}, {name: [] for name in COUNTERS}
-    with Server() as server, tempfile.TemporaryDirectory() as folder:
-        for title, one in KERNELS.items():
-            mine, ptx = ours(server, one)
-            other = theirs(ptx, one, folder)
-            again = theirs(ptx, one, folder)
-            cells = []
-            for name in COUNTERS:
-                if mine[name] is None:
-                    cells.append("missing")
-                    continue
-                cells.append(f"{mine[name]:.5g} / {other[name]:.5g}")
-                if other[name]:
-                    deviations[name].append(abs(mine[name] / other[name] - 1))
-                    spread[name].append(abs(again[name] / other[name] - 1))
-            print(f"| {title} | " + " | ".join(cells) + " |", flush=True)
-    for what, found in (("median and worst deviation", deviations), ("of ncu from itself", spread)):
-        print(f"| {what} | " + " | ".join(
-            f"{statistics.median(values):.1%}, {max(values):.1%}" if values else "" for values in found.values()) + " |")
-    for name, values in deviations.items():
-        if values:
-            tell(f"{name} beside ncu, {len(values)} kernels", f"median {statistics.median(values):.1%}, worst {max(values):.1%}", "2 %",
-                 max(values) <= 0.02)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="PART", help="sections, ncu; both if none is named")
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--kernels", type=int, default=len(KERNELS))
+    arguments = parser.parse_args()
+    until = time.monotonic() + arguments.seconds
+    parts = arguments.parts or ["sections", "ncu"]
+    if unknown := set(parts) - {"sections", "ncu"}:
+        parser.error(f"no such part: {', '.join(unknown)}")
+    with Server() as server:
+        if "sections" in parts:
+            cost_of_sections(server)
+        if "ncu" in parts and shutil.which("ncu"):
+            compare_with_ncu(server, arguments.kernels, until)
+        elif "ncu" in parts:
+            print("no ncu here: nothing was compared")
     return 0
 
 

@@ -2,7 +2,7 @@
 
     python3 benchmarks/launch_once.py PROGRAM.ptx SPECIFICATION.json
 
-The specification: {entry, grid: [x, y, z], block: [x, y, z], shared_bytes, arguments}, an argument being {"bytes": n}
+The specification: {entry, grid: [x, y, z], block: [x, y, z], shared_bytes, launches, arguments}, an argument being {"bytes": n}
 for a buffer of small numbers, or {"int": v} or {"float": v}. Exit 3: there is no driver here.
 """
 
@@ -33,8 +33,8 @@ class Driver:
 def buffer_of(driver, size):
     address = ctypes.c_uint64()
     driver.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(max(size, 4)))
-    numbers = array.array("f", [(i % 1021) / 1021 for i in range(size // 4)])
-    raw = numbers.tobytes()
+    period = array.array("f", [i / 1021 for i in range(1021)]).tobytes()
+    raw = (period * (size // len(period) + 1))[:size // 4 * 4]
     driver.cuMemcpyHtoD_v2(address, raw, ctypes.c_size_t(len(raw)))
     return address
 
@@ -62,7 +62,7 @@ def main():
         else:
             values.append(ctypes.c_float(argument["float"]))
     pointers = (ctypes.c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
-    for _ in range(2):
+    for _ in range(launch.get("launches", 2)):
         driver.cuLaunchKernel(function, *[ctypes.c_uint(extent) for extent in (*launch["grid"], *launch["block"])],
                               ctypes.c_uint(launch.get("shared_bytes", 0)), None, pointers, None)
     driver.cuCtxSynchronize()

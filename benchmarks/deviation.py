@@ -1,0 +1,92 @@
+"""Why two counts of one kernel differ: what the other counts of the same readings explain, and what nothing does.
+
+A reading is {name: value}; both sides have several of the same kernel, since neither repeats itself exactly.
+"""
+
+LIMIT = 0.02  # beyond which a deviation wants a reason
+POINTS = 0.5  # of a percentage: less is nothing, however small the percentage
+READS, WRITES, DRAM = "dram_bytes_read_sum", "dram_bytes_write_sum", "dram_bytes_sum"
+CYCLES, DURATION = "gpc_cycles_elapsed_max", "gpu_time_duration_sum"
+
+
+def mean(readings, name):
+    values = [reading[name] for reading in readings if reading.get(name) is not None]
+    return sum(values) / len(values) if values else None
+
+
+def ratio(name, ours, theirs):
+    """Ours to theirs, or None where there is none."""
+    mine, other = mean(ours, name), mean(theirs, name)
+    if mine is None or other is None or other == 0:
+        return 1.0 if mine == other == 0 else None
+    return mine / other
+
+
+def deviation(name, ours, theirs):
+    found = ratio(name, ours, theirs)
+    return None if found is None else abs(found - 1)
+
+
+def spread(name, readings):
+    values = [reading[name] for reading in readings if reading.get(name) is not None]
+    return max(values) / min(values) - 1 if values and min(values) > 0 else 0.0
+
+
+def is_near(found, wanted=1.0):
+    return found is not None and abs(found / wanted - 1) <= LIMIT
+
+
+def of_spread(name, ours, theirs):
+    mine, other = ([r[name] for r in side if r.get(name) is not None] for side in (ours, theirs))
+    gap = max(min(mine) - max(other), min(other) - max(mine), 0)
+    if gap > LIMIT * max(abs(v) for v in other):
+        return ""
+    return f"spread: ours differs from itself by {spread(name, ours):.1%}, ncu by {spread(name, theirs):.1%}"
+
+
+def of_writes(name, ours, theirs, output_bytes):
+    """What a kernel wrote and what has left the L2 when it ends are not the same."""
+    if name not in (DRAM, WRITES) or not is_near(ratio(READS, ours, theirs)):
+        return ""
+    mine, other = mean(ours, WRITES), mean(theirs, WRITES)
+    if mine is None or other is None:
+        return ""
+    return (f"writes: reads agree ({ratio(READS, ours, theirs) - 1:+.1%}), {mine:.4g} and {other:.4g} bytes of {output_bytes:.4g} written "
+            "had left the L2 at the end")
+
+
+def of_clock(name, ours, theirs):
+    if name != CYCLES or not is_near(ratio(DURATION, ours, theirs)):
+        return ""
+    megahertz = [mean(side, CYCLES) / mean(side, DURATION) * 1e3 for side in (ours, theirs)]
+    return f"clock: the same duration at {megahertz[0]:.0f} and {megahertz[1]:.0f} MHz"
+
+
+def of_cycles(name, ours, theirs):
+    """Shares of a time: the same amount in another time."""
+    found, cycles = ratio(name, ours, theirs), ratio(CYCLES, ours, theirs)
+    if found is None or cycles is None or name in (CYCLES, DURATION, DRAM, READS, WRITES) or name.endswith("hit_rate_pct"):
+        return ""
+    if is_near(found * cycles):
+        return f"time: the same amount in {cycles - 1:+.1%} cycles"
+    amount = ratio(DRAM, ours, theirs)
+    if name == "dram_throughput_pct" and amount is not None and is_near(found * cycles, amount):
+        return f"bytes and time: {amount - 1:+.1%} bytes in {cycles - 1:+.1%} cycles"
+    return ""
+
+
+def explain(name, ours, theirs, output_bytes=0):
+    """(deviation, why): "" where it is within the limit, "unexplained" where nothing here explains it."""
+    if mean(ours, name) is None or mean(theirs, name) is None:
+        return None, "nothing to compare"
+    found = deviation(name, ours, theirs)
+    if found is None:
+        return None, "unexplained"
+    if found <= LIMIT:
+        return found, ""
+    difference = abs(mean(ours, name) - mean(theirs, name))
+    if name.endswith("_pct") and difference <= POINTS:
+        return found, f"small: {difference:.2f} points of {mean(theirs, name):.2f} %"
+    why = (of_spread(name, ours, theirs) or of_writes(name, ours, theirs, output_bytes) or of_clock(name, ours, theirs)
+           or of_cycles(name, ours, theirs))
+    return found, why or "unexplained"

@@ -1,0 +1,62 @@
+"""What benchmarks/counters.py says of counts that differ: a reason only where the readings have one."""
+
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "benchmarks"))
+from deviation import explain  # noqa: E402
+
+BASE = {"dram_bytes_sum": 200e6, "dram_bytes_read_sum": 134e6, "dram_bytes_write_sum": 66e6, "gpc_cycles_elapsed_max": 100e3,
+        "gpu_time_duration_sum": 60e3, "dram_throughput_pct": 66.0, "instructions_per_cycle": 0.7, "l2_hit_rate_pct": 33.0,
+        "sm_throughput_pct": 40.0}
+
+
+def readings(*changes):
+    return [{**BASE, **change} for change in changes]
+
+
+class Deviations(unittest.TestCase):
+    def why(self, name, ours, theirs):
+        return explain(name, ours, theirs, 67e6)[1]
+
+    def test_what_agrees_needs_no_reason(self):
+        self.assertEqual(explain("dram_bytes_sum", readings({}), readings({"dram_bytes_sum": 203e6}))[1], "")
+
+    def test_a_difference_that_neither_repeats_is_its_spread(self):
+        ours, theirs = readings({}, {"l2_hit_rate_pct": 35.0}), readings({"l2_hit_rate_pct": 35.1}, {"l2_hit_rate_pct": 37.0})
+        self.assertTrue(self.why("l2_hit_rate_pct", ours, theirs).startswith("spread"))
+        self.assertEqual(self.why("l2_hit_rate_pct", readings({}, {"l2_hit_rate_pct": 33.1}), theirs), "unexplained")
+
+    def test_writes_that_stay_in_the_cache_explain_bytes_only_if_reads_agree(self):
+        ours = readings({"dram_bytes_sum": 186e6, "dram_bytes_write_sum": 52e6})
+        self.assertTrue(self.why("dram_bytes_sum", ours, readings({})).startswith("writes"))
+        self.assertTrue(self.why("dram_bytes_write_sum", ours, readings({})).startswith("writes"))
+        reads = readings({"dram_bytes_sum": 186e6, "dram_bytes_read_sum": 120e6})
+        self.assertEqual(self.why("dram_bytes_sum", reads, readings({})), "unexplained")
+
+    def test_another_clock_explains_cycles_only_at_the_same_duration(self):
+        slow = readings({"gpc_cycles_elapsed_max": 90e3})
+        self.assertTrue(self.why("gpc_cycles_elapsed_max", slow, readings({})).startswith("clock"))
+        longer = readings({"gpc_cycles_elapsed_max": 90e3, "gpu_time_duration_sum": 54e3})
+        self.assertEqual(self.why("gpc_cycles_elapsed_max", longer, readings({})), "unexplained")
+
+    def test_the_same_amount_in_another_time_explains_shares_of_time(self):
+        ours = readings({"gpc_cycles_elapsed_max": 110e3, "instructions_per_cycle": 0.7 / 1.1, "sm_throughput_pct": 30.0})
+        self.assertTrue(self.why("instructions_per_cycle", ours, readings({})).startswith("time"))
+        self.assertEqual(self.why("sm_throughput_pct", ours, readings({})), "unexplained")
+        both = readings({"gpc_cycles_elapsed_max": 110e3, "dram_bytes_sum": 180e6, "dram_throughput_pct": 66 * 0.9 / 1.1})
+        self.assertTrue(self.why("dram_throughput_pct", both, readings({})).startswith("bytes and time"))
+
+    def test_a_tenth_of_a_point_of_half_a_per_cent_is_small(self):
+        ours, theirs = readings({"l2_hit_rate_pct": 0.5}), readings({"l2_hit_rate_pct": 0.6})
+        self.assertTrue(self.why("l2_hit_rate_pct", ours, theirs).startswith("small"))
+
+    def test_what_one_side_lacks_is_not_compared(self):
+        self.assertEqual(explain("dram_bytes_sum", readings({"dram_bytes_sum": None}), readings({})), (None, "nothing to compare"))
+        self.assertEqual(explain("shared", [{"shared": 0}], [{"shared": 0}]), (0.0, ""))
+        self.assertEqual(explain("shared", [{"shared": 4}], [{"shared": 0}]), (None, "unexplained"))
+
+
+if __name__ == "__main__":
+    unittest.main()
