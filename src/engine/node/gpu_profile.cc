@@ -1,6 +1,7 @@
 #include "engine/node/gpu_profile.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "engine/node/kernel_session.h"
 #include "engine/node/launch_resources.h"
@@ -28,7 +29,7 @@ json tell_costs(const std::vector<std::string>& sections, const Counted& counted
 
 json tell_cost(const Counted& counted) {
   json out = json::object();
-  if (counted.passes > 0) {
+  if (!counted.values.empty()) {
     out = {{"passes", counted.passes},
            {"setup_ms", counted.setup_ms},
            {"counting_ms", counted.counting_ms}};
@@ -61,9 +62,12 @@ json tell_activity(const RecordedLaunches& recorded) {
 Counted GpuProfile::count(const KernelSource& source, const Program& program,
                           const contract::Contract& judged, const CounterOrder& order,
                           std::string& entry) {
+  const auto asked = std::chrono::steady_clock::now();
   KernelSession session(pool_.take_counting(), RunnerRole::gpu_kernel, "/kernel", stop_);
   const auto counted = [&]() -> std::variant<Counted, Ended> {
     auto loaded = session.load(source, program, judged, referee_.places());
+    runner_ms_ =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - asked).count();
     if (auto* ended = std::get_if<Ended>(&loaded)) return std::move(*ended);
     entry = std::get<Loaded>(loaded).entry;
     if (order.metrics.empty()) return Counted{};
@@ -101,6 +105,7 @@ json GpuProfile::measure(const KernelSource& source, const Program& program,
       traffic_of(device, judged, timing.kernel_ns, recorded ? recorded : timing.cold_ns);
   out.update(limiter_of(counted.values, launch, timing, traffic));
   out.update(tell_cost(counted));
+  if (!counted.values.empty()) out["runner_ms"] = runner_ms_;
   if (!counted.missing.empty()) out["activity"] = tell_activity(counted.recorded);
   out.update(tell_roof(device, traffic));
   return out;

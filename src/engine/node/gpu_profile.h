@@ -25,9 +25,9 @@ class GpuProfile {
   GpuProfile(GpuPool& pool, RefereeSession& referee, std::string cupti, std::stop_token stop)
       : pool_(pool), referee_(referee), cupti_(std::move(cupti)), stop_(std::move(stop)) {}
 
-  // {sections…, limiter, basis, confidence, facts, suggestion, passes?, setup_ms?, counting_ms?,
-  // sections?: {name: {passes, counting_ms}}, why_null?, unavailable?, activity?, refused?, roof,
-  // floor}. The contract is the one that the referee holds.
+  // {sections…, limiter, basis, confidence, facts, suggestion, passes?, runner_ms?, setup_ms?,
+  // counting_ms?, sections?: {name: {passes, counting_ms}}, why_null?, unavailable?, activity?,
+  // refused?, roof, floor}. The contract is the one that the referee holds.
   [[nodiscard]] nlohmann::json measure(const KernelSource& source, const Program& program,
                                        const contract::Contract& judged,
                                        const std::vector<std::string>& sections,
@@ -49,6 +49,7 @@ class GpuProfile {
   std::stop_token stop_;
   std::vector<GpuPool::Process> used_{};
   bool has_counted_ = false;
+  double runner_ms_ = 0;  // until the last process was ready and had the kernel
 };
 
 }  // namespace assay::node
