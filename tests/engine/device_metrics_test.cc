@@ -199,6 +199,19 @@ TEST_CASE("why a value is null is told: no such counter, nothing to count, no li
   CHECK(why.size() == nulls);
 }
 
+TEST_CASE("whole numbers are told exactly, others with seven digits") {
+  const auto told = [](double value) {
+    return tell_metrics({"timing_metrics", "memory_metrics"},
+                        {{"gpu__time_duration.sum", value}, {"dram__bytes.sum.per_second", value}},
+                        {});
+  };
+  CHECK(told(201'326'593).at("timing_metrics").at("gpu_time_duration_sum") == 201'326'593.0);
+  CHECK(told(12.345678901).at("timing_metrics").at("gpu_time_duration_sum") == 12.34568);
+  CHECK(told(-0.00012345678901).at("timing_metrics").at("gpu_time_duration_sum") == -0.0001234568);
+  CHECK(told(2.5e12).at("memory_metrics").at("dram_total_bandwidth_gb_s") == 2500.0);
+  CHECK(told(5e-324).at("timing_metrics").at("gpu_time_duration_sum") == 5e-324);
+}
+
 TEST_CASE("sectors that were asked for in vain are a share of all") {
   const json told = tell_metrics({"access_pattern_metrics"},
                                  {{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 900},

@@ -163,14 +163,22 @@ constexpr std::array kAliases{
     Alias{"InstructionStats", "pipeline_metrics"},
 };
 
+// Whole numbers as they are; of others seven digits are more than any repeat agrees in.
+double rounded(double value) {
+  if (value == 0 || !std::isfinite(value) || value == std::floor(value)) return value;
+  constexpr int kDigits = 7;
+  const double unit = std::pow(10, kDigits - 1 - std::floor(std::log10(std::abs(value))));
+  return std::isfinite(unit) ? std::round(value * unit) / unit : value;
+}
+
 json value_of(const CounterValues& values, std::string_view counter, double scale = 1) {
   const auto found = values.find(std::string(counter));
-  return found == values.end() ? json(nullptr) : json(found->second * scale);
+  return found == values.end() ? json(nullptr) : json(rounded(found->second * scale));
 }
 
 json quotient(const json& above, const json& below) {
   if (!above.is_number() || !below.is_number() || below.get<double>() == 0) return nullptr;
-  return above.get<double>() / below.get<double>();
+  return rounded(above.get<double>() / below.get<double>());
 }
 
 json sum(const CounterValues& values, std::initializer_list<std::string_view> counters) {

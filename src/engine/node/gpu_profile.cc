@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "engine/node/kernel_session.h"
 #include "engine/node/launch_resources.h"
@@ -11,6 +12,8 @@ namespace assay::node {
 namespace {
 
 using nlohmann::json;
+
+double tenths(double ms) { return std::round(10 * ms) / 10; }
 
 // What each section would have cost by itself: its own passes, each as long as those that were
 // made.
@@ -22,7 +25,8 @@ json tell_costs(const std::vector<std::string>& sections, const Counted& counted
     const auto found = counted.group_passes.find(section);
     if (found == counted.group_passes.end() && !counters_of({section}).empty()) continue;
     const std::size_t passes = found != counted.group_passes.end() ? found->second : 0;
-    out[section] = {{"passes", passes}, {"counting_ms", static_cast<double>(passes) * pass_ms}};
+    out[section] = {{"passes", passes},
+                    {"counting_ms", tenths(static_cast<double>(passes) * pass_ms)}};
   }
   return out;
 }
@@ -31,8 +35,8 @@ json tell_cost(const Counted& counted) {
   json out = json::object();
   if (!counted.values.empty()) {
     out = {{"passes", counted.passes},
-           {"setup_ms", counted.setup_ms},
-           {"counting_ms", counted.counting_ms}};
+           {"setup_ms", tenths(counted.setup_ms)},
+           {"counting_ms", tenths(counted.counting_ms)}};
   }
   if (!counted.missing.empty()) out["unavailable"] = counted.missing;
   if (!counted.refused.empty()) out["refused"] = counted.refused;
@@ -105,7 +109,7 @@ json GpuProfile::measure(const KernelSource& source, const Program& program,
       traffic_of(device, judged, timing.kernel_ns, recorded ? recorded : timing.cold_ns);
   out.update(limiter_of(counted.values, launch, timing, traffic));
   out.update(tell_cost(counted));
-  if (!counted.values.empty()) out["runner_ms"] = runner_ms_;
+  if (!counted.values.empty()) out["runner_ms"] = tenths(runner_ms_);
   if (!counted.missing.empty()) out["activity"] = tell_activity(counted.recorded);
   out.update(tell_roof(device, traffic));
   return out;
