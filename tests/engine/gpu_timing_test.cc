@@ -13,6 +13,12 @@ using nlohmann::json;
 
 namespace {
 
+// What fake_timing_runner.cc does with arenas of these sizes.
+constexpr std::uint64_t kLeaningBytes = 8192;
+constexpr std::uint64_t kRememberingBytes = 24'576;
+constexpr std::uint64_t kTellingBytes = 28'672;
+constexpr std::uint64_t kClockBytes = 32'768;
+
 struct Bench {
   const node::Runners runners{ASSAY_BINARY_FOLDER "/fake_timing_runner",
                               {.level = confinement::Level::L1},
@@ -89,7 +95,6 @@ TEST_CASE("a failed graph capture is told, and what follows is asked of a fresh 
 }
 
 TEST_CASE("a kernel that is far faster on what a launch has left than on fresh tensors is told") {
-  constexpr std::uint64_t kLeaningBytes = 8192;  // fake_timing_runner.cc
   Bench bench;
   std::optional<node::Ended> ended;
   const json body = bench.measure(bench.request(100, kLeaningBytes), ended);
@@ -301,4 +306,59 @@ TEST_CASE("a device that was busy though nobody of ours had it is told, if anybo
   auto one_of_many = burst.request(100, kIdleBytes);
   one_of_many.others_are_visible = one_of_many.is_in_burst = true;
   CHECK(burst.measure(std::move(one_of_many), ended).at("neighbours").at("asked") == false);
+}
+
+TEST_CASE("runs begin with any contents in any place, and nothing tells which are examined") {
+  std::set<std::vector<std::size_t>> examined;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    Bench bench;
+    std::optional<node::Ended> ended;
+    const json body = bench.measure(bench.request(100, kTellingBytes), ended);
+    REQUIRE_FALSE(ended);
+    std::set<int> places;
+    std::set<int> contents;
+    std::vector<std::size_t> kept;
+    const json& samples = body.at("samples_ns");
+    for (std::size_t run = 0; run < samples.size(); ++run) {
+      const int told = static_cast<int>(samples[run].get<double>()) - 10'000;
+      if (told >= 1'000) {
+        kept.push_back(run);
+        continue;  // its contents are chosen
+      }
+      places.insert(told % 100);
+      contents.insert(told / 100);
+    }
+    CHECK(places.size() > 6);
+    CHECK(contents == std::set{0, 1, 2});
+    CHECK(kept.size() == 3);
+    examined.insert(std::move(kept));
+  }
+  CHECK(examined.size() == 2);  // alike once in a hundred and sixty thousand times
+}
+
+TEST_CASE("a kernel that is slower on contents it was not shown before is told") {
+  Bench bench;
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kRememberingBytes), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(body.at("shown_anew_ns") == 80'000);
+  REQUIRE(bench.findings.size() == 1);
+  CHECK(bench.findings[0].at("check") == "remembers");
+  CHECK(bench.findings[0].at("repeated_ns") == 5'000);
+}
+
+TEST_CASE("a kernel and its reference take turns, and neither is always the first") {
+  Bench bench;
+  bench.reference = bench.session();
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kClockBytes), ended);
+  REQUIRE_FALSE(ended);
+  const json& kernel = body.at("samples_ns");
+  const json& reference = body.at("reference_samples_ns");
+  REQUIRE(kernel.size() == reference.size());
+  std::set<bool> kernel_is_first;
+  for (std::size_t run = 0; run < kernel.size(); ++run) {
+    kernel_is_first.insert(kernel[run].get<double>() < reference[run].get<double>());
+  }
+  CHECK(kernel_is_first.size() == 2);
 }
