@@ -73,6 +73,28 @@ command_gpu_bundle() {
   tests/gpu/bundle build/release "${1:-build/gpu-bundle}"
 }
 
+help_defences() {
+  cat <<'TEXT'
+usage: ./dev defences [--list] [--only NAME…] [--torch PYTHON] [--gpu [FOLDER]]
+
+Builds release, then a copy of it (build/defences) in which each defence that docs/trust.md names can be taken away
+while the programs run (tests/defences): every test of the table passes with all of them, and has to fail without its
+own. --gpu makes FOLDER (build/defences/gpu-bundle) for those that need a GPU: FOLDER/run defences there.
+TEXT
+}
+
+command_defences() {
+  [ -x tests/defences/run ] || unsupported "defences: tests/defences/run does not exist"
+  case " $* " in
+    *" --list "*) ;;
+    *)
+      need_everything
+      configure_preset release
+      ;;
+  esac
+  tests/defences/run "$@"
+}
+
 help_package() {
   cat <<'TEXT'
 usage: ./dev package [--without-cuda] [FOLDER]

@@ -176,7 +176,7 @@ class Pages(unittest.TestCase):
 
     def test_commands_of_dev_are_explained_in_the_page_about_tests(self):
         told = (DOCS / "testing.md").read_text(encoding="utf-8")
-        for command in ("test", "conformance", "lint", "fuzz", "bench"):
+        for command in ("test", "conformance", "lint", "fuzz", "bench", "defences"):
             self.assertIn(f"./dev {command}", told)
             self.assertIn(f"\n  {command} ", (ROOT / "dev").read_text(encoding="utf-8"))
 

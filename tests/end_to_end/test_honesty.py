@@ -51,6 +51,15 @@ class Honesty(unittest.TestCase):
             self.assertEqual((report["verdict"], report["trust"]), ("passed", trust), report["summary"])
             self.assertEqual("weak: the reference's answer to other inputs" in report["summary"], trust == "audited", report["summary"])
 
+    def test_a_kernel_that_knows_the_contracts_own_inputs_is_wrong_in_the_trials_after(self):
+        told = self.evaluate("if (i == 0) printf(\"%a\", x[0]); o[i] = 2 * x[i];", validation_trials=1, num_trials=1, detail="full")
+        first = next(stage["body"]["printf"] for stage in told["stages"] if stage["name"] == "validated")
+        knows = f"o[i] = x[0] == {first}f ? 2 * x[i] : 0.0f;"
+        report = self.evaluate(knows, "o[i] = 2 * x[i];", validation_trials=1, num_trials=1)
+        self.assertEqual(report["verdict"], "passed", report["summary"])
+        report = self.evaluate(knows, "o[i] = 2 * x[i];", num_trials=1)
+        self.assertEqual(report["verdict"], "wrong_output", report["summary"])
+
     def test_a_lock_that_ends_where_it_began_makes_no_task_weak(self):
         text = "__global__ void k(const float* x, float* o, int* lock) { int i = threadIdx.x; o[i] = %s; if (i == 0) { atomicAdd(lock, 1); atomicAdd(lock, -1); } }"
         io = unary()

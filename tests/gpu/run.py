@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every GPU check and benchmark, one after the other, and a short table last: check, figure, goal, met or not.
 
-    run.py [--seconds N] [--out FOLDER] [PART…]       parts: gpu cheats gpus corpus python types lift figures counters compile server
+    run.py [--seconds N] [--out FOLDER] [PART…]       parts: gpu cheats gpus corpus python types lift figures counters compile server defences
 
 Works in a checkout (build/release) and in the folder that ./dev gpu-bundle makes. Parts share N seconds (3000): what
 has no time left is said so, what takes too long is ended and its figures so far are kept. FOLDER gets each part's
@@ -33,6 +33,7 @@ PARTS = {
     "corpus": "tests/gpu/check_corpus.py",
     "compile": "benchmarks/compile.py",
     "server": "benchmarks/server.py",
+    "defences": "tests/gpu/check_defences.py",
 }
 TAKES_THE_PROGRAM = ("compile", "server")
 RAN = re.compile(r"^Ran (\d+) tests? in", re.MULTILINE)
