@@ -34,11 +34,20 @@ class Extensions:
         if not self._on_gpu:
             cpp_extension.load = self._refuse_load
 
-    def load_inline(self, name, cpp_sources, cuda_sources=None, functions=None, extra_cflags=None,
-                    extra_cuda_cflags=None, extra_ldflags=None, extra_include_paths=None, **more):
-        """As torch's, which it falls back to on a GPU."""
+    def load_inline(self, *arguments, **named):
+        """As torch's, which it falls back to on a GPU. What is missing of it is said in the manual's words."""
+        self._refuse_unknown(named)
+        try:
+            given = inspect.signature(self._built).bind(*arguments, **named)
+        except TypeError as error:
+            raise TypeError(f"Failed to extract CUDA kernel: load_inline() {error}") from None
+        return self._built(*given.args, **given.kwargs)
+
+    def _built(self, name, cpp_sources, cuda_sources=None, functions=None, extra_cflags=None,
+               extra_cuda_cflags=None, extra_ldflags=None, extra_include_paths=None, **more):
         from torch.utils import cpp_extension
-        self._refuse_unknown(more)
+        if not any(text.strip() for text in _texts(cuda_sources) + _texts(cpp_sources)):
+            raise ValueError("Failed to extract CUDA kernel: load_inline() was given no text")
         answer, blob = self._ask({
             "type": "build", "name": str(name), "cuda": self._placed(cuda_sources), "cpp": self._placed(cpp_sources),
             "functions": _names(functions), "cxx_flags": _texts(extra_cflags), "cuda_flags": _texts(extra_cuda_cflags),
@@ -57,10 +66,10 @@ class Extensions:
                                 extra_cuda_cflags=extra_cuda_cflags, extra_ldflags=extra_ldflags,
                                 extra_include_paths=extra_include_paths, **more)
 
-    def _refuse_unknown(self, more):
+    def _refuse_unknown(self, named):
         """What torch's own would not take either: a misspelt cuda_sources must not build an extension without kernels."""
         known = inspect.signature(self._torchs_own).parameters
-        for name in more:
+        for name in named:
             if name not in known:
                 raise TypeError(("No cuda_sources found: " if name.startswith("cuda_so") else "")
                                 + f"load_inline() got an unexpected keyword argument '{name}'")

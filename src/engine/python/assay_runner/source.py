@@ -48,7 +48,12 @@ class Source:
         self.module = types.ModuleType(name)
         self.module.__file__ = file
         sys.modules[name] = self.module
-        exec(code, vars(self.module))
+        try:
+            exec(code, vars(self.module))
+        except NameError as error:
+            if kernel_type == "torch_cuda":
+                _name_missing_variable(error, tree)
+            raise
 
     def function(self, name, missing):
         """The function called `name`; `missing` is the sentence for there being none."""
@@ -154,6 +159,17 @@ def _refuse_without_build(text):
     if "load_inline" not in text and "cpp_extension" not in text:
         raise Refused("mixed", "No load_inline call found: a torch_cuda source builds its kernels with "
                       "torch.utils.cpp_extension.load_inline; kernel_type torch needs none")
+
+
+def _name_missing_variable(error, tree):
+    """A load_inline whose CUDA text is to come from a variable that there is not: the manual's words before Python's."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or getattr(node.func, "attr", getattr(node.func, "id", "")) != "load_inline":
+            continue
+        given = node.args[2:3] + [one.value for one in node.keywords if one.arg == "cuda_sources"]
+        if error.name and any(error.name in _names(text) for text in given):
+            error.args = (f"Failed to extract CUDA source from variable '{error.name}': {error}",)
+            return
 
 
 def _beside_cuda(tree):
