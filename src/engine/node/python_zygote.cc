@@ -77,7 +77,10 @@ void PythonZygote::start() {
                        .handed = {&sockets.theirs, &package},
                        .is_silent = true});
   Frame request;
-  request.body = {{"type", "prepare"}, {"library", library_.string()}, {"idle_s", kIdleSeconds}};
+  request.body = {{"type", "prepare"},
+                  {"library", library_.string()},
+                  {"idle_s", kIdleSeconds},
+                  {"without", without_}};
   channel_.queue(std::move(request));
   channel_.flush();
 }
@@ -120,6 +123,12 @@ std::optional<NoPython> PythonZygote::make_ready(const std::stop_token& stop) {
     return std::nullopt;
   }
   if (stop.stop_requested()) return NoPython{.reason = "cancelled"};  // it imports on for the next
+  // One that can be forked does without what made this one unfit.
+  if (reply && reply->body.contains("without") && without_.empty()) {
+    without_.push_back(reply->body.at("without").get<std::string>());
+    end();
+    return make_ready(stop);
+  }
   const std::string what = reply ? reply->body.value("what", std::string("it answered out of turn"))
                                  : std::string("it ended, or did not import torch in ") +
                                        std::to_string(kImportLimit.count()) + " s";

@@ -15,6 +15,7 @@
 #include <stop_token>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "engine/confinement/child.h"
 #include "engine/frames/channel.h"
@@ -58,6 +59,7 @@ class PythonZygote {
   pid_t pid_ = -1;
   frames::Channel channel_;
   bool ready_ = false;
+  std::vector<std::string> without_{};  // modules whose import left what cannot be forked
 };
 
 }  // namespace assay::node

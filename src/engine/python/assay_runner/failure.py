@@ -16,7 +16,7 @@ _WANTS_GPU = re.compile("|".join((
     "Torch not compiled with CUDA enabled", "Found no NVIDIA driver", "No CUDA GPUs are available", "0 active drivers",
     "Cannot access accelerator device", "Expected a cuda device, but got: cpu", "Tried to instantiate dummy base class",
     "requires CUDA support", "compiled without CUDA support", "NVTX functions not installed", "without ATen_cuda library",
-    "not linked with support for cuda devices", "requires a CUDA or other accelerator backend", "'torch._C' has no attribute '_cuda_",
+    "cudaErrorNoDevice", "cudaErrorInsufficientDriver", "not linked with support for cuda devices", "requires a CUDA or other accelerator backend", "'torch._C' has no attribute '_cuda_",
     r"Could not run 'aten::_?(cudnn_|scaled_dot_product_(flash|efficient|cudnn)_attention|flash_attention_|efficient_attention_)")))
 
 

@@ -1,6 +1,7 @@
 """The parent of all workers of one interpreter: imports what is slow to import, then forks on request.
 
-  → {type: "prepare", library, idle_s}      ← {type: "ready", versions} or {type: "missing", what}
+  → {type: "prepare", library, idle_s, without: [module]}
+  ← {type: "ready", versions} or {type: "missing", what, without?}: a module that the next one is to do without
   → {type: "ping"}                          ← {type: "pong"}
   → {type: "fork", environment} + the descriptors of a confinement::Handover     ← {type: "forked", pid}
 Ends when its channel does, or after idle_s without a word.
@@ -19,6 +20,7 @@ from assay_runner.channel import Channel
 
 _CHANNEL = 3
 _PR_SET_DUMPABLE = 4
+_SUCCESS = 0  # CUresult
 
 
 def run():
@@ -33,7 +35,7 @@ def run():
             return
         if frame.body["type"] == "prepare":
             idle_s = frame.body["idle_s"]
-            reply, library = _prepare(frame.body["library"])
+            reply, library = _prepare(frame.body["library"], frame.body["without"])
             channel.send(reply)
         elif frame.body["type"] == "ping":
             channel.send({"type": "pong"})
@@ -47,30 +49,53 @@ def _has_word(idle_s):
     return bool(waiting.poll(None if idle_s is None else idle_s * 1000))
 
 
-def _prepare(library):
+def _prepare(library, without):
     versions = {}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for name in ("torch", "numpy", "triton"):
-                try:
-                    versions[name] = str(importlib.import_module(name).__version__)
-                except ImportError:
-                    if name == "torch":
-                        raise
+                _import(name, versions)
+            if "cupy" not in without and not _why_no_fork():
+                _import("cupy", versions)
+                # A source that wants it imports it then, as if nobody had.
+                if spoilt := _why_no_fork():
+                    return {"type": "missing", "what": f"importing cupy {spoilt}", "without": "cupy"}, None
             _rehearse(importlib.import_module("assay_runner.worker"))
         loaded = ctypes.PyDLL(library)
         importlib.import_module("assay_runner.emulated").use(loaded)
         importlib.import_module("assay_runner.capture").use(loaded)
     except Exception as error:  # a broken installation fails in many ways
         return {"type": "missing", "what": f"{type(error).__name__}: {error}"[:500]}, None
-    threads = len(os.listdir("/proc/self/task"))
-    if threads > 1:
-        return {"type": "missing", "what": f"importing torch left {threads} threads, and only one can be forked"}, None
+    if spoilt := _why_no_fork():
+        return {"type": "missing", "what": f"importing torch {spoilt}"}, None
     # Workers share what stands here; counting references in it would copy it.
     gc.collect()
     gc.freeze()
     return {"type": "ready", "versions": versions}, loaded
+
+
+def _import(name, versions):
+    try:
+        versions[name] = str(importlib.import_module(name).__version__)
+    except Exception as error:
+        # Without torch there is nothing to do here; a broken CuPy is its user's to hear of.
+        if name == "torch" or not isinstance(error, ImportError) and name != "cupy":
+            raise
+
+
+def _why_no_fork():
+    """What was imported left something that no fork survives: threads, or a driver that is initialised."""
+    threads = len(os.listdir("/proc/self/task"))
+    if threads > 1:
+        return f"left {threads} threads, and only one can be forked"
+    try:
+        driver = ctypes.CDLL("libcuda.so.1", mode=os.RTLD_NOW | os.RTLD_NOLOAD)
+    except OSError:
+        return ""  # nobody has even loaded it
+    # Before cuInit it answers that there was none.
+    is_initialised = driver.cuCtxGetCurrent(ctypes.byref(ctypes.c_void_p())) == _SUCCESS
+    return "initialised the CUDA driver, which no fork may use then" if is_initialised else ""
 
 
 def _rehearse(worker):
