@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "engine/contract/fixed_contents.h"
 #include "engine/source/token.h"
 
 namespace assay::tools {
@@ -239,7 +240,30 @@ class Drafts {
     if (way && !own.redraw(*way)) return;
     const auto mine = contract_of(own.json());
     if (!mine) return;  // a size that this contract does not allow
-    nlohmann::json task = {{"changed", std::move(changed)}, {"contract", *mine}};
+    add_task(std::move(changed), *mine, sizes, list);
+  }
+
+  // What the contract fixes of its inputs holds other numbers; nothing where nothing could.
+  void add_fixed(nlohmann::json& list) const {
+    Document own(*own_);
+    own.forget_seeds();
+    auto parsed = contract::parse(own.json(), "", {.open_grid = true});
+    auto* mine = std::get_if<contract::Parsed>(&parsed);
+    if (mine == nullptr) return;
+    contract::Contract other = mine->contract;
+    const auto fixed = contract::fixed_inputs(other);
+    if (fixed.empty()) return;
+    for (const std::size_t i : fixed) {
+      other.args[i].tensor_spec = contract::other_contents(other.args[i]);
+    }
+    add_task({{"inputs", "other numbers in " + contract::fixed_in_words(mine->contract, fixed)}},
+             contract::to_json(other), {}, list);
+  }
+
+ private:
+  void add_task(nlohmann::json changed, const nlohmann::json& mine, const Sizes& sizes,
+                nlohmann::json& list) const {
+    nlohmann::json task = {{"changed", std::move(changed)}, {"contract", mine}};
     if (theirs_) {
       Document theirs(*theirs_);
       theirs.set(sizes);
@@ -247,12 +271,11 @@ class Drafts {
       if (!other) return;
       task["reference_contract"] = *other;
     } else {
-      task["reference_contract"] = *mine;
+      task["reference_contract"] = mine;
     }
     list.push_back(std::move(task));
   }
 
- private:
   [[nodiscard]] std::optional<Json> document(const Json& argument) const {
     if (!argument.contains("io") || argument.at("io").is_null()) return std::nullopt;
     std::vector<Violation> violations;
@@ -294,6 +317,7 @@ HiddenTasks hidden_tasks(const Json& kernel, const Json& reference, const Refere
         "No other sizes were tried: shapes written with named sizes ([\"n\"], with n in `sizes` or "
         "an int argument) can be varied.";
   }
+  drafts.add_fixed(out.list);
   for (int way = 0; way < kDraws; ++way) {
     drafts.add({{"inputs", kContents[static_cast<std::size_t>(way)]}}, {}, way, out.list);
   }

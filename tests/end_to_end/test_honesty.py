@@ -69,6 +69,35 @@ class Honesty(unittest.TestCase):
         report = self.server.evaluate(text % "x[i]", io, ref=text % "1.0f")
         self.assertEqual(report["verdict"], "wrong_output", report["summary"])
 
+    def test_inputs_that_the_contract_fixes_are_named_where_the_answer_follows_them(self):
+        text = "__global__ void k(const float* x, const float* gamma, const float* unused, float* o) { int i = threadIdx.x; o[i] = %s; }"
+        io = unary()
+        io["args"][1:1] = [tensor("gamma", 64, kind="ones"), tensor("unused", 64, kind="zeros")]
+        scaled, plain = text % "x[i] * 2 * gamma[i]", text % "x[i] * 2"
+        for ref, kernel_, follows in ((scaled, plain, True), (scaled, scaled, True), (plain, plain, False)):
+            report = self.server.evaluate(kernel_, io, ref=ref)
+            self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+            said = [item for item in report["evidence"] if item["check"] == "fixed_inputs"]
+            self.assertEqual(len(said), follows, report["evidence"])
+            self.assertEqual(report["warnings"], [])
+            if follows:
+                self.assertEqual((said[0]["result"], said[0]["which"]), ("unknown", "task"))
+                self.assertIn("'gamma' (ones), 'unused' (zeros): the same in every trial", said[0]["detail"])
+        report = self.server.evaluate(plain, io, ref=scaled, generalise=True)
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "suspect"), report["summary"])
+        self.assertIn("other numbers in 'gamma' (ones)", str(report["generalisation"]["tasks"]))
+        report = self.server.evaluate(scaled, io, ref=scaled, generalise=True)
+        self.assertEqual((report["trust"], report["generalisation"]["held"]), ("verified", report["generalisation"]["asked"]), report["summary"])
+
+    def test_a_reference_that_cannot_take_other_contents_is_no_less_a_reference(self):
+        text = "__global__ void k(const float* x, const float* gamma, float* o) { int i = threadIdx.x; %s o[i] = x[i] * 2 * gamma[i]; }"
+        io = unary()
+        io["args"].insert(1, tensor("gamma", 64, kind="ones"))
+        for strict in ("if (gamma[i] != 1.0f) __trap();", "while (gamma[i] != 1.0f) {}"):
+            report = self.server.evaluate(text % "", io, ref=text % strict)
+            self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+            self.assertNotIn("fixed_inputs", [item["check"] for item in report["evidence"]])
+
     def test_a_reference_that_is_defined_nowhere_proves_nothing(self):
         report = self.evaluate("o[i] = nanf(\"\");", "o[i] = logf(-fabsf(x[i]) - 1.0f);")
         self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])

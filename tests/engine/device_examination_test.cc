@@ -347,3 +347,31 @@ TEST_CASE("a run that counts as another trial's is held against that one's answe
   CHECK(device.at("outputs").at(0) == json({{"name", "y"}, {"shape", {64}}, {"ok", false}}));
   CHECK(device.at("outputs").at(1).at("ok") == true);
 }
+
+TEST_CASE(
+    "what the contract fixes is drawn otherwise, the same by both, and nothing else changes") {
+  Pair pair(json{
+      tensor("x", "input", {{"shape", {9}}, {"init", {{"kind", "randn"}}}}),
+      tensor("gamma", "input", {{"shape", {300}}, {"init", {{"kind", "ones"}}}}),
+      tensor("beta", "input", {{"shape", {7}}, {"init", {{"kind", "zeros"}}}}),
+      tensor("count", "input", {{"shape", {5}}, {"dtype", "int32"}, {"init", {{"kind", "ones"}}}}),
+      tensor("out", "output", {{"shape", {9}}})});
+  const auto host_before = posix::SharedMemory::adopt(pair.host.fill(0, 1), pair.bytes());
+  const std::vector<std::byte> before(host_before.bytes().begin(), host_before.bytes().end());
+  pair.host.draw_otherwise();
+  const auto lent = pair.device.fill(0, 1);
+  pair.device.draw_otherwise();
+  const auto host = host_before.bytes();
+  CHECK(std::equal(host.begin(), host.end(), pair.space.lent(lent).begin()));
+  for (const std::size_t i : {0U, 1U, 2U, 3U, 4U}) {
+    const auto& place = pair.host.layout().placements.at(i);
+    const auto there = host.subspan(place.offset, place.bytes);
+    const bool is_same = std::equal(there.begin(), there.end(),
+                                    before.begin() + static_cast<std::ptrdiff_t>(place.offset));
+    CHECK(is_same == (i != 1 && i != 2));
+  }
+  float gamma = 0;
+  std::memcpy(&gamma, host.data() + pair.offset(1), sizeof gamma);
+  CHECK(gamma >= 0.5F);
+  CHECK(gamma < 1.0F);
+}

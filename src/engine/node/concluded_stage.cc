@@ -76,6 +76,9 @@ Conclusion KernelJob::conclude(const Step& ended) {
   body["trust"] = trust_of(ended, speaks, suspect, !weak_.empty());
   if (speaks && !weak_.empty()) body["summary"] = body["summary"].get<std::string>() + " " + weak_;
   body["evidence"] = evidence_;
+  if (!ended && follows_fixed_) {
+    body["evidence"].push_back(fixed_inputs_evidence(task_.kernel.contract));
+  }
   body["environment"] = {{"device", gpu_ != nullptr ? gpu_->gpu().device() : "emulator"},
                          {"device_name", gpu_ != nullptr ? json(gpu_->gpu().name) : json(nullptr)},
                          {"toolkit", program_ ? json(program_->compiler) : json(nullptr)}};

@@ -88,6 +88,8 @@ class KernelJob {
                               Ran& ran, bool to_the_barrier = false);
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
   void look_for_same_answers(std::uint32_t trial);
+  // Whether the reference follows what the contract fixes of its inputs.
+  void look_for_fixed_inputs();
   [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,
                                  nlohmann::json& body);
   // Findings that speak of the kernel; what only the order of atomics explains becomes a warning.
@@ -128,6 +130,8 @@ class KernelJob {
   nlohmann::json evidence_ = nlohmann::json::array();
   nlohmann::json strays_ = nlohmann::json::array();  // loads out of bounds of a run on the emulator
   nlohmann::json warnings_ = nlohmann::json::array();
+  bool follows_fixed_ = false;                 // the reference what the contract fixes
+  std::chrono::nanoseconds reference_run_{0};  // how long the last one took
   std::string weak_{};             // why a pass proves little; "" if nothing speaks for that
   std::string output_{};           // device printf
   std::string checks_sentence_{};  // what `checks` found

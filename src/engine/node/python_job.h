@@ -69,6 +69,9 @@ class PythonJob {
   [[nodiscard]] Step try_constant_inputs();
   [[nodiscard]] Step run_on_other_contents(nlohmann::json& said, const std::string& of);
   [[nodiscard]] Step timed_stage();
+  // Likewise where the contract fixes some beside others that are drawn: whether the reference
+  // follows those.
+  void look_for_fixed_inputs();
   // Repeats what the source launches without it, and puts that in the place of what `body` has of
   // it; evidence says whether and why not. An end only if it is proven to cheat.
   [[nodiscard]] Step lift(nlohmann::json& body);
@@ -125,5 +128,6 @@ class PythonJob {
   nlohmann::json warnings_ = nlohmann::json::array();
   std::string weak_{};
 };
+  bool follows_fixed_ = false;  // the reference what the contract fixes
 
 }  // namespace assay::node

@@ -307,6 +307,7 @@ Conclusion PythonJob::conclude(const Step& ended) {
   body["evidence"] = evidence_;
   body["environment"] = {
       {"device", gpu_ != nullptr ? gpu_->device() : "cpu"},
+  if (!ended && follows_fixed_) body["evidence"].push_back(fixed_inputs_evidence(contract_));
       {"device_name", gpu_ != nullptr ? json(gpu_->name) : json(nullptr)},
       {"toolkit",
        kernel_loaded_.torch.empty() ? json(nullptr) : json("torch " + kernel_loaded_.torch)},

@@ -9,6 +9,7 @@ using nlohmann::json;
 
 // No trial of the task's, and none of the timed ones.
 constexpr std::uint32_t kOtherTrial = 9'000;
+constexpr std::uint32_t kOtherSlot = 1001;  // beside what reference and kernel were lent
 constexpr const char* kCheck = "other_contents";
 constexpr std::size_t kMostNames = 200;
 constexpr const char* kWeakSource =
@@ -76,8 +77,22 @@ PythonJob::Step PythonJob::try_other_contents() {
   return std::nullopt;
 }
 
+// As KernelJob does. The kernel is not asked: the contract says what it is given.
+void PythonJob::look_for_fixed_inputs() {
+  if (!weak_.empty() || !fixes_inputs(contract_) || typical_ * 4 > execution_left_) return;
+  auto arena = referee_->fill_otherwise(0, kOtherSlot);
+  if (std::holds_alternative<Ended>(arena)) return;
+  auto ran =
+      reference_->run(std::get<LentArena>(std::move(arena)), inputs_->seed(0), execution_left_);
+  if (std::holds_alternative<Ended>(ran)) return;
+  follows_fixed_ = !is_answer_of(*referee_, 0, kOtherSlot);
+}
+
 PythonJob::Step PythonJob::try_constant_inputs() {
-  if (provider_ == nullptr) return std::nullopt;  // the contract says what is drawn
+  if (provider_ == nullptr) {
+    look_for_fixed_inputs();
+    return std::nullopt;
+  }
   const auto constant = inputs_->constant();
   if (constant.empty()) return std::nullopt;
   std::string names;

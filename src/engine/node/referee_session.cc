@@ -146,6 +146,16 @@ std::variant<LentArena, Ended> RefereeSession::fill(std::uint32_t trial, std::ui
     reply = ask({{"type", "fill"}, {"trial", trial}, {"slot", slot}}, "filled", given);
   }
   std::erase_if(ahead_, is_of_slot);
+  return arena_of(std::move(reply));
+}
+
+std::variant<LentArena, Ended> RefereeSession::fill_otherwise(std::uint32_t trial,
+                                                              std::uint32_t slot) {
+  return arena_of(
+      ask({{"type", "fill"}, {"trial", trial}, {"slot", slot}, {"otherwise", true}}, "filled"));
+}
+
+std::variant<LentArena, Ended> RefereeSession::arena_of(std::variant<frames::Frame, Ended> reply) {
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   auto& descriptors = std::get<frames::Frame>(reply).descriptors;
   if (descriptors.empty()) return our_fault("The referee filled no arena.");

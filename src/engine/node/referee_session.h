@@ -60,6 +60,10 @@ class RefereeSession {
   // `given`: an arena of the same layout whose inputs are taken instead of made, if it is one.
   [[nodiscard]] std::variant<LentArena, Ended> fill(std::uint32_t trial, std::uint32_t slot = 0,
                                                     const posix::Descriptor* given = nullptr);
+  // Likewise, but what the contract fixes of its inputs is drawn (contract/fixed_contents.h): for
+  // outline_as() alone.
+  [[nodiscard]] std::variant<LentArena, Ended> fill_otherwise(std::uint32_t trial,
+                                                              std::uint32_t slot);
   // Asks for what fill() will want soon, and does not wait.
   void fill_ahead(std::uint32_t trial, std::uint32_t slot);
   // Takes the answers to what was asked ahead: those to come are to what is asked now.
@@ -96,6 +100,8 @@ class RefereeSession {
     std::optional<std::variant<frames::Frame, Ended>> reply{};  // once it has come
   };
 
+  // Of a frame with the arena that was filled.
+  [[nodiscard]] std::variant<LentArena, Ended> arena_of(std::variant<frames::Frame, Ended> reply);
   void post(nlohmann::json body);
   // The next frame; what the process answers out of turn is our fault.
   [[nodiscard]] std::variant<frames::Frame, Ended> await(const char* expected);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/contract/fixed_contents.h"
 #include "engine/node/kernel_wording.h"
 
 namespace assay::node {
@@ -33,6 +34,20 @@ bool repeats_inputs(const contract::Contract& contract) {
 
 bool draws_inputs(const contract::Contract& contract) {
   return std::any_of(contract.args.begin(), contract.args.end(), is_drawn);
+}
+
+bool fixes_inputs(const contract::Contract& contract) {
+  return draws_inputs(contract) && !contract::fixed_inputs(contract).empty();
+}
+
+json fixed_inputs_evidence(const contract::Contract& contract) {
+  return {{"check", "fixed_inputs"},
+          {"result", "unknown"},
+          {"which", "task"},
+          {"detail", contract::fixed_in_words(contract, contract::fixed_inputs(contract)) +
+                         ": the same in every trial, and the reference's answer follows them. A "
+                         "kernel that ignores them would pass too; other contents in `init`, or "
+                         "`generalise: true`, tell."}};
 }
 
 void note_findings(json& evidence, const json& findings, const char* whose, std::uint32_t trial) {

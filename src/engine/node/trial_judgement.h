@@ -17,6 +17,12 @@ inline constexpr const char* kSameInputs =
     "the contract gives the same inputs each time, so that an answer computed beforehand would "
     "pass: let one be randn or uniform.";
 // Whether each trial has elements of its own to read.
+// Evidence that says which inputs the contract fixes, and that the answer follows them, which it
+// was asked: a kernel that ignores them is right in every trial. Nothing against the kernel.
+[[nodiscard]] nlohmann::json fixed_inputs_evidence(const contract::Contract& contract);
+// Whether some of the inputs are fixed, with others that could be in their place, and some are
+// drawn: of a task that draws none its weakness is told instead.
+[[nodiscard]] bool fixes_inputs(const contract::Contract& contract);
 [[nodiscard]] bool draws_inputs(const contract::Contract& contract);
 // Whether there is something to read, and it is the same each time.
 [[nodiscard]] bool repeats_inputs(const contract::Contract& contract);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/contract/fixed_contents.h"
 #include "engine/judge/digest.h"
 #include "engine/judge/poison.h"
 #include "engine/runner/judged_output.h"
@@ -121,6 +122,17 @@ posix::Descriptor DeviceExamination::fill(std::uint32_t trial, std::uint32_t slo
   }
   space_.finish();
   return filled.descriptor.duplicate();
+}
+
+void DeviceExamination::draw_otherwise() {
+  for (const auto& placement : layout_.placements) {
+    const auto other = contract::other_contents(arg(placement));
+    if (!other) continue;
+    const auto stream =
+        judge::trial_stream(secret_, std::nullopt, placement.arg_index, current_->trial);
+    judge_.generate(*other, stream, current_->arena.address() + placement.offset);
+  }
+  space_.finish();
 }
 
 DeviceExamination::Kept DeviceExamination::keep() {

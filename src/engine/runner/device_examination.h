@@ -30,6 +30,7 @@ class DeviceExamination final : public Examiner {
   [[nodiscard]] bool is_on_device() const override { return true; }
   [[nodiscard]] posix::Descriptor fill(std::uint32_t trial, std::uint32_t slot) override;
   void take_inputs(posix::Descriptor given) override;
+  void draw_otherwise() override;
   void select(std::uint32_t slot) override { current_ = &slots_.at(slot); }
   void count_as(std::uint32_t trial) override { current_->trial = trial; }
   [[nodiscard]] nlohmann::json expect() override;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "engine/contract/fixed_contents.h"
 #include "engine/contract/payload.h"
 #include "engine/judge/comparison.h"
 #include "engine/judge/digest.h"
@@ -72,6 +73,14 @@ void Examination::take_inputs(posix::Descriptor given) {
   current_->pristine = take_arena();
 }
 
+void Examination::draw_otherwise() {
+  for (const auto& placement : layout_.placements) {
+    const auto other = contract::other_contents(arg(placement));
+    if (other) fill_contents(placement, *other, current_->trial);
+  }
+  current_->pristine = take_arena();
+}
+
 std::span<std::byte> Examination::restore(std::uint32_t trial, std::uint32_t slot,
                                           std::uint32_t poison_number) {
   current_ = &turns_[slot];
@@ -91,7 +100,12 @@ void Examination::fill_tensor(const Placement& placement, std::uint32_t trial) {
   const TensorSpec& tensor = spec(placement);
   const auto to = current_->arena.bytes().subspan(placement.offset, placement.bytes);
   judge::fill_pattern(to, poison_of(tensor), placement.offset);
-  if (is_poisoned(arg(placement))) return;
+  if (!is_poisoned(arg(placement))) fill_contents(placement, tensor, trial);
+}
+
+void Examination::fill_contents(const Placement& placement, const TensorSpec& tensor,
+                                std::uint32_t trial) {
+  const auto to = current_->arena.bytes().subspan(placement.offset, placement.bytes);
   const auto seed = tensor.init ? tensor.init->seed : std::nullopt;
   const auto stream = judge::trial_stream(secret_, seed, placement.arg_index, trial);
   if (!tensor.strides) return judge::generate(tensor, stream, to);

@@ -28,6 +28,7 @@ class Examination final : public Examiner {
   [[nodiscard]] bool is_on_device() const override { return false; }
   [[nodiscard]] posix::Descriptor fill(std::uint32_t trial, std::uint32_t slot) override;
   void take_inputs(posix::Descriptor given) override;
+  void draw_otherwise() override;
   void select(std::uint32_t slot) override { current_ = &turns_.at(slot); }
   void count_as(std::uint32_t trial) override { current_->trial = trial; }
   [[nodiscard]] nlohmann::json expect() override;
@@ -66,6 +67,8 @@ class Examination final : public Examiner {
   [[nodiscard]] std::uint32_t poison_of(const contract::TensorSpec& spec) const;
   [[nodiscard]] Bytes output(const contract::Placement& placement, const Bytes& arena) const;
   void fill_tensor(const contract::Placement& placement, std::uint32_t trial);
+  void fill_contents(const contract::Placement& placement, const contract::TensorSpec& tensor,
+                     std::uint32_t trial);
   // A private copy of the arena: the runner still has the pages mapped and may write on.
   [[nodiscard]] Bytes take_arena() const;
   [[nodiscard]] Kept keep(const Bytes& arena) const;

@@ -32,6 +32,9 @@ class Examiner {
   // that was filled last; its outputs and guards stay as they are. Throws std::runtime_error if the
   // memory does not fit, or where the arena is a device's.
   virtual void take_inputs(posix::Descriptor given) = 0;
+  // Inputs of the arena that was filled last whose contents the contract fixes hold others
+  // (contract/fixed_contents.h). For outline() alone: expect() and check() would call them changed.
+  virtual void draw_otherwise() = 0;
   // Throws std::out_of_range for a slot that was never filled.
   virtual void select(std::uint32_t slot) = 0;
   // The run that is selected counts as one of another trial from now on: what it left is held

@@ -75,6 +75,7 @@ class Bench {
       if (!request.descriptors.empty()) {
         examination_->take_inputs(std::move(request.descriptors.front()));
       }
+      if (request.body.value("otherwise", false)) examination_->draw_otherwise();
       reply.body = {{"type", "filled"}};
     } else if (verb == "expect") {
       if (request.body.contains("slot")) examination_->select(request.body.at("slot"));
