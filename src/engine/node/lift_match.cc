@@ -202,6 +202,7 @@ class Matcher {
     }
     pairs_[one] = {.other = other, .begin = begin};
     work_.scratch.push_back(range.bytes);
+    work_.scratch_begins.push_back(begin);
     work_.memory_bytes += aligned(range.bytes);
     return begin;
   }

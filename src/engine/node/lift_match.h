@@ -21,6 +21,7 @@ struct LiftedWork {
   std::vector<std::size_t> programs{};   // their numbers where they were captured, in our order
   std::vector<std::string> kernels{};    // in order of their launches
   std::vector<std::uint64_t> scratch{};  // bytes of each buffer that is neither input nor output
+  std::vector<std::uint64_t> scratch_begins{};  // where each lies in the memory of a run
   std::uint64_t memory_bytes = 0;
   std::uint64_t scratch_begin = 0;
   nlohmann::json steps = nlohmann::json::array();  // as decode_sequence() takes them

@@ -43,6 +43,7 @@ PythonLift::PythonLift(Setting setting, Side kernel, std::optional<Side> referen
 }
 
 PythonLift::~PythonLift() {
+  wait_for_loading();
   GpuPool::Used used{.client = setting_.client};
   if (may_serve_again()) {
     used.clean.push_back({.process = std::exchange(kernel_.runner, nullptr)->release(),
@@ -69,6 +70,7 @@ std::optional<Ended> PythonLift::lift() {
     return ended;
   };
   Step ended = timed("capture", &PythonLift::captures);
+  if (!ended) begin_loading();
   if (!ended) ended = timed("answers", &PythonLift::answers);
   if (!ended) {
     end_python_();
@@ -180,21 +182,34 @@ PythonLift::Step PythonLift::examine(Lifted& lifted, std::uint32_t trial) {
   return judge(std::get<json>(said), trial);
 }
 
+// Torch's modules are megabytes each: both sides load while the last answers come, each in its own
+// process and on a thread of ours. Nothing is launched before Python has ended.
+void PythonLift::begin_loading() {
+  for (Lifted* lifted : {&kernel_, reference_ ? &*reference_ : nullptr}) {
+    if (lifted == nullptr) continue;
+    // Beside a reference nothing serves that has served before.
+    auto taken =
+        setting_.pool.take(reference_ ? std::string() : setting_.client,
+                           lifted == &kernel_ ? GpuPool::Side::judged : GpuPool::Side::reference);
+    if (lifted == &kernel_) runner_reused_ = taken.reused;
+    lifted->runner =
+        std::make_unique<KernelSession>(std::move(taken.process), RunnerRole::gpu_kernel,
+                                        std::string("/") + lifted->side.name, setting_.stop);
+    lifted->loading = std::async(std::launch::async | std::launch::deferred, [lifted] {
+      LiftedSequence sequence = sequence_of(*lifted);
+      return lifted->runner->load_sequence(std::move(sequence.body), std::move(sequence.blob));
+    });
+  }
+}
+
+void PythonLift::wait_for_loading() {
+  for (Lifted* lifted : {&kernel_, reference_ ? &*reference_ : nullptr}) {
+    if (lifted != nullptr && lifted->loading.valid()) lifted->loading.wait();
+  }
+}
+
 PythonLift::Step PythonLift::relaunch(Lifted& lifted) {
-  // Beside a reference nothing serves that has served before.
-  auto taken =
-      setting_.pool.take(reference_ ? std::string() : setting_.client,
-                         &lifted == &kernel_ ? GpuPool::Side::judged : GpuPool::Side::reference);
-  runner_reused_ = taken.reused;
-  lifted.runner =
-      std::make_unique<KernelSession>(std::move(taken.process), RunnerRole::gpu_kernel,
-                                      std::string("/") + lifted.side.name, setting_.stop);
-  json body = {{"programs", lifted.programs.bytes},
-               {"scratch_begin", lifted.work.scratch_begin},
-               {"memory_bytes", lifted.work.memory_bytes},
-               {"steps", lifted.work.steps}};
-  auto loaded =
-      lifted.runner->load_sequence(std::move(body), lifted.programs.code + lifted.work.parameters);
+  auto loaded = lifted.loading.get();
   if (auto* ended = std::get_if<Ended>(&loaded)) return std::move(*ended);
   lifted.keeps_state = std::get<bool>(loaded) || lifted.work.scratch_bytes() > 0;
   for (std::uint32_t trial = kJudgedTrial; trial < kJudgedTrial + kJudgedTrials; ++trial) {
@@ -237,6 +252,16 @@ PythonLift::Step PythonLift::measure() {
        .others_are_visible = setting_.others_are_visible},
       [](std::uint32_t trial, const json& said) { return judge(said, trial); }, left_);
   return timing.measure(measured_);
+}
+
+std::uint32_t PythonLift::known_trial() { return kJudgedTrial; }
+
+LiftedSequence PythonLift::sequence_of(const Lifted& lifted) {
+  return lifted_sequence(lifted.work, lifted.programs.bytes, lifted.programs.code);
+}
+
+std::optional<LiftedSequence> PythonLift::reference_sequence() const {
+  return reference_ ? std::optional(sequence_of(*reference_)) : std::nullopt;
 }
 
 json PythonLift::told() const {

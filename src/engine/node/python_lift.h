@@ -4,12 +4,13 @@
 // that the device code is, and its times are those of device code alone, taken like those of every
 // `cuda` kernel.
 //
-// In this order: captures under two inputs, the answers to the inputs that will be judged on, the
-// end of every Python process, the repetition. One object per job, used by the job's thread while
-// it holds the device.
+// In this order: captures under two inputs, the answers to the inputs that will be judged on (while
+// the programs are loaded elsewhere), the end of every Python process, the repetition. One object
+// per job, used by the job's thread while it holds the device.
 #pragma once
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -18,7 +19,7 @@
 
 #include "engine/node/gpu_pool.h"
 #include "engine/node/gpu_timing.h"
-#include "engine/node/lift_match.h"
+#include "engine/node/lifted_sequence.h"
 #include "engine/node/python_inputs.h"
 #include "engine/node/python_session.h"
 
@@ -58,6 +59,11 @@ class PythonLift {
 
   // "" if the kernel was lifted; so was the reference, if there is one.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
+  // What was lifted, for other processes; both are there once it was.
+  [[nodiscard]] LiftedSequence kernel_sequence() const { return sequence_of(kernel_); }
+  [[nodiscard]] std::optional<LiftedSequence> reference_sequence() const;
+  // A trial whose inputs were made, and are known without the source.
+  [[nodiscard]] static std::uint32_t known_trial();
   // Of the kernel's captures (lift_match.h); null if there are none.
   [[nodiscard]] const nlohmann::json& launched() const { return launched_; }
   // What was measured (gpu_timing.h).
@@ -76,13 +82,17 @@ class PythonLift {
     LiftedWork work{};
     PythonSession::Programs programs{};
     std::unique_ptr<KernelSession> runner{};
-    bool keeps_state = true;  // something of its own outlasts a run
+    std::future<std::variant<bool, Ended>> loading{};  // of what it repeats, in that runner
+    bool keeps_state = true;                           // something of its own outlasts a run
   };
 
+  [[nodiscard]] static LiftedSequence sequence_of(const Lifted& lifted);
   [[nodiscard]] Step capture(Lifted& lifted);
   [[nodiscard]] std::variant<CapturedCall, Ended> capture_once(Lifted& lifted, std::uint32_t trial);
   [[nodiscard]] bool may_serve_again() const;
   [[nodiscard]] Step captures();
+  void begin_loading();
+  void wait_for_loading();
   [[nodiscard]] Step relaunches();
   [[nodiscard]] Step answers();
   [[nodiscard]] Step relaunch(Lifted& lifted);
