@@ -72,9 +72,20 @@ void read_generalise(const Json& arguments, const KernelRoles& roles, const Refe
   request.order["generalise"] = {{"tasks", hidden.list}, {"note", hidden.note}};
 }
 
-// The emulator's checks look at device code; a Python source has it behind host code.
-void refuse_checks(const Json& arguments, const ArgumentType& judged, Request& request) {
-  if (is_device_code(judged.kernel_type) || option(arguments, "checks", Json::array()).empty()) {
+// Whether a Python source works on a GPU's tensors here, unless its interpreter says otherwise.
+bool runs_on_gpu(Jobs& jobs, const Json& arguments) {
+  const std::string device = option(arguments, "device", "auto");
+  if (device != "auto" && !device.starts_with("gpu")) return false;
+  const Json types = jobs.capabilities(false).value("kernel_types", Json::object());
+  return types.value("torch", Json::object()).value("runs_on", "").starts_with("gpu");
+}
+
+// The emulator's checks look at device code; a Python source has it behind host code, and shows it
+// where its launches can be repeated: on a GPU.
+void refuse_checks(Jobs& jobs, const Json& arguments, const ArgumentType& judged,
+                   Request& request) {
+  if (is_device_code(judged.kernel_type) || option(arguments, "checks", Json::array()).empty() ||
+      runs_on_gpu(jobs, arguments)) {
     return;
   }
   const char* instead =
@@ -87,9 +98,11 @@ void refuse_checks(const Json& arguments, const ArgumentType& judged, Request& r
                                              : "torch launches kernels of its own; one of yours "
                                                "can be checked as kernel_type `triton` "
                                                "or `cuda`.";
-  request.violations.push_back({"/checks", "look at device code, `cuda` and `triton`; '" +
-                                               judged.argument + "' is of type " +
-                                               judged.kernel_type + ". " + instead});
+  request.violations.push_back({"/checks",
+                                "look at device code, without a GPU of `cuda` and "
+                                "`triton` alone; '" +
+                                    judged.argument + "' is of type " + judged.kernel_type + ". " +
+                                    instead});
 }
 
 Request read_request(const Json& arguments, const KernelRoles& roles,
@@ -122,7 +135,6 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
     }
   }
   request.types.push_back({roles.judged, kernel.kernel_type});
-  refuse_checks(arguments, request.types.back(), request);
   if (arguments.contains("python")) {
     for (const char* side : {"kernel", "ref_kernel"}) {
       if (request.order.contains(side)) request.order[side]["python"] = arguments.at("python");
@@ -155,6 +167,7 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
 ToolResult judge(Jobs& jobs, const Library* library, const KernelRoles& roles,
                  const Json& arguments, CallContext& context) {
   Request request = read_request(arguments, roles, references_of(jobs, library, context));
+  refuse_checks(jobs, arguments, request.types.back(), request);
   if (!request.violations.empty()) return refuse(request.violations);
   if (auto refused = refuse_here(jobs, arguments, context.principal)) return std::move(*refused);
   if (auto unsupported = unsupported_task(request.types)) return std::move(*unsupported);

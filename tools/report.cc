@@ -235,8 +235,8 @@ OrderedJson insight(const json& metrics) {
   OrderedJson out = OrderedJson::object();
   for (const auto& [which, told] : metrics.items()) {
     OrderedJson one = OrderedJson::object();
-    for (const char* key : {"limiter", "basis", "confidence", "facts", "suggestion", "floor",
-                            "activity", "unavailable"}) {
+    for (const char* key : {"limiter", "basis", "confidence", "facts", "suggestion", "launches",
+                            "launch", "floor", "activity", "unavailable"}) {
       if (told.contains(key)) one[key] = told.at(key);
     }
     out[which == "custom_device_metrics" ? "kernel"
@@ -283,6 +283,11 @@ void add_evaluation(OrderedJson& out, const JobRecord& record) {
   }
   if (const StageRecord* validated = stage(record, "validated"); validated != nullptr) {
     out["validation"] = validation(*validated);
+  }
+  // Of a Python source what it launches is looked at, which is known once it is timed.
+  if (const StageRecord* timed = stage(record, "timed");
+      timed != nullptr && timed->body.contains("checks")) {
+    out["validation"]["checks"] = timed->body.at("checks");
   }
   if (const StageRecord* hidden = stage(record, "generalised"); hidden != nullptr) {
     out["generalisation"] = hidden->body;

@@ -52,6 +52,11 @@ class FakeDevice final : public Device {
     return profiled;
   }
   void ready_counters(const CounterRequest& request) override { readied = request; }
+  std::string load_sequence(Sequence&&) override { return {}; }
+  Profiled profile_sequence(Arena&, const CounterRequest& request) override {
+    readied = request;
+    return profiled;
+  }
 };
 
 }  // namespace assay::runner

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/node/kernel_claim.h"
 #include "engine/runner/role.h"
 #include "tests/catch.h"
 #include "tests/engine/fake_device.h"
@@ -171,4 +172,36 @@ TEST_CASE("what makes a runner ready to count is not answered, and what it count
   CHECK(told.at("missing") == "no right");
   CHECK(told.at("activity").at("records").at(0).at("ns") == 20);
   CHECK(told.at("activity").at("records").at(0).at("cache_preference") == "l1");
+}
+
+TEST_CASE("of a sequence the launch that was counted is told beside its counters") {
+  FakeDevice device;
+  device.profiled.launch = {
+      .index = 1, .registers = 32, .static_shared_bytes = 64, .launches_ns = {5, 9}};
+  device.profiled.readings.values = {{"one", 1.5}, {"none", std::nan("")}};
+  ServedRole served(device);
+  const json sequence = {{"type", "load_sequence"},
+                         {"programs", json::array()},
+                         {"scratch_begin", 0},
+                         {"memory_bytes", 64},
+                         {"steps", json::array()}};
+  REQUIRE(served.ask(sequence).at("type") == "loaded_sequence");
+  const auto arena = posix::SharedMemory::create("arena", 64);
+  std::vector<posix::Descriptor> lent;
+  lent.push_back(arena.descriptor().duplicate());
+  const json order = {{"type", "profile"},
+                      {"arena_bytes", 64},
+                      {"library", "libcupti.so"},
+                      {"metrics", {"one", "none"}},
+                      {"groups", json::object()}};
+  const json reply = served.ask(order, {}, std::move(lent));
+  CHECK(device.readied.metrics == std::vector<std::string>{"one", "none"});
+  CHECK(reply.at("values") == json{{"one", 1.5}, {"none", nullptr}});
+  const auto counted = node::counted_claim(reply);
+  const auto* good = std::get_if<node::Counted>(&counted);
+  REQUIRE(good != nullptr);
+  REQUIRE(good->launch);
+  CHECK(good->launch->index == 1);
+  CHECK(good->launch->registers == 32);
+  CHECK(good->launch->launches_ns == std::vector<double>{5, 9});
 }

@@ -37,6 +37,7 @@ TEST_CASE("an access beyond a tensor has its line, its thread and the tensor's e
   CHECK(finding["block"] == json::array({1, 0, 0}));
   CHECK(finding["memory"] == "out");
   CHECK(finding["element"] == 18);
+  CHECK(finding["kernel"] == "k");
 }
 
 TEST_CASE("an access before a tensor has a negative element") {
@@ -82,6 +83,17 @@ TEST_CASE("what else the tool says is a finding of its kind") {
   CHECK(kind("Barrier error detected. Divergent thread(s) in block") == "divergent_barrier");
   CHECK(kind("Invalid __shared__ read of size 8 bytes: Address is misaligned") == "misaligned");
   CHECK(kind("Something new") == "reported");
+}
+
+TEST_CASE("the same of two kernels without lines is two findings") {
+  const auto of = [](const char* kernel) {
+    return "<record><level>Error</level><what><text>Race</text><destination><where><func>" +
+           std::string(kernel) + "</func></where></destination></what></record>";
+  };
+  const json findings = findings_of(document(of("one") + of("two") + of("one")), {});
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[0]["kernel"] == "one");
+  CHECK(findings[1]["kernel"] == "two");
 }
 
 TEST_CASE("a report without records has no finding, and what is no report is refused") {

@@ -13,7 +13,7 @@ sys.path[:0] = [os.path.join(HERE, "..", "end_to_end"), os.path.join(HERE, "..",
 os.environ.setdefault("ASSAY", os.path.join(HERE, "..", "..", "build", "release", "bin", "assay"))
 os.environ.setdefault("ASSAY_PYTHON", sys.executable)
 from figures import tell  # noqa: E402
-from lift_sources import CHEATED, CHEATS, KERNELS, NO_GAIN  # noqa: E402
+from lift_sources import CHEATED, CHEATS, KERNELS, LAUNCHES, LOOKED_AT, NO_GAIN  # noqa: E402
 from torch_server import TorchServer, inputs, source  # noqa: E402
 
 
@@ -90,6 +90,55 @@ class Lift(unittest.TestCase):
         report = self.server.judge(source("def f(x):\n    return (x * 3).tanh()\n", io=inputs(shape=(1 << 20,)), function_name="f"))
         self.assertEqual((report["verdict"], report["trust"], lift_of(report)["result"]), ("passed", "verified", "agrees"), report["evidence"])
         self.assertEqual(report["timing"]["lifted"]["launches"], 2)
+
+    def test_other_kinds_of_launches_are_honoured_or_say_why_not(self):
+        for name, (kernel, reference, must) in LAUNCHES.items():
+            with self.subTest(name):
+                report = self.server.judge(kernel, reference, num_trials=20)
+                told = lift_of(report)
+                print(f"  {name}: {report['verdict']} {report['trust']}: {told['detail'][:200]}", file=sys.stderr)
+                self.assertEqual(report["verdict"], "passed", report["summary"])
+                if must or report["trust"] == "verified":
+                    self.assertEqual((report["trust"], told["result"]), ("verified", "agrees"), told)
+                else:
+                    # Said of the launch itself, and nothing speaks against the source.
+                    self.assertEqual((report["trust"], told["result"]), ("audited", "unknown"), report["evidence"])
+                    self.assertRegex(told["detail"], "launch attribute|cluster|does not take it|repetition failed")
+
+    def test_what_is_lifted_has_counters_of_its_heaviest_launch(self):
+        kernel, reference, launches = LOOKED_AT["right"]
+        report = self.server.judge(kernel, reference, device_metrics="on", detail="full")
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+        told = report["device_metrics"]["kernel"]
+        print(f"  {told}; {({s['name']: round(s['ms']) for s in report['stages']})}", file=sys.stderr)
+        self.assertEqual(told["launches"], launches)
+        self.assertIn(told["launch"]["index"], range(launches))
+        self.assertGreater(told["launch"]["share_pct"], 100 / launches - 1, "the heaviest has its share at least")
+        self.assertIn(told["launch"]["kernel"], report["timing"]["lifted"]["kernels"])
+        for side in ("original_device_metrics", "custom_device_metrics"):
+            metrics = report["kernel_exec_result"]["metadata"]["device_metrics"][side]
+            if "unavailable" in metrics:
+                self.skipTest(metrics["unavailable"])
+            self.assertGreater(metrics["speed_of_light"]["dram_throughput_pct"], 0, metrics)
+            self.assertGreater(metrics["timing_metrics"]["gpu_time_duration_sum"], 100, metrics)
+            self.assertGreater(metrics["occupancy_metrics"]["registers_per_thread"], 0, metrics)
+            self.assertIn(metrics["limiter"], ("memory", "compute", "latency", "occupancy", "launch"))
+
+    def test_what_is_lifted_is_checked_by_compute_sanitizer(self):
+        wanted = ["memory", "races", "initialised", "barriers"]
+        for name, kinds in (("right", set()), ("mistaken", {"shared_race", "out_of_bounds"})):
+            kernel, reference, _ = LOOKED_AT[name]
+            report = self.server.judge(kernel, reference, checks=wanted, until="timed")
+            self.assertEqual(report["verdict"], "passed", report["summary"])
+            checks = report["validation"]["checks"]
+            if "reason" in checks["sanitizer"]:
+                self.assertEqual((checks["ran"], checks["notes"]), (False, ["Nothing was looked at: " + checks["sanitizer"]["reason"]]))
+                self.skipTest(checks["sanitizer"]["reason"])
+            print(f"  {name}: {checks['sanitizer']['tools']}; {checks['findings']}", file=sys.stderr)
+            self.assertEqual([tool["ran"] for tool in checks["sanitizer"]["tools"]], [True] * 4, checks)
+            self.assertEqual({finding["kind"] for finding in checks["findings"]}, kinds, checks)
+            self.assertTrue(all(finding["kernel"] == "mistaken" for finding in checks["findings"]), checks)
+            self.assertEqual("Checks found" in report["summary"], bool(kinds), report["summary"])
 
     def test_what_a_lift_adds_to_a_job(self):
         took = []

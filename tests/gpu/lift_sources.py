@@ -172,6 +172,109 @@ KERNELS = {
     "torch, inputs of one kind": _same("x + 1", inputs(shape=SQUARE, kind="ones"), lifted=False),
 }
 
+# Launches of other kinds. Each block of the first waits for all others, then reads what another one wrote: on a device that
+# does not run all of them at once it hangs.
+TRITON_COOPERATIVE = TRITON + """
+@triton.jit
+def meet(x, held, arrived, out, BLOCK: tl.constexpr):
+    me = tl.program_id(0)
+    at = tl.arange(0, BLOCK)
+    tl.store(held + me * BLOCK + at, tl.load(x + me * BLOCK + at) * 2, cache_modifier=".cg")
+    tl.debug_barrier()
+    seen = tl.atomic_add(arrived, 1) + 1
+    while seen < tl.num_programs(0):
+        seen = tl.atomic_add(arrived, 0)
+    tl.debug_barrier()
+    other = (me + 1) % tl.num_programs(0)
+    tl.store(out + me * BLOCK + at, tl.load(held + other * BLOCK + at, cache_modifier=".cg"))
+
+def run(x):
+    held, out = torch.empty_like(x), torch.empty_like(x)
+    arrived = torch.zeros(1, dtype=torch.int32, device=x.device)
+    meet[(64,)](x, held, arrived, out, BLOCK=1024, launch_cooperative_grid=True)
+    return out
+"""
+TRITON_DEPENDENT = TRITON + """
+from triton.language.extra.cuda import gdc_launch_dependents, gdc_wait
+
+@triton.jit
+def first(x, held, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    gdc_launch_dependents()
+    tl.store(held + at, tl.load(x + at) * 2)
+
+@triton.jit
+def second(held, out, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    gdc_wait()
+    tl.store(out + at, tl.load(held + at) + 1)
+
+def run(x):
+    held, out = torch.empty_like(x), torch.empty_like(x)
+    first[(x.numel() // 1024,)](x, held, BLOCK=1024)
+    second[(x.numel() // 1024,)](held, out, BLOCK=1024, launch_pdl=True)
+    return out
+"""
+TRITON_CLUSTERS = TRITON_ADD.replace("x.numel(), BLOCK=1024)", "x.numel(), BLOCK=1024, num_ctas=2)")
+CUDA_COOPERATIVE = r'''import torch
+from torch.utils.cpp_extension import load_inline
+
+cuda_source = """
+#include <torch/extension.h>
+#include <c10/cuda/CUDAStream.h>
+#include <cooperative_groups.h>
+__global__ void turned(const float* x, float* held, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) held[i] = x[i] * 2;
+    cooperative_groups::this_grid().sync();
+    if (i < n) out[i] = held[n - 1 - i];
+}
+torch::Tensor turn(torch::Tensor x) {
+    auto held = torch::empty_like(x);
+    auto out = torch::empty_like(x);
+    int n = x.numel();
+    const float* from = x.data_ptr<float>();
+    float* between = held.data_ptr<float>();
+    float* to = out.data_ptr<float>();
+    void* arguments[] = {&from, &between, &to, &n};
+    cudaLaunchCooperativeKernel((void*)turned, dim3((n + 511) / 512), dim3(512), arguments, 0,
+                                c10::cuda::getCurrentCUDAStream().stream());
+    return out;
+}
+"""
+module = load_inline(name="turned", cpp_sources="torch::Tensor turn(torch::Tensor x);", cuda_sources=cuda_source, functions=["turn"])
+
+def run(x):
+    return module.turn(x)
+'''
+# Right in every run, and wrong: a race in shared memory, a read beyond its input. The device itself says nothing of either.
+MISTAKEN = """import cupy
+import torch
+twice = cupy.RawKernel(r'''extern "C" __global__ void mistaken(const float* x, float* y, int n) {
+    __shared__ float held[256];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    held[threadIdx.x] = x[i];
+    float other = held[(threadIdx.x + 37) % 256];
+    y[i] = x[i] * 2 + (other == 12345.678f ? 1 : 0) + (x[i + 1] == 12345.678f ? 1 : 0); }''', "mistaken")
+
+def run(x):
+    out = torch.empty_like(x)
+    with cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
+        twice((x.numel() // 256,), (256,), (x.data_ptr(), out.data_ptr(), cupy.int32(x.numel())))
+    return out + 1
+"""
+LOOKED_AT = {
+    "right": (*_same("((x * 2 + 1).tanh() - x).relu()", inputs(shape=MIB))[:2], 5),  # and how many launches it has
+    "mistaken": (*_row(MISTAKEN, _torch("x * 2 + 1"), inputs(shape=(4096,)), "multi_kernel")[:2], 2),
+}
+# name: (kernel, reference, whether it must be lifted; else it may say why it is not)
+LAUNCHES = {
+    "triton, cooperative": (*_row(TRITON_COOPERATIVE, _torch("torch.roll(x * 2, -1024)"), inputs(shape=(64 * 1024,)), "multi_kernel")[:2], True),
+    "triton, dependent launch": (*_row(TRITON_DEPENDENT, _torch("x * 2 + 1"), inputs(shape=MIB), "multi_kernel")[:2], True),
+    "triton, clusters of two": (*_row(TRITON_CLUSTERS, _torch("x + y", "xy"), inputs(names="xy", shape=MIB), "multi_kernel")[:2], False),
+    "torch_cuda, cooperative": (*_row(CUDA_COOPERATIVE, _torch("x.flip(0) * 2"), inputs(shape=(32 * 1024,)), "torch_cuda")[:2], True),
+}
+
 _RAW = "import cupy, torch\n"
 _ON_STREAM = "    with cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):\n        "
 _WITH = "    out = torch.empty_like(x)\n" + _ON_STREAM

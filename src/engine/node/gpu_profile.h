@@ -6,6 +6,7 @@
 // Used by the job's thread, after it was timed.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
@@ -14,13 +15,21 @@
 #include "engine/node/compilation.h"
 #include "engine/node/gpu_pool.h"
 #include "engine/node/kernel_session.h"
+#include "engine/node/lifted_launch.h"
 #include "engine/node/limiter.h"
 #include "engine/node/referee_session.h"
 
 namespace assay::node {
 
+// What the timed stage says of a kernel; `views` or `reference_views`, and the samples beside them.
+// The slope of a graph is the kernel alone; a cold run has the launch's overhead in it.
+[[nodiscard]] TimingFacts timing_facts(const nlohmann::json& timed, const char* views,
+                                       const char* samples);
+
 class GpuProfile {
  public:
+  using Fill = std::function<std::variant<LentArena, Ended>()>;  // inputs of one run
+
   // Borrows all.
   GpuProfile(GpuPool& pool, RefereeSession& referee, std::string cupti, std::stop_token stop)
       : pool_(pool), referee_(referee), cupti_(std::move(cupti)), stop_(std::move(stop)) {}
@@ -32,16 +41,37 @@ class GpuProfile {
                                        const contract::Contract& judged,
                                        const std::vector<std::string>& sections,
                                        const TimingFacts& timing);
+  // Likewise of what was lifted: of its launch that takes the most time, named in `launch` beside
+  // how many there are (lifted_launch.h); the floor is of them all.
+  [[nodiscard]] nlohmann::json measure(const LiftedSequence& sequence, const Fill& fill,
+                                       const contract::Contract& judged,
+                                       const std::vector<std::string>& sections,
+                                       const TimingFacts& timing);
 
   // The runners that served; they serve nobody again.
   [[nodiscard]] std::vector<GpuPool::Process> release() { return std::move(used_); }
   [[nodiscard]] bool has_counted() const { return has_counted_; }
 
  private:
-  // What was counted; on failure `missing` says why.
+  [[nodiscard]] CounterOrder order(const std::vector<std::string>& sections) const;
+  // What a process that has loaded it answers; on failure `missing` says why.
+  using Ask = std::function<std::variant<Counted, Ended>(KernelSession&)>;
+  [[nodiscard]] Counted count(const Ask& load_and_ask);
+  std::variant<Counted, Ended> ask(KernelSession& session, const Fill& fill,
+                                   const CounterOrder& order);
   [[nodiscard]] Counted count(const KernelSource& source, const Program& program,
                               const contract::Contract& judged, const CounterOrder& order,
                               std::string& entry);
+  [[nodiscard]] Counted count(const LiftedSequence& sequence, const Fill& fill,
+                              const CounterOrder& order);
+  struct Known {
+    const contract::Contract& judged;
+    const std::vector<std::string>& sections;
+    const LaunchFacts& launch;
+    const TimingFacts& timing;  // of what was counted
+    std::optional<double> whole_ns{};  // of all that the contract's bytes are moved by
+  };
+  [[nodiscard]] nlohmann::json tell(const Counted& counted, const Known& known) const;
 
   GpuPool& pool_;
   RefereeSession& referee_;

@@ -352,6 +352,12 @@ std::variant<Counted, Ended> counted_claim(const json& body) {
       counted.without_value.push_back(metric);
     }
   }
+  if (const auto launch = body.find("launch"); launch != body.end()) {
+    counted.launch = {.index = launch->at("index"),
+                      .registers = launch->at("registers"),
+                      .static_shared_bytes = launch->at("static_shared_bytes"),
+                      .launches_ns = launch->at("launches_ns").get<std::vector<double>>()};
+  }
   return counted;
 }
 

@@ -74,6 +74,14 @@ struct RecordedLaunches {
   std::string missing{};                            // why there are none
 };
 
+// Of a sequence's launches the one that takes the most time, which was counted.
+struct CountedLaunch {
+  std::size_t index = 0;  // among its launches
+  unsigned registers = 0;
+  std::uint64_t static_shared_bytes = 0;
+  std::vector<double> launches_ns{};  // of each; empty where there is only one
+};
+
 // Hardware counters of one run. What was not counted says why in `missing`; then there may be
 // recorded launches.
 struct Counted {
@@ -86,6 +94,7 @@ struct Counted {
   RecordedLaunches recorded{};
   double setup_ms = 0;
   double counting_ms = 0;
+  std::optional<CountedLaunch> launch{};  // of a sequence
 };
 
 // Where in the request the arguments stand that a kernel is given.

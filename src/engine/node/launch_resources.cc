@@ -30,18 +30,24 @@ LaunchFacts launch_facts(const KernelSource& source, const Program& program,
   LaunchFacts facts{.grid_blocks = product(launch.grid, 1),
                     .block_threads = static_cast<unsigned>(product(launch.block, 256)),
                     .shared_bytes_per_block = launch.shared_mem_bytes.value_or(0)};
-  facts.multiprocessors = gpu.facts.value("multiprocessors", 0U);
   const json* resources = resources_of(program, entry);
-  if (resources == nullptr) return facts;
-  facts.registers_per_thread = resources->at("registers").get<unsigned>();
-  facts.shared_bytes_per_block += resources->at("static_shared_bytes").get<std::uint64_t>();
+  if (resources != nullptr) {
+    facts.registers_per_thread = resources->at("registers").get<unsigned>();
+    facts.shared_bytes_per_block += resources->at("static_shared_bytes").get<std::uint64_t>();
+  }
+  add_limits(facts, gpu);
+  return facts;
+}
+
+void add_limits(LaunchFacts& facts, const Gpu& gpu) {
+  facts.multiprocessors = gpu.facts.value("multiprocessors", 0U);
+  if (facts.registers_per_thread == 0) return;  // nobody knows
   const auto limits = multiprocessor_limits(gpu.compute_major * 10 + gpu.compute_minor);
   if (limits) {
     facts.occupancy = occupancy(*limits, {.threads = std::max(facts.block_threads, 1U),
                                           .registers_per_thread = facts.registers_per_thread,
                                           .shared_bytes = facts.shared_bytes_per_block});
   }
-  return facts;
 }
 
 json tell_launch(const KernelSource& source, const Program& program, const std::string& entry,

@@ -17,6 +17,9 @@ namespace assay::node {
 [[nodiscard]] LaunchFacts launch_facts(const KernelSource& source, const Program& program,
                                        const std::string& entry, const Gpu& gpu);
 
+// What fits on the device at once, of facts that say registers, block and shared memory.
+void add_limits(LaunchFacts& facts, const Gpu& gpu);
+
 // {registers, stack_bytes, spill_store_bytes, spill_load_bytes, static_shared_bytes,
 // dynamic_shared_bytes, occupancy: {percent, warps_per_multiprocessor,
 // max_warps_per_multiprocessor, limited_by, waves}}; null where no assembler has told of it.

@@ -122,10 +122,19 @@ bool PythonInputs::differ(std::uint32_t one, std::uint32_t other) {
 }
 
 std::variant<LentArena, Ended> PythonInputs::fill(std::uint32_t trial, std::uint32_t slot) {
-  if (provider_ == nullptr) return referee_.fill(trial, slot);
+  return fill(referee_, trial, slot);
+}
+
+std::variant<LentArena, Ended> PythonInputs::fill(RefereeSession& other, std::uint32_t trial) {
+  return fill(other, trial, 0);
+}
+
+std::variant<LentArena, Ended> PythonInputs::fill(RefereeSession& referee, std::uint32_t trial,
+                                                  std::uint32_t slot) {
+  if (provider_ == nullptr) return referee.fill(trial, slot);
   auto made = made_for(trial);
   if (auto* ended = std::get_if<Ended>(&made)) return std::move(*ended);
-  return referee_.fill(trial, slot, std::get<const posix::Descriptor*>(made));
+  return referee.fill(trial, slot, std::get<const posix::Descriptor*>(made));
 }
 
 }  // namespace assay::node

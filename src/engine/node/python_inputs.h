@@ -21,6 +21,8 @@ class PythonInputs {
                const contract::Contract& contract);
 
   [[nodiscard]] std::variant<LentArena, Ended> fill(std::uint32_t trial, std::uint32_t slot);
+  // Likewise, by another referee that has opened the same contract.
+  [[nodiscard]] std::variant<LentArena, Ended> fill(RefereeSession& other, std::uint32_t trial);
   // Of random numbers, for inputs and for calls: trial 0's is everybody's, the others are drawn.
   [[nodiscard]] std::uint64_t seed(std::uint32_t trial) const;
   // Whether two trials of inputs that a source makes itself have other bytes: the engine knows no
@@ -39,6 +41,8 @@ class PythonInputs {
   void forget() { made_.clear(); }
 
  private:
+  [[nodiscard]] std::variant<LentArena, Ended> fill(RefereeSession& referee, std::uint32_t trial,
+                                                    std::uint32_t slot);
   [[nodiscard]] std::variant<const posix::Descriptor*, Ended> made_for(std::uint32_t trial);
   [[nodiscard]] std::variant<posix::SharedMemory, Ended> make(std::uint32_t trial);
   [[nodiscard]] bool is_varied() const { return !variation_.arguments.empty(); }

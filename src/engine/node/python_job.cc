@@ -10,7 +10,6 @@
 namespace assay::node {
 namespace {
 
-using job::StageStatus;
 using job::Verdict;
 using nlohmann::json;
 
@@ -110,7 +109,13 @@ PythonJob::~PythonJob() {
     if (*session) used.push_back((*session)->release());
   }
   spares_->give_back(std::move(used));
-  if (referee_) pool_->give_back({.referee = referee_->release()});
+  GpuPool::Used of_pool;
+  if (referee_) of_pool.referee = referee_->release();
+  if (profile_) {
+    of_pool.ended = profile_->release();
+    of_pool.counted = profile_->has_counted();
+  }
+  if (of_pool.referee || !of_pool.ended.empty()) pool_->give_back(std::move(of_pool));
 }
 
 PythonJob::Step PythonJob::start_runners() {
@@ -137,14 +142,7 @@ Conclusion PythonJob::run() {
   if (!ended && task_.until > Until::compiled) ended = prepare_stage();
   if (!ended && task_.until > Until::compiled) ended = validate_stage();
   if (!ended && task_.until > Until::validated) ended = timed_stage();
-  if (!ended && task_.until > Until::timed) {
-    reporter_.tell(
-        {.record = {
-             .name = "profiled",
-             .status = StageStatus::skipped,
-             .body = {{"reason", gpu_ != nullptr ? "Counters are taken of `cuda` kernels."
-                                                 : "There are no counters of CPU tensors."}}}});
-  }
+  if (!ended && task_.until > Until::timed) profile_stage();
   lease_.reset();
   return conclude(ended);
 }

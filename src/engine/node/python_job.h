@@ -14,6 +14,8 @@
 
 #include "engine/node/gpu_lease.h"
 #include "engine/node/gpu_pool.h"
+#include "engine/node/gpu_profile.h"
+#include "engine/node/lifted_sequence.h"
 #include "engine/node/python_inputs.h"
 #include "engine/node/python_spares.h"
 #include "engine/node/reporter.h"
@@ -67,16 +69,21 @@ class PythonJob {
   [[nodiscard]] Step try_other_contents();
   // Likewise where only some are the same each time, beside others that are drawn.
   [[nodiscard]] Step try_constant_inputs();
-  [[nodiscard]] Step run_on_other_contents(nlohmann::json& said, const std::string& of);
-  [[nodiscard]] Step timed_stage();
   // Likewise where the contract fixes some beside others that are drawn: whether the reference
   // follows those.
   void look_for_fixed_inputs();
+  [[nodiscard]] Step run_on_other_contents(nlohmann::json& said, const std::string& of);
+  [[nodiscard]] Step timed_stage();
   // Repeats what the source launches without it, and puts that in the place of what `body` has of
   // it; evidence says whether and why not. An end only if it is proven to cheat.
   [[nodiscard]] Step lift(nlohmann::json& body);
   [[nodiscard]] std::string why_no_lift() const;
   void end_python();
+  // Of what was lifted: counters of hardware, and `checks` by compute-sanitizer, whose findings are
+  // told as the timed stage's.
+  void profile_stage();
+  [[nodiscard]] nlohmann::json checks_made();
+  [[nodiscard]] nlohmann::json checks_of_lifted();
   [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,
                                  nlohmann::json& body);
   void note_claims(const PythonClaims& claims);
@@ -121,13 +128,21 @@ class PythonJob {
   bool ran_ = false;
   bool same_answers_ = false;   // the reference's, to all trials so far
   bool same_contents_ = false;  // of all inputs, in every call
+  bool follows_fixed_ = false;  // the reference what the contract fixes
   bool lifted_ = false;
+  std::string why_no_lift_{};  // "": nobody has tried
+  // What was lifted, where more than times was asked of it.
+  std::optional<LiftedSequence> kernel_sequence_{};
+  std::optional<LiftedSequence> reference_sequence_{};
+  TimingFacts kernel_timing_{};
+  TimingFacts reference_timing_{};
+  std::optional<GpuProfile> profile_{};
+  std::string checks_sentence_{};      // what `checks` found
   std::uint64_t launches_ = 0;         // of the kernel's, on CPU tensors
   std::vector<std::string> chosen_{};  // of its autotuned kernels, where none is timed
   nlohmann::json evidence_ = nlohmann::json::array();
   nlohmann::json warnings_ = nlohmann::json::array();
   std::string weak_{};
 };
-  bool follows_fixed_ = false;  // the reference what the contract fixes
 
 }  // namespace assay::node

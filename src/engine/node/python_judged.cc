@@ -265,6 +265,7 @@ PythonJob::Step PythonJob::timed_stage() {
   note_claims({.patched = timing.patched()});
   note_output();
   if (!ended) ended = lift(clock.body);
+  if (!ended && !task_.checks.empty()) clock.body["checks"] = checks_made();
   return clock.tell(std::move(ended));
 }
 
@@ -301,20 +302,24 @@ Conclusion PythonJob::conclude(const Step& ended) {
     warnings_.push_back({{"code", item.at("check")}, {"message", words}});
   }
   note_output();
+  if (!checks_sentence_.empty()) summary += " " + checks_sentence_;
   body["trust"] = trust(ended, suspect);
   if (!ended && !weak_.empty()) summary += " " + weak_;
   body["summary"] = std::move(summary);
   body["evidence"] = evidence_;
+  if (!ended && follows_fixed_) body["evidence"].push_back(fixed_inputs_evidence(contract_));
   body["environment"] = {
       {"device", gpu_ != nullptr ? gpu_->device() : "cpu"},
-  if (!ended && follows_fixed_) body["evidence"].push_back(fixed_inputs_evidence(contract_));
       {"device_name", gpu_ != nullptr ? json(gpu_->name) : json(nullptr)},
       {"toolkit",
        kernel_loaded_.torch.empty() ? json(nullptr) : json("torch " + kernel_loaded_.torch)},
       {"interpreter", zygote_.interpreter().executable},
       {"python", zygote_.interpreter().version}};
-  if (!task_.checks.empty()) {
-    warnings_.push_back({{"code", "checks"}, {"message", "`checks` look at CUDA kernels only."}});
+  if (!ended && !task_.checks.empty() && task_.until < Until::timed) {
+    warnings_.push_back({{"code", "checks"},
+                         {"message",
+                          "`checks` look at what is lifted out of a Python source, which is where "
+                          "it is timed: leave `until` at timed or further."}});
   }
   body["warnings"] = warnings_;
   reporter_.tell({.record = {.name = "concluded", .status = StageStatus::passed}});

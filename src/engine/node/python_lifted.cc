@@ -77,12 +77,19 @@ PythonJob::Step PythonJob::lift(json& body) {
       body["lifted"]["runner_reused"] = lift.runner_reused();
       for (const auto& warning : body["warnings"]) warnings_.push_back(warning);
       lifted_ = true;
+      if (!task_.checks.empty() || !task_.metrics_sections.empty()) {
+        kernel_sequence_ = lift.kernel_sequence();
+        reference_sequence_ = lift.reference_sequence();
+      }
+      kernel_timing_ = timing_facts(body, "views", "samples_ns");
+      reference_timing_ = timing_facts(body, "reference_views", "reference_samples_ns");
       evidence_.push_back({{"check", "lifted"},
                            {"result", "agrees"},
                            {"which", "kernel"},
                            {"detail", lift.detail()}});
     }
   }
+  if (!lifted_) why_no_lift_ = why;
   if (!lifted_ && !ended) {
     evidence_.push_back({{"check", "lifted"},
                          {"result", "unknown"},

@@ -66,6 +66,7 @@ json finding_claim(const json& item) {
     finding["memory"] = text_claim(item, "memory");
     finding["offset_bytes"] = item.at("offset_bytes").get<std::int64_t>();
   }
+  if (item.contains("kernel")) finding["kernel"] = text_claim(item, "kernel");
   if (item.contains("element")) finding["element"] = item.at("element").get<std::int64_t>();
   if (item.contains("other")) {
     finding["other"] = {{"where", place_claim(item.at("other").at("where"))}};
@@ -75,19 +76,12 @@ json finding_claim(const json& item) {
 
 // Why a launch cannot be made for it; "" if it can.
 std::string obstacle(const SanitizerRun& run) {
-  if (!run.runners.can_sanitize()) {
-    return run.runners.toolkit().sanitizer.empty()
-               ? "compute-sanitizer was not found (a CUDA toolkit has it, and the wheel "
-                 "nvidia-cuda-sanitizer-api): the emulator alone looked."
-               : "compute-sanitizer starts processes of its own, which are kept in only where "
-                 "there are pid namespaces: the emulator alone looked.";
-  }
-  if (run.never_ended) return "The kernel did not end in its time: the emulator alone looked.";
-  if (run.program.cubin.empty()) return "There is no machine code for it to look at.";
-  const auto& args = run.task.kernel.contract.args;
-  const bool has_texture = std::any_of(args.begin(), args.end(),
-                                       [](const auto& arg) { return arg.texture.has_value(); });
-  return has_texture ? "It is not shown kernels that take textures." : "";
+  if (run.runners.can_sanitize()) return run.work.obstacle;
+  return run.runners.toolkit().sanitizer.empty()
+             ? "compute-sanitizer was not found (a CUDA toolkit has it, and the wheel "
+               "nvidia-cuda-sanitizer-api)"
+             : "compute-sanitizer starts processes of its own, which are kept in only where "
+               "there are pid namespaces";
 }
 
 // Findings, or why there are none to tell.
@@ -96,15 +90,14 @@ using Seen = std::variant<json, std::string>;
 // Any thread: beside those of the other tools. The arena is read only.
 Seen look(const SanitizerRun& run, const LentArena& lent, const char* tool) {
   frames::Frame request;
-  request.body = run.kernel.sanitizer_order();
+  request.body = run.work.order;
   request.body["sanitizer"] = run.runners.toolkit().sanitizer.string();
   request.body["tool"] = tool;
-  request.body["ptx_bytes"] = run.program.ptx.size();
   request.body["arena_bytes"] = lent.bytes;
-  request.blob = run.program.ptx + run.program.cubin;
+  request.blob = run.work.programs;
   request.descriptors.push_back(lent.descriptor.duplicate());
-  const auto process =
-      run.runners.start_sanitizer({.nodes = run.gpu.nodes(), .uuid = run.gpu.uuid}, lent.bytes);
+  const auto process = run.runners.start_sanitizer({.nodes = run.gpu.nodes(), .uuid = run.gpu.uuid},
+                                                   lent.bytes + run.work.programs.size());
   auto reply = process->ask(std::move(request), Clock::now() + kToolLimit, run.stop);
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) {
     return "Its process ended (" + std::string(name(end->why)) + ") " + end->detail + end->output;
@@ -147,15 +140,56 @@ Told use(const SanitizerRun& run, const LentArena& arena, const Tool& tool) {
 
 }  // namespace
 
+SanitizedWork sanitized_kernel(const KernelTask& task, const Program& program,
+                               const KernelSession& kernel, bool never_ended) {
+  const auto& args = task.kernel.contract.args;
+  const bool has_texture = std::any_of(args.begin(), args.end(),
+                                       [](const auto& arg) { return arg.texture.has_value(); });
+  if (never_ended) return {.obstacle = "The kernel did not end in its time"};
+  if (program.cubin.empty()) return {.obstacle = "There is no machine code for it to look at"};
+  if (has_texture) return {.obstacle = "It is not shown kernels that take textures"};
+  SanitizedWork work{.order = kernel.sanitizer_order(), .programs = program.ptx + program.cubin};
+  work.order["ptx_bytes"] = program.ptx.size();
+  return work;
+}
+
+SanitizedWork sanitized_sequence(const LiftedSequence& sequence, const contract::Contract& contract,
+                                 const std::vector<TensorPlace>& places,
+                                 const std::vector<TensorPlace>& host) {
+  SanitizedWork work{.order = sequence.body, .programs = sequence.blob};
+  work.order["type"] = "sanitize";
+  json& arguments = work.order["arguments"] = json::array();
+  for (const TensorPlace& place : places) {
+    const auto there = std::find_if(host.begin(), host.end(), [&](const TensorPlace& other) {
+      return other.argument == place.argument;
+    });
+    if (there == host.end() || there->bytes != place.bytes) {
+      return {.obstacle = "The tensor '" + place.name + "' lies nowhere on the host"};
+    }
+    const contract::Arg& arg = contract.args.at(place.argument);
+    arguments.push_back(
+        {{"name", place.name},
+         {"type", "tensor"},
+         {"offset", place.offset},
+         {"bytes", place.bytes},
+         {"from", there->offset},
+         {"uninitialised", !arg.is_read() && !arg.tensor_spec->init && !arg.tensor_spec->data}});
+  }
+  json& scratch = work.order["scratch"] = json::array();
+  for (std::size_t i = 0; i < sequence.scratch.size(); ++i) {
+    scratch.push_back({sequence.scratch_begins[i], sequence.scratch[i]});
+  }
+  return work;
+}
+
 json run_sanitizer(const SanitizerRun& run) {
-  if (std::string why = obstacle(run); !why.empty()) return {{"reason", std::move(why)}};
-  auto arena = run.referee.fill(0);
-  if (const auto* ended = std::get_if<Ended>(&arena)) return {{"reason", ended->summary}};
-  const auto& lent = std::get<LentArena>(arena);
+  if (std::string why = obstacle(run); !why.empty()) return {{"reason", why + run.otherwise}};
+  if (const auto* ended = std::get_if<Ended>(&run.arena)) return {{"reason", ended->summary}};
+  const auto& lent = std::get<LentArena>(run.arena);
   // At once: most of what each takes is the start of two processes and a context.
   std::vector<std::future<Told>> looking;
   for (const Tool& tool : kTools) {
-    const auto& checks = run.task.checks;
+    const auto& checks = run.checks;
     if (std::find(checks.begin(), checks.end(), tool.check) == checks.end()) continue;
     looking.push_back(std::async(std::launch::async | std::launch::deferred,
                                  [&run, &lent, &tool] { return use(run, lent, tool); }));

@@ -19,28 +19,6 @@ using Clock = std::chrono::steady_clock;
 // Emulated times serve nobody's optimisation: a few repeats show that the kernel repeats.
 constexpr std::chrono::milliseconds kEmulatedTimingBudget{20};
 
-// The slope of a graph is the kernel alone; a cold run has the launch's overhead in it.
-TimingFacts timing_facts(const json& body, const char* views, const char* cold) {
-  TimingFacts facts;
-  if (const auto samples = body.find(cold); samples != body.end() && !samples->empty()) {
-    auto sorted = samples->get<std::vector<double>>();
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-    std::nth_element(sorted.begin(), middle, sorted.end());
-    facts.cold_ns = *middle;
-  }
-  const auto found = body.find(views);
-  if (found == body.end()) return facts;
-  for (const char* view : {"graph", "warm"}) {
-    if (facts.kernel_ns || !found->contains(view)) continue;
-    const auto median = found->at(view).find("median_ns");
-    if (median != found->at(view).end()) facts.kernel_ns = median->get<double>();
-  }
-  if (body.contains("event_overhead_ns")) {
-    facts.event_overhead_ns = body.at("event_overhead_ns").get<double>();
-  }
-  return facts;
-}
-
 // A device's driver remembers its utilisation for a second, in samples of a sixth at least: of
 // those a job of ours must not have made more than a third.
 constexpr std::chrono::milliseconds kRemembered{1'200};
@@ -234,13 +212,14 @@ json KernelJob::checks_made(const Step& ended) {
   if (gpu_ == nullptr) return with_locals(run_checks(inspection()), *referee_);
   EmulatedTwin twin(runners_, task_, stop_);
   auto unloaded = twin.load(task_, *program_);
+  const SanitizedWork work = sanitized_kernel(task_, *program_, twin.kernel(),
+                                              ended && ended->verdict == job::Verdict::timed_out);
   json sanitized = run_sanitizer({.runners = runners_,
                                   .gpu = gpu_->gpu(),
-                                  .task = task_,
-                                  .program = *program_,
-                                  .referee = twin.referee(),
-                                  .kernel = twin.kernel(),
-                                  .never_ended = ended && ended->verdict == job::Verdict::timed_out,
+                                  .checks = task_.checks,
+                                  .work = work,
+                                  .arena = twin.referee().fill(0),
+                                  .otherwise = ": the emulator alone looked.",
                                   .stop = stop_});
   if (unloaded) {
     json out = {{"ran", false},

@@ -54,7 +54,9 @@ enum Attribute {
 enum FunctionAttribute {
   kFunctionMaxThreads = 0,
   kFunctionSharedBytes = 1,
+  kFunctionRegisters = 4,
   kFunctionMaxDynamicShared = 8,
+  kFunctionLargeClusters = 14,  // of more blocks than every device has
 };
 
 // CUlimit
@@ -74,6 +76,7 @@ class DriverError : public std::runtime_error {
 // since 11.8).
 struct LaunchAttribute {
   static constexpr int kCooperative = 2;
+  static constexpr int kClusterDimension = 4;
   int id = 0;
   int padding = 0;
   std::array<int, 16> value{};

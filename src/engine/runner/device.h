@@ -93,8 +93,17 @@ struct Timed {
   std::optional<Ramp> ramp{};         // before what is told here
 };
 
+// The launch of a sequence that was counted: the one that takes the most time.
+struct ProfiledLaunch {
+  std::size_t index = 0;  // among its launches
+  unsigned registers = 0;
+  std::uint64_t static_shared_bytes = 0;
+  std::vector<double> launches_ns{};  // of each, beginning cold; empty where there is only one
+};
+
 struct Profiled {
   emulator::Outcome outcome{};
+  std::optional<ProfiledLaunch> launch{};  // of a sequence
   CounterReadings readings{};
   // What each group of the request would take by itself, as far as that is known.
   std::map<std::string, std::size_t> group_passes{};
@@ -180,6 +189,11 @@ class Device {
     return {.ending = emulator::Ending::unsupported};
   }
   [[nodiscard]] virtual Timed time_sequence(const TimingPlan& /*plan*/) { return {}; }
+  // As profile(), of the launch that takes the most time. Without metrics: which one that is.
+  [[nodiscard]] virtual Profiled profile_sequence(Arena& /*arena*/,
+                                                  const CounterRequest& /*request*/) {
+    return {.readings = {.missing = "this device has no counters"}};
+  }
 };
 
 // Host memory at an address of the device's choice.

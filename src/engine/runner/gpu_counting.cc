@@ -3,6 +3,7 @@
 #include "engine/runner/gpu_launch.h"
 #include "engine/runner/gpu_textures.h"
 #include "engine/runner/l2_flush.h"
+#include "engine/runner/stepped_sequence.h"
 
 namespace assay::runner {
 namespace {
@@ -15,6 +16,13 @@ constexpr int kRecordedLaunches = 5;
 
 double milliseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+int attribute_of(const GpuContext& context, cuda::Handle function, cuda::FunctionAttribute which) {
+  int value = 0;
+  context.driver().check(context.driver().FuncGetAttribute(&value, which, function),
+                         "cuFuncGetAttribute");
+  return value;
 }
 
 // One launch after the other, each on the same inputs and cold caches. Borrows all.
@@ -70,13 +78,44 @@ Profiled GpuCounting::profile(cuda::Handle function, const emulator::Launch& lau
                               const CounterRequest& request) {
   Profiled profiled;
   Replay replay(context_, function, launch, arena);
+  count({.kernel = launch.kernel,
+         .prepare = [&] { return replay.restore(); },
+         .launch = [&] { return replay.run(); }},
+        request, profiled);
+  return profiled;
+}
+
+Profiled GpuCounting::profile(const GpuSequence& work, Arena& arena,
+                              const CounterRequest& request) {
+  SteppedSequence stepped(context_, work, arena, kProfileLimit);
+  if (stepped.launches().empty()) return {.readings = {.missing = "it launches nothing"}};
+  ProfiledLaunch launch;
+  const int timed = stepped.time_launches(launch.launches_ns);
+  Profiled profiled{.outcome = outcome_of(context_, timed)};
+  if (timed != cuda::kSuccess) return profiled;
+  launch.index = heaviest(launch.launches_ns);
+  const std::size_t step = stepped.launches().at(launch.index);
+  const cuda::Handle function = work.function_of(step);
+  launch.registers =
+      static_cast<unsigned>(attribute_of(context_, function, cuda::kFunctionRegisters));
+  launch.static_shared_bytes =
+      static_cast<std::uint64_t>(attribute_of(context_, function, cuda::kFunctionSharedBytes));
+  profiled.launch = std::move(launch);
+  count({.kernel = work.sequence().steps.at(step).launch.kernel,
+         .prepare = [&] { return stepped.prepare(step); },
+         .launch = [&] { return stepped.run(step); }},
+        request, profiled);
+  return profiled;
+}
+
+void GpuCounting::count(const Repeated& repeated, const CounterRequest& request,
+                        Profiled& profiled) {
   for (const auto& metrics : sessions_of(request.metrics)) {
     const auto begin = Clock::now();
     CounterSession session({.library = request.library, .metrics = metrics}, context_.handle());
     profiled.setup_ms += milliseconds_since(begin);
     const auto counting = Clock::now();
-    const int result =
-        session.measure([&] { return replay.restore(); }, [&] { return replay.run(); });
+    const int result = session.measure(repeated.prepare, repeated.launch);
     profiled.counting_ms += milliseconds_since(counting);
     profiled.outcome = outcome_of(context_, result);
     const CounterReadings& readings = session.readings();
@@ -85,22 +124,26 @@ Profiled GpuCounting::profile(cuda::Handle function, const emulator::Launch& lau
     const bool is_lacking = readings.refused.size() == metrics.size();
     if (result != cuda::kSuccess || (!readings.missing.empty() && !is_lacking)) break;
   }
-  if (profiled.outcome.ending != emulator::Ending::completed) return profiled;
-  if (!profiled.readings.values.empty()) {
+  if (profiled.outcome.ending != emulator::Ending::completed) return;
+  if (profiled.readings.values.empty()) {
+    record(repeated, request, profiled);
+  } else {
     count_groups(request, profiled);
-    return profiled;
   }
+}
+
+void GpuCounting::record(const Repeated& repeated, const CounterRequest& request,
+                         Profiled& profiled) const {
   const auto launches = [&] {
     int result = cuda::kSuccess;
     for (int i = 0; i < kRecordedLaunches && result == cuda::kSuccess; ++i) {
-      result = replay.restore();
-      if (result == cuda::kSuccess) result = replay.run();
+      result = repeated.prepare();
+      if (result == cuda::kSuccess) result = repeated.launch();
     }
     return result;
   };
   profiled.outcome = outcome_of(
-      context_, record_kernel(request.library, launch.kernel, launches, profiled.activity));
-  return profiled;
+      context_, record_kernel(request.library, repeated.kernel, launches, profiled.activity));
 }
 
 void GpuCounting::count_groups(const CounterRequest& request, Profiled& profiled) {

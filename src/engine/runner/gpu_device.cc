@@ -249,6 +249,11 @@ class GpuDevice final : public Device {
 
   Timed time_sequence(const TimingPlan& plan) override { return timed(*sequence_, plan); }
 
+  Profiled profile_sequence(Arena& arena, const CounterRequest& request) override {
+    const CapturedOutput unwanted;
+    return counting_.profile(*sequence_, arena, request);
+  }
+
  private:
   // Waits for what was queued, if it was: how it ended, what it printed, how long it took.
   [[nodiscard]] Outcome concluded(int result, Clock::time_point until, const CapturedOutput& output,

@@ -1,8 +1,22 @@
 #include "engine/runner/gpu_sequence.h"
 
+#include <algorithm>
+
 #include "engine/runner/gpu_launch.h"
 
 namespace assay::runner {
+namespace {
+
+constexpr int kPortableClusterBlocks = 8;
+
+bool has_large_clusters(const SequenceStep& step) {
+  return std::any_of(step.traits.begin(), step.traits.end(), [](const LaunchTrait& trait) {
+    return trait.id == cuda::LaunchAttribute::kClusterDimension &&
+           std::int64_t{trait.value[0]} * trait.value[1] * trait.value[2] > kPortableClusterBlocks;
+  });
+}
+
+}  // namespace
 
 GpuSequence::GpuSequence(GpuContext& context, Sequence sequence)
     : context_(context), sequence_(std::move(sequence)) {}
@@ -41,17 +55,21 @@ std::string GpuSequence::find_functions() {
       return name + ": " + std::to_string(shared) +
              " bytes of shared memory: " + driver.text(result);
     }
+    if (has_large_clusters(step)) {
+      result = driver.FuncSetAttribute(function, cuda::kFunctionLargeClusters, 1);
+      if (result != cuda::kSuccess) return name + ": its clusters: " + driver.text(result);
+    }
     functions_.back() = function;
   }
   return {};
 }
 
-int GpuSequence::queue_step(const SequenceStep& step, cuda::Handle function,
-                            cuda::Address memory) const {
+int GpuSequence::queue_step(std::size_t index, cuda::Address memory) const {
+  const SequenceStep& step = sequence_.steps.at(index);
   const auto& driver = context_.driver();
   const cuda::Handle stream = context_.stream();
   if (step.kind == SequenceStep::Kind::launch) {
-    return queue_launch(context_, function, step.launch,
+    return queue_launch(context_, functions_.at(index), step.launch,
                         placed(step.launch.parameters, step.pointer_offsets, memory), step.traits);
   }
   if (step.bytes == 0) return cuda::kSuccess;
@@ -69,7 +87,7 @@ int GpuSequence::queue_step(const SequenceStep& step, cuda::Handle function,
 
 int GpuSequence::queue(cuda::Address memory) const {
   for (std::size_t i = 0; i < sequence_.steps.size(); ++i) {
-    const int result = queue_step(sequence_.steps[i], functions_[i], memory);
+    const int result = queue_step(i, memory);
     if (result != cuda::kSuccess) return result;
   }
   return cuda::kSuccess;

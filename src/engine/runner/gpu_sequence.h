@@ -26,6 +26,9 @@ class GpuSequence final : public GpuWork {
   [[nodiscard]] std::string reload() { return sequence_.has_variables() ? load() : std::string(); }
 
   [[nodiscard]] const Sequence& sequence() const { return sequence_; }
+  // One step of it alone, and the function that it launches: null if it launches none.
+  [[nodiscard]] int queue_step(std::size_t step, cuda::Address memory) const;
+  [[nodiscard]] cuda::Handle function_of(std::size_t step) const { return functions_.at(step); }
   [[nodiscard]] int queue(cuda::Address memory) const override;
   [[nodiscard]] int clear_scratch(cuda::Address memory) const override;
   [[nodiscard]] std::string identity() const override { return "sequence"; }
@@ -33,9 +36,6 @@ class GpuSequence final : public GpuWork {
  private:
   void unload() noexcept;
   [[nodiscard]] std::string find_functions();
-  [[nodiscard]] int queue_step(const SequenceStep& step, cuda::Handle function,
-                               cuda::Address memory) const;
-
   GpuContext& context_;
   Sequence sequence_;
   std::vector<cuda::Handle> modules_{};

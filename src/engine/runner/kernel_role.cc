@@ -29,7 +29,9 @@
 //   ← {type: "profiled", ending, message, fault, values: {metric: number or null}, refused, passes,
 //      missing, group_passes: {name: number}, setup_ms, counting_ms, activity: {records: [{ns,
 //      registers_per_thread, static_shared_bytes, dynamic_shared_bytes, local_bytes_per_thread,
-//      shared_carveout_bytes, cache_preference}], missing}}: activity where there are no values
+//      shared_carveout_bytes, cache_preference}], missing}, launch?: {index, registers,
+//      static_shared_bytes, launches_ns}}: activity where there are no values; of a sequence its
+//      launch that takes the most time
 //   → {type: "reset"}
 //   ← {type: "reset"}: as if it had served nobody, or {type: "kept"}: it cannot be that
 #include <algorithm>
@@ -163,14 +165,16 @@ class Session {
 
   json profile(frames::Frame request) {
     const json& body = request.body;
-    if (kernel_ == nullptr || request.descriptors.empty()) {
+    if ((kernel_ == nullptr && !has_sequence_) || request.descriptors.empty()) {
       throw std::runtime_error("profile out of turn");
     }
     const auto arena = device_.adopt({.descriptor = std::move(request.descriptors.front()),
                                       .size = body.at("arena_bytes").get<std::size_t>(),
                                       .on_device = body.value("on_device", false)});
+    const CounterRequest wanted = decode_counters(body);
     const Profiled profiled =
-        device_.profile(decode_launch(body, arena->address()), *arena, decode_counters(body));
+        has_sequence_ ? device_.profile_sequence(*arena, wanted)
+                      : device_.profile(decode_launch(body, arena->address()), *arena, wanted);
     json reply = outcome_frame(profiled.outcome);
     reply["type"] = "profiled";
     reply["values"] = json::object();
@@ -185,6 +189,12 @@ class Session {
     reply["activity"] = describe_activity(profiled.activity);
     reply["setup_ms"] = profiled.setup_ms;
     reply["counting_ms"] = profiled.counting_ms;
+    if (profiled.launch) {
+      reply["launch"] = {{"index", profiled.launch->index},
+                         {"registers", profiled.launch->registers},
+                         {"static_shared_bytes", profiled.launch->static_shared_bytes},
+                         {"launches_ns", profiled.launch->launches_ns}};
+    }
     return reply;
   }
 

@@ -1,5 +1,6 @@
 #include "engine/runner/sanitized_launch.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -8,8 +9,10 @@
 #include <string>
 
 #include "engine/runner/gpu_launch.h"
+#include "engine/runner/gpu_sequence.h"
 #include "engine/runner/kernel_choice.h"
 #include "engine/runner/launch_frame.h"
+#include "engine/runner/pieces.h"
 
 namespace assay::runner {
 namespace {
@@ -32,7 +35,7 @@ class Tensors {
     const auto& driver = context_.driver();
     for (const auto& item : arguments) {
       if (item.at("type") != "tensor") continue;
-      const auto offset = item.at("offset").get<std::size_t>();
+      const auto offset = item.value("from", item.at("offset").get<std::size_t>());
       const auto bytes = item.at("bytes").get<std::size_t>();
       if (offset > arena.size() || bytes > arena.size() - offset) {
         throw std::runtime_error("a tensor outside the arena");
@@ -78,8 +81,47 @@ emulator::Launch launch_of(const json& body, const emulator::KernelInfo& kernel,
           .cooperative = is_cooperative(ptx)};
 }
 
-void launch(const std::string& folder) {
-  const json body = json::parse(content(folder + "/launch.json"));
+// Buffers that are neither input nor output begin with zeros, as where a sequence is judged.
+void add_scratch(const GpuContext& context, const json& scratch, std::vector<Piece>& pieces,
+                 json& places) {
+  const auto& driver = context.driver();
+  std::size_t number = 0;
+  for (const auto& item : scratch) {
+    Piece piece{.begin = item.at(0), .bytes = item.at(1)};
+    const std::size_t bytes = std::max<std::size_t>(piece.bytes, 1);
+    driver.check(driver.MemAlloc(&piece.address, bytes), "cuMemAlloc");
+    driver.check(driver.MemsetD8Async(piece.address, 0, bytes, context.stream()), "scratch");
+    places.push_back({{"name", "scratch buffer " + std::to_string(++number)},
+                      {"address", piece.address},
+                      {"bytes", piece.bytes}});
+    pieces.push_back(piece);
+  }
+  driver.check(driver.CtxSynchronize(), "scratch");
+}
+
+void launch_sequence(const std::string& folder, const json& body) {
+  GpuContext context;
+  const Tensors tensors(context, body.at("arguments"), content(folder + "/arena"));
+  std::vector<Piece> pieces;
+  for (std::size_t i = 0; i < tensors.places().size(); ++i) {
+    pieces.push_back({.begin = body.at("arguments").at(i).at("offset"),
+                      .bytes = tensors.places()[i].at("bytes"),
+                      .address = tensors.places()[i].at("address")});
+  }
+  json places = tensors.places();
+  add_scratch(context, body.at("scratch"), pieces, places);
+  std::ofstream(folder + "/places.json") << places;
+  const std::string blob = content(folder + "/program");
+  GpuSequence work(context, in_pieces(decode_sequence(body, blob), std::move(pieces)));
+  if (const std::string failure = work.load(); !failure.empty()) throw std::runtime_error(failure);
+  // Addresses stand where offsets did.
+  const auto& driver = context.driver();
+  driver.check(work.queue(0), "the launches");
+  const int result = driver.CtxSynchronize();
+  std::fprintf(stderr, "launched: %d\n", result);
+}
+
+void launch_kernel(const std::string& folder, const json& body) {
   const std::string program = content(folder + "/program");
   const std::string_view ptx =
       std::string_view(program).substr(0, body.at("ptx_bytes").get<std::size_t>());
@@ -107,6 +149,15 @@ void launch(const std::string& folder) {
   // However it ends: that is what is being looked at.
   const int result = driver.CtxSynchronize();
   std::fprintf(stderr, "launched: %d\n", result);
+}
+
+void launch(const std::string& folder) {
+  const json body = json::parse(content(folder + "/launch.json"));
+  if (body.contains("steps")) {
+    launch_sequence(folder, body);
+  } else {
+    launch_kernel(folder, body);
+  }
 }
 
 }  // namespace

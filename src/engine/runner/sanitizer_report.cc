@@ -152,6 +152,11 @@ void name_memory(json& finding, const Record& record, const std::vector<Sanitize
   if (size > 0 && offset % size == 0) finding["element"] = offset / size;
 }
 
+// As the program calls it: of several launches it says in which one.
+void name_kernel(json& finding, const std::string& kernel) {
+  if (!kernel.empty()) finding["kernel"] = kernel;
+}
+
 json finding_of(const Record& record, const std::string& kind,
                 const std::vector<SanitizedTensor>& tensors) {
   json finding = {{"kind", kind},
@@ -170,9 +175,11 @@ json finding_of(const Record& record, const std::string& kind,
                          text_at(record, "what/destination/direction");
     finding.erase("block");
     finding.erase("thread");
+    name_kernel(finding, text_at(record, "what/destination/where/func"));
     return finding;
   }
   finding["where"] = place_at(record, "where");
+  name_kernel(finding, text_at(record, "where/func"));
   name_memory(finding, record, tensors);
   return finding;
 }
@@ -186,7 +193,8 @@ json findings_of(std::string_view report, const std::vector<SanitizedTensor>& te
     if (!kind) continue;
     json finding = finding_of(record, *kind, tensors);
     const auto same = std::find_if(findings.begin(), findings.end(), [&](const json& other) {
-      return other.at("kind") == finding.at("kind") && other.at("where") == finding.at("where");
+      return other.at("kind") == finding.at("kind") && other.at("where") == finding.at("where") &&
+             other.value("kernel", json()) == finding.value("kernel", json());
     });
     if (same != findings.end()) {
       (*same)["count"] = same->at("count").get<std::uint64_t>() + 1;

@@ -23,9 +23,9 @@ struct SanitizedTensor {
 inline constexpr std::size_t kMaxReportBytes = 16U << 20;
 inline constexpr std::size_t kMaxFindings = 100;
 
-// [{kind, severity, message, where: {file, line, column}, block, thread, count, by, memory?,
-// offset_bytes?, element?, other?: {where}}], the same of one line folded into one; kinds as the
-// emulator names them. Throws std::runtime_error for what is no report.
+// [{kind, severity, message, where: {file, line, column}, block, thread, count, by, kernel?,
+// memory?, offset_bytes?, element?, other?: {where}}], the same of one line folded into one; kinds
+// as the emulator names them. Throws std::runtime_error for what is no report.
 [[nodiscard]] nlohmann::json findings_of(std::string_view report,
                                          const std::vector<SanitizedTensor>& tensors);
 

@@ -3,6 +3,7 @@
 //
 //   → {type: "sanitize", sanitizer: path, tool, kernel, arguments, ptx_bytes, grid, block,
 //      shared_bytes, arena_bytes} + PTX and machine code + the arena, in host memory
+//      (or of a sequence: sanitized_launch.h)
 //   ← {type: "sanitized", findings} (sanitizer_report.h)
 //     or {type: "not_sanitized", message}: the tool did not run, or did not get as far as a launch
 #include <fcntl.h>

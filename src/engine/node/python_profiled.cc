@@ -1,0 +1,109 @@
+// Of PythonJob: what else than times is asked of what was lifted. Its own process has ended by
+// then; other processes repeat its launches, as those of every `cuda` kernel.
+#include <algorithm>
+
+#include "engine/node/kernel_inspection.h"
+#include "engine/node/python_job.h"
+#include "engine/node/python_lift.h"
+#include "engine/node/sanitizer_checks.h"
+#include "engine/node/stage_clock.h"
+
+namespace assay::node {
+namespace {
+
+using job::StageStatus;
+using nlohmann::json;
+
+constexpr const char* kNotAsked =
+    "Not asked for: `device_metrics: \"on\"` counts, and says what limits the kernel.";
+// Of the host's memory, which holds it several times then.
+constexpr std::uint64_t kMaxArenaBytes = 1ULL << 30;
+constexpr const char* kOfTheHost = "There are no counters of CPU tensors.";
+
+bool is_among(const std::vector<std::string>& checks, const char* wanted) {
+  return std::find(checks.begin(), checks.end(), wanted) != checks.end();
+}
+
+}  // namespace
+
+void PythonJob::profile_stage() {
+  const auto skip = [this](const std::string& reason) {
+    reporter_.tell(
+        {.record = {
+             .name = "profiled", .status = StageStatus::skipped, .body = {{"reason", reason}}}});
+  };
+  if (gpu_ == nullptr) return skip(kOfTheHost);
+  if (task_.metrics_sections.empty()) return skip(kNotAsked);
+  if (!kernel_sequence_) {
+    const std::string why =
+        "Counters are taken of launches that can be repeated without Python; these are not: " +
+        why_no_lift_ + ".";
+    warnings_.push_back({{"code", "no_counters"}, {"message", why}});
+    return skip(why);
+  }
+  StageClock clock(reporter_, "profiled");
+  profile_.emplace(*pool_, *referee_, runners_.toolkit().cupti.string(), stop_);
+  const GpuProfile::Fill fill = [this] { return inputs_->fill(PythonLift::known_trial(), 0); };
+  json& metrics = clock.body["device_metrics"] = json::object();
+  // The manual's names: what it calls original is the reference, or the one kernel there is.
+  if (reference_sequence_) {
+    metrics["original_device_metrics"] = profile_->measure(
+        *reference_sequence_, fill, contract_, task_.metrics_sections, reference_timing_);
+  }
+  json told =
+      profile_->measure(*kernel_sequence_, fill, contract_, task_.metrics_sections, kernel_timing_);
+  if (told.contains("unavailable")) {
+    warnings_.push_back(
+        {{"code", "no_counters"},
+         {"message", "No hardware counters: " + told.at("unavailable").get<std::string>()}});
+  }
+  metrics[task_.reference ? "custom_device_metrics" : "original_device_metrics"] = std::move(told);
+  (void)clock.tell(std::nullopt);
+}
+
+json PythonJob::checks_made() {
+  json checks = checks_of_lifted();
+  if (is_among(task_.checks, "numbers")) {
+    checks["notes"].push_back(
+        "`numbers` are looked for by the emulator alone, which executes no machine code.");
+  }
+  checks_sentence_ = findings_sentence(checks);
+  return checks;
+}
+
+json PythonJob::checks_of_lifted() {
+  json out = {{"ran", false},
+              {"checks", task_.checks},
+              {"findings", json::array()},
+              {"notes", json::array()}};
+  const auto unseen = [&](const std::string& why) {
+    out["notes"].push_back("Nothing was looked at: " + why);
+    return out;
+  };
+  if (gpu_ == nullptr) return unseen("its tensors are the CPU's.");
+  if (!kernel_sequence_) {
+    return unseen("what it launches cannot be repeated without Python (" + why_no_lift_ + ").");
+  }
+  // The process that is looked at takes its inputs from the host's memory.
+  RefereeSession host(runners_.start(RunnerRole::referee), std::string(), stop_);
+  if (auto ended = host.open(contract_, {}, json::object())) return unseen(ended->summary);
+  if (host.arena_bytes() > kMaxArenaBytes) {
+    return unseen("its tensors need more than " + std::to_string(kMaxArenaBytes >> 20) + " MiB.");
+  }
+  const SanitizedWork work =
+      sanitized_sequence(*kernel_sequence_, contract_, referee_->places(), host.places());
+  json sanitized = run_sanitizer({.runners = runners_,
+                                  .gpu = *gpu_,
+                                  .checks = task_.checks,
+                                  .work = work,
+                                  .arena = inputs_->fill(host, PythonLift::known_trial()),
+                                  .otherwise = ".",
+                                  .stop = stop_});
+  if (sanitized.contains("reason")) {
+    out["notes"].push_back("Nothing was looked at: " + sanitized.at("reason").get<std::string>());
+  }
+  add_sanitized(out, std::move(sanitized));
+  return out;
+}
+
+}  // namespace assay::node
