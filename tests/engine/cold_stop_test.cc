@@ -86,6 +86,17 @@ TEST_CASE("long kernels get as many more as the budget of time has") {
   CHECK(next(drawn(100, 3e8, 1e8)).stopped_by == StoppedBy::budget);
 }
 
+TEST_CASE("runs that nobody asked for do not use up the time that a call allows") {
+  const auto with_left = [](double left_ns) {
+    return next_cold_runs(
+        {.samples_ns = drawn(100, 5e6, 1e6), .asked = 100, .may_add = true, .left_ns = left_ns});
+  };
+  CHECK(with_left(1e9).more > 30);
+  CHECK(with_left(1e8).more <= 5);
+  CHECK(with_left(0).more == 0);
+  CHECK(with_left(-1e9).more == 0);
+}
+
 TEST_CASE("too few runs for an interval, or times that are none, end it") {
   CHECK(next({}).more == 0);
   CHECK(next({1e6, 2e6, 3e6}).more == 0);

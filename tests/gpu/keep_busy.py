@@ -1,4 +1,4 @@
-"""Keeps a GPU busy with copies, says "busy" once it is, and goes on until its input ends.
+"""Keeps all multiprocessors of a GPU busy, says "busy" once they are, and goes on until its input ends.
 
     python3 tests/gpu/keep_busy.py INDEX
 """
@@ -11,8 +11,28 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "benchmarks"))
 from launch_once import Driver  # noqa: E402
 
-SIZE = 1 << 28
-COPIES = 200  # some 30 ms of an H200
+# A kernel rather than copies: those may be a copy engine's work, which counts as nobody's.
+PTX = b"""
+.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry busy(.param .u64 ns)
+{
+  .reg .pred %p;
+  .reg .u64 %wanted, %begin, %now;
+  ld.param.u64 %wanted, [ns];
+  mov.u64 %begin, %globaltimer;
+again:
+  mov.u64 %now, %globaltimer;
+  sub.u64 %now, %now, %begin;
+  setp.lt.u64 %p, %now, %wanted;
+  @%p bra again;
+  ret;
+}
+\0"""
+BLOCKS = 128
+LAUNCH_NS = 2_000_000
+LAUNCHES = 10
 
 
 def main():
@@ -22,14 +42,15 @@ def main():
     driver.cuDeviceGet(ctypes.byref(device), int(sys.argv[1]))
     driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
     driver.cuCtxSetCurrent(context)
-    source, target = ctypes.c_uint64(), ctypes.c_uint64()
-    for address in (source, target):
-        driver.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(SIZE))
-        driver.cuMemsetD8_v2(address, ctypes.c_ubyte(1), ctypes.c_size_t(SIZE))
+    module, busy = ctypes.c_void_p(), ctypes.c_void_p()
+    driver.cuModuleLoadData(ctypes.byref(module), PTX)
+    driver.cuModuleGetFunction(ctypes.byref(busy), module, b"busy")
+    span = ctypes.c_uint64(LAUNCH_NS)
+    parameters = (ctypes.c_void_p * 1)(ctypes.addressof(span))
     told = False
     while not select.select([sys.stdin], [], [], 0)[0]:
-        for _ in range(COPIES):
-            driver.cuMemcpyDtoDAsync_v2(target, source, ctypes.c_size_t(SIZE), None)
+        for _ in range(LAUNCHES):
+            driver.cuLaunchKernel(busy, BLOCKS, 1, 1, 128, 1, 1, 0, None, parameters, None)
         driver.cuCtxSynchronize()
         if not told:
             print("busy", flush=True)

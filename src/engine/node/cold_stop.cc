@@ -14,7 +14,8 @@ std::uint32_t affordable(const ColdSoFar& so_far, double median_ns) {
   const auto taken = static_cast<double>(so_far.samples_ns.size());
   const double each_ns = median_ns + so_far.beside_ns;
   const double added_ns = std::max(taken - so_far.asked, 0.0) * each_ns;
-  const double by_time = std::max(kAddedBudgetNs - added_ns, 0.0) / std::max(each_ns, 1.0);
+  const double budget_ns = std::min(kAddedBudgetNs - added_ns, so_far.left_ns / 4);
+  const double by_time = std::max(budget_ns, 0.0) / std::max(each_ns, 1.0);
   const double by_count = double{kMostTimesAsked} * so_far.asked - taken;
   return static_cast<std::uint32_t>(std::clamp(std::min(by_time, by_count), 0.0, 1e6));
 }

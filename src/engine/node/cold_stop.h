@@ -34,6 +34,8 @@ struct ColdSoFar {
   bool may_add = false;              // nobody said how many
   bool was_cut = false;              // the time budget allows fewer than asked
   double beside_ns = 0;              // what a run takes of the device besides the kernel
+  // That the call's timeout has left: runs that nobody asked for take a quarter of it at most.
+  double left_ns = 1e18;
 };
 struct ColdNext {
   std::uint32_t more = 0;  // runs to take; 0: enough

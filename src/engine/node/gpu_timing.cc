@@ -223,7 +223,8 @@ GpuTiming::Step GpuTiming::narrow() {
                                  .asked = request_.trials,
                                  .may_add = request_.may_add && !reference_,
                                  .was_cut = trials_ < request_.trials,
-                                 .beside_ns = kPreparationNs});
+                                 .beside_ns = kPreparationNs,
+                                 .left_ns = static_cast<double>(execution_left_.count())});
     if (cold_stop_.more == 0) return std::nullopt;
     if (auto ended = take_turn(kernel_, cold_stop_.more, 1)) return ended;
   }

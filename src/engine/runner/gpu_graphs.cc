@@ -103,6 +103,7 @@ int GpuTimer::Measurement::time_stretch(const Graphs& both, Wall& wall) {
     const int result = time_slopes(both, std::min(left, kBatch / 2 - 1), wall);
     if (result != cuda::kSuccess) return result;
   }
+  if (plan_.runs.empty()) return wait();
   wall.wall_ns = since_ns(begin);
   wall.events_ns += elapsed_ns(before);
   wall.launches += both.launches;

@@ -1,0 +1,29 @@
+// What is said of a finding: it has what the finding says, and no finding is beyond words.
+#include "engine/node/kernel_wording.h"
+
+#include "engine/node/trial_judgement.h"
+#include "tests/catch.h"
+
+using namespace assay::node;
+using nlohmann::json;
+
+TEST_CASE("times that disagree with a clock or a memory are told with both figures") {
+  CHECK(finding_text({{"check", "wall_clock"}, {"detail", "a launch takes 6 us, and 2"}})
+            .find("a launch takes 6 us, and 2.") != std::string::npos);
+  const std::string floor = finding_text({{"check", "below_floor"},
+                                          {"claimed_ns", 12'345.4},
+                                          {"must_ns", 45'678.0},
+                                          {"must_bytes", 900}});
+  CHECK(floor.find("12345 ns") != std::string::npos);
+  CHECK(floor.find("45678 ns") != std::string::npos);
+  CHECK(floor.find("900 bytes") != std::string::npos);
+}
+
+TEST_CASE("outputs are written whole unless a finding or a warning says otherwise") {
+  const json nothing = json::array();
+  CHECK(writes_all(nothing, nothing));
+  CHECK(
+      writes_all(json::array({{{"check", "precision"}}}), json::array({{{"code", "throttled"}}})));
+  CHECK_FALSE(writes_all(json::array({{{"check", "unwritten"}}}), nothing));
+  CHECK_FALSE(writes_all(nothing, json::array({{{"code", "reference_unwritten"}}})));
+}
