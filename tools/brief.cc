@@ -113,6 +113,18 @@ void shorten_timing(OrderedJson& timing) {
       shorten_timing(*told);
 }
 
+// What decides how many warps fit; the rest stands in the full report.
+void shorten_resources(OrderedJson& metadata) {
+  for (const char* whose : {"resources", "ref_resources"}) {
+    const auto found = metadata.find(whose);
+    if (found == metadata.end() || !found->is_object()) continue;
+    *found = only(*found, {"registers", "spill_store_bytes", "static_shared_bytes", "occupancy"});
+    const auto occupancy = found->find("occupancy");
+    if (occupancy != found->end() && occupancy->is_object() && occupancy->contains("percent"))
+      *occupancy = only(*occupancy, {"percent", "limited_by"});
+  }
+}
+
 void shorten_kernels(OrderedJson& report) {
   const auto kernels = report.find("kernels");
   if (kernels == report.end() || !kernels->is_array()) return;
@@ -168,6 +180,8 @@ void make_brief(OrderedJson& report) {
       result->at("compilation_error").get_ref<std::string&>() +=
           "\n… (the whole log is a resource)";
     (void)cut(*result, "validation_error", kBriefLogBytes);
+    if (const auto metadata = result->find("metadata"); metadata != result->end())
+      shorten_resources(*metadata);
   }
   if (cut(report, "compilation_error", kBriefLogBytes))
     report.at("compilation_error").get_ref<std::string&>() += "\n… (the whole log is a resource)";

@@ -84,6 +84,8 @@ OrderedJson exec_result(const JobRecord& record) {
     if (prepared->body.contains("resources")) {
       metadata["resources"] = prepared->body.at("resources");
     }
+    const json reference = prepared->body.value("reference", json::object());
+    if (reference.contains("resources")) metadata["ref_resources"] = reference.at("resources");
   }
   for (const char* key : {"configuration", "built"}) {
     if (compiled != nullptr && compiled->body.contains(key)) {

@@ -51,6 +51,30 @@ TEST_CASE("what is left out of a report is counted", "[brief]") {
   CHECK(report.dump().size() < 6000);
 }
 
+TEST_CASE("of what a launch takes a short report has what decides how many warps fit", "[brief]") {
+  OrderedJson report = large_report();
+  const OrderedJson whole = {{"registers", 40},
+                             {"stack_bytes", 0},
+                             {"spill_store_bytes", 0},
+                             {"spill_load_bytes", 0},
+                             {"static_shared_bytes", 0},
+                             {"dynamic_shared_bytes", 0},
+                             {"occupancy",
+                              {{"percent", 62.5},
+                               {"warps_per_multiprocessor", 40},
+                               {"max_warps_per_multiprocessor", 64},
+                               {"limited_by", {"registers"}},
+                               {"waves", 1.5}}}};
+  report["kernel_exec_result"]["metadata"] = {{"resources", whole}, {"ref_resources", whole}};
+  make_brief(report);
+  const OrderedJson told = {{"registers", 40},
+                            {"spill_store_bytes", 0},
+                            {"static_shared_bytes", 0},
+                            {"occupancy", {{"percent", 62.5}, {"limited_by", {"registers"}}}}};
+  CHECK(report.at("kernel_exec_result").at("metadata").at("resources") == told);
+  CHECK(report.at("kernel_exec_result").at("metadata").at("ref_resources") == told);
+}
+
 TEST_CASE("the first wrong output keeps examples, the others what they have in common", "[brief]") {
   OrderedJson report = large_report();
   make_brief(report);

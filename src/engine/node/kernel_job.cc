@@ -252,6 +252,8 @@ KernelJob::Step KernelJob::prepare_reference(json& body) {
     return about_reference(std::move(*ended));
   }
   body["reference"] = {{"kernel", std::get<Loaded>(loaded).display_name}};
+  tell_resources(*task_.reference, *reference_program_, std::get<Loaded>(loaded).entry,
+                 body["reference"]);
   return double_reference_ ? prepare_in_double(std::get<Loaded>(loaded)) : std::nullopt;
 }
 
@@ -265,10 +267,12 @@ KernelJob::Step KernelJob::prepare_in_double(const Loaded& reference) {
                                  gpu_ != nullptr ? kMaxGpuArenaBytes : kMaxArenaBytes);
 }
 
-void KernelJob::tell_resources(const std::string& entry, json& body) const {
+void KernelJob::tell_resources(const KernelSource& source, const Program& program,
+                               const std::string& entry, json& body) const {
+  if (gpu_ == nullptr) return;
   // The compiler's listing is a claim; one that cannot be read tells nothing.
   auto told = decode_claim(RunnerRole::compile, [&]() -> std::variant<json, Ended> {
-    return tell_launch(task_.kernel, *program_, entry, gpu_->gpu());
+    return tell_launch(source, program, entry, gpu_->gpu());
   });
   if (const auto* resources = std::get_if<json>(&told); resources && !resources->is_null()) {
     body["resources"] = *resources;
@@ -344,10 +348,8 @@ KernelJob::Step KernelJob::prepare_stage() {
   }
   clock.body["kernels"] = std::get<Loaded>(loaded).kernels;
   clock.body["device"] = device;
-  if (gpu_ != nullptr) {
-    clock.body["device_name"] = gpu_->gpu().name;
-    tell_resources(std::get<Loaded>(loaded).entry, clock.body);
-  }
+  if (gpu_ != nullptr) clock.body["device_name"] = gpu_->gpu().name;
+  tell_resources(task_.kernel, *program_, std::get<Loaded>(loaded).entry, clock.body);
   clock.body["arguments"] = arguments_of(contract);
   clock.body["arena_bytes"] = referee_->arena_bytes();
   return clock.tell(std::nullopt);

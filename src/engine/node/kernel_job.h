@@ -59,7 +59,9 @@ class KernelJob {
   [[nodiscard]] Step emulated_timed_stage();
   void name_ranges();
   void note_ranges();
-  void tell_resources(const std::string& entry, nlohmann::json& body) const;
+  // What the launch takes of a multiprocessor, where that is known.
+  void tell_resources(const KernelSource& source, const Program& program, const std::string& entry,
+                      nlohmann::json& body) const;
   void profile_stage();
   void gpu_profile_stage();
   void generalise_stage();
