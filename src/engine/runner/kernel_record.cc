@@ -135,7 +135,9 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  // What is on its way is asked for while it is still collected.
   void end() {
+    to_.functions.flush(kForced);
     for (const int kind : {kConcurrentKernel, kDriverKind}) to_.functions.disable(kind);
     to_.functions.flush(kForced);
     const std::lock_guard lock(recording_mutex);
