@@ -136,6 +136,7 @@ class Outcomes(unittest.TestCase):
     def test_each_case_on_a_gpu_is_told_by_its_name(self):
         self.assertEqual(check_defences.outcome(self.RAN, "test_a", ["a constant", "by data", "the input"]),
                          {"a constant": "fails", "by data": "fails", "the input": "STILL PASSES"})
+        self.assertEqual(check_defences.outcome(self.RAN, "test_a", []), {"": "fails"})
         self.assertEqual(check_defences.outcome("FAIL: test_b (__main__.Cheats.test_b)\nRan 1 test in 0s\n", "test_b", []), {"": "fails"})
         self.assertEqual(check_defences.outcome("Ran 1 test in 0s\nOK\n", "test_b", []), {"": "STILL PASSES"})
         for said in ("Ran 0 tests in 0s\nOK (skipped=1)\n", "ERROR: test_b (__main__.Cheats.test_b)\nRan 1 test in 0s\n", "no end", ""):
