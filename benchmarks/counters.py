@@ -118,6 +118,15 @@ def ours(server, one):
     return readings, told["result"]["contents"][0]["text"]
 
 
+def number(text):
+    """None where ncu has none: "n/a", "nan"."""
+    try:
+        value = float((text or "").replace(",", ""))
+    except ValueError:
+        return None
+    return value if value == value else None
+
+
 def theirs(ptx, one, folder):
     program, specification = os.path.join(folder, "k.ptx"), os.path.join(folder, "k.json")
     with open(program, "w", encoding="utf-8") as file:
@@ -134,7 +143,7 @@ def theirs(ptx, one, folder):
     if len(lines) < 3:
         raise RuntimeError((ran.stdout + ran.stderr)[-1500:])
     rows = list(csv.DictReader(io.StringIO("\n".join(lines))))[1:]  # the first has the units
-    return [{name: float(row[counter].replace(",", "")) for (_, name), counter in COUNTERS.items()} for row in rows]
+    return [{name: number(row.get(counter)) for (_, name), counter in COUNTERS.items()} for row in rows]
 
 
 def cost_of_sections(server):
@@ -168,11 +177,15 @@ def compare_with_ncu(server, kernels, until):
                 print(f"no time for {title} and those behind it")
                 break
             mine, ptx = ours(server, one)
-            other = theirs(ptx, one, folder)
+            try:
+                other = theirs(ptx, one, folder)
+            except (RuntimeError, subprocess.TimeoutExpired) as error:
+                print(f"{title}: ncu did not count: {error}", flush=True)
+                continue
             cells = []
             for name in names:
                 found, why = explain(name, mine, other, 4.0 * one["extents"][2])
-                cells.append(f"{mine[0][name]:.5g} / {other[0][name]:.5g}" if mine[0][name] is not None else "missing")
+                cells.append(" / ".join("missing" if side[0][name] is None else f"{side[0][name]:.5g}" for side in (mine, other)))
                 if found is not None:
                     deviations[name].append((found, spread(name, other)))
                 if why not in ("", "nothing to compare"):

@@ -39,7 +39,7 @@ def is_near(found, wanted=1.0):
 def of_spread(name, ours, theirs):
     mine, other = ([r[name] for r in side if r.get(name) is not None] for side in (ours, theirs))
     gap = max(min(mine) - max(other), min(other) - max(mine), 0)
-    if gap > LIMIT * max(abs(v) for v in other):
+    if gap > LIMIT * max(abs(v) for v in other) or spread(name, ours) + spread(name, theirs) < deviation(name, ours, theirs) / 2:
         return ""
     return f"spread: ours differs from itself by {spread(name, ours):.1%}, ncu by {spread(name, theirs):.1%}"
 

@@ -28,6 +28,10 @@ class Deviations(unittest.TestCase):
         self.assertTrue(self.why("l2_hit_rate_pct", ours, theirs).startswith("spread"))
         self.assertEqual(self.why("l2_hit_rate_pct", readings({}, {"l2_hit_rate_pct": 33.1}), theirs), "unexplained")
 
+    def test_two_that_repeat_well_are_not_explained_by_their_spread(self):
+        ours, theirs = readings({}, {"l2_hit_rate_pct": 33.02}), readings({"l2_hit_rate_pct": 33.69}, {"l2_hit_rate_pct": 33.71})
+        self.assertEqual(self.why("l2_hit_rate_pct", ours, theirs), "unexplained")
+
     def test_writes_that_stay_in_the_cache_explain_bytes_only_if_reads_agree(self):
         ours = readings({"dram_bytes_sum": 186e6, "dram_bytes_write_sum": 52e6})
         self.assertTrue(self.why("dram_bytes_sum", ours, readings({})).startswith("writes"))
