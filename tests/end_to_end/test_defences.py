@@ -131,12 +131,14 @@ class Schemata(unittest.TestCase):
 class Outcomes(unittest.TestCase):
     """What counts as a test that fails: an assertion that does not hold, not a test that could not look."""
 
-    RAN = "FAIL: test_a (__main__.Cheats.test_a) [a constant]\n...\nFAIL: test_a (__main__.Cheats.test_a) [by data] (n=4096)\nRan 1 test in 1.0s\nFAILED (failures=2)\n"
+    RAN = ("FAIL: test_a (__main__.Cheats.test_a) [a constant]\n...\nAssertionError: 'passed' != 'wrong_output'\n- passed\n"
+           "FAIL: test_a (__main__.Cheats.test_a) [by data] (n=4096)\n...\nAssertionError: 1 != 2\nRan 1 test in 1.0s\nFAILED (failures=2)\n")
 
     def test_each_case_on_a_gpu_is_told_by_its_name(self):
         self.assertEqual(check_defences.outcome(self.RAN, "test_a", ["a constant", "by data", "the input"]),
                          {"a constant": "fails", "by data": "fails", "the input": "STILL PASSES"})
         self.assertEqual(check_defences.outcome(self.RAN, "test_a", []), {"": "fails"})
+        self.assertEqual(check_defences.failed(self.RAN), {("test_a", "a constant"): "'passed' != 'wrong_output'", ("test_a", "by data"): "1 != 2"})
         self.assertEqual(check_defences.outcome("FAIL: test_b (__main__.Cheats.test_b)\nRan 1 test in 0s\n", "test_b", []), {"": "fails"})
         self.assertEqual(check_defences.outcome("Ran 1 test in 0s\nOK\n", "test_b", []), {"": "STILL PASSES"})
         for said in ("Ran 0 tests in 0s\nOK (skipped=1)\n", "ERROR: test_b (__main__.Cheats.test_b)\nRan 1 test in 0s\n", "no end", ""):

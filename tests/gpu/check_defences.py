@@ -34,8 +34,14 @@ def run(tests, cases, without=""):
 
 
 def failed(said):
-    """{(test, case or "")} whose assertions do not hold."""
-    return {(test, case or "") for test, case in re.findall(r"^FAIL: (\w+) \(.*?\)(?: \[(.*?)\])?(?: \(.*\))?$", said, re.M)}
+    """{(test, case or ""): why} of assertions that do not hold."""
+    found = {}
+    for part in re.split(r"^(?=(?:FAIL|ERROR): )", said, flags=re.M):
+        head = re.match(r"FAIL: (\w+) \(.*?\)(?: \[(.*?)\])?(?: \(.*\))?$", part, re.M)
+        why = re.search(r"^AssertionError: (.*)$", part, re.M)
+        if head:
+            found[head[1], head[2] or ""] = why[1] if why else ""
+    return found
 
 
 def outcome(said, test, cases):
@@ -61,10 +67,12 @@ def main():
     tell("cheats with all defences", "pass" if whole else "do not all pass", "pass", whole)
     for entry in entries:
         said = run({entry["test"]}, entry["cases"], entry["name"])
+        why = failed(said)
         for case, how in outcome(said, entry["test"], entry["cases"]).items():
             met = how == "fails" and whole
             wrong += 0 if met else 1
             print(f"{time.monotonic() - begin:.0f} s: without {entry['name']}: {entry['test']} {f'[{case}] ' if case else ''}{how}", flush=True)
+            print("   ", why.get((entry["test"], case)) or list(why.values()), flush=True)
             tell(f"without {entry['name']}: {case or entry['test']}", how, "fails", met)
             if how != "fails":
                 print(said[-3000:], flush=True)
