@@ -151,6 +151,9 @@ OF_DEVICE_CODE = (
              torch("test_cheats.Cheats.test_each_is_caught_as_it_is_documented", "changes its input")),
             (Change(JUDGE + "comparison.cc", "before.empty() || std::memcmp(before.data(), after.data(), before.size()) == 0", "true"),)),
     Defence("inputs_are_read_again_on_the_device", "to change its inputs", (ON_THE_DEVICE, gpu(ONCE, "it changes its input")), (NO_DIFFERENCE,)),
+    Defence("fixed_inputs", "that one which ignores an input passes",
+            (python("test_honesty.Honesty.test_inputs_that_the_contract_fixes_are_named_where_the_answer_follows_them"),),
+            (Change(NODE + "validated_stage.cc", "ran && !is_answer_of(*referee_, 0, kReferenceSlot)", "false"),)),
     Defence("guards", "to write beside its outputs", (judge("a guard that was written to names the tensor, the side and the distance"),),
             (Change(JUDGE + "poison.cc", "arena[offset] == pattern_byte(word, offset)", "true"),)),
     Defence("guards_on_the_device", "to write beside its outputs", (ON_THE_DEVICE, gpu(ONCE, "it writes beside its output")),
@@ -170,9 +173,9 @@ OF_DEVICE_CODE = (
             (Change(NODE + "gpu_timing.cc", "below(places_)", "0", around=".place = below(places_), .content"),)),
     Defence("fresh_tensors_in_each_place", ADDRESS, (gpu(ONCE, "it remembers by address"),),
             (*SAME_CONTENTS, NOT_SLOWER,
-             Change(RUNNER + "gpu_timer.cc",
+             Change(RUNNER + "gpu_measurement.cc",
                     "driver_.MemcpyDtoDAsync(place, timer_.contents_.at(run.content)->address(),\n"
-                    "                                timer_.arenas_.at(run.content)->size(), context_.stream())",
+                    "                              timer_.arenas_.at(run.content)->size(), context_.stream())",
                     "[&] { static std::set<cuda::Address> filled; return !filled.insert(place).second ? int{cuda::kSuccess} : "
                     "driver_.MemcpyDtoDAsync(place, timer_.contents_.at(run.content)->address(), timer_.arenas_.at(run.content)->size(), "
                     "context_.stream()); }()")),
@@ -187,7 +190,7 @@ OF_DEVICE_CODE = (
     Defence("remembers", CONTENTS, (engine("a kernel that is slower on contents it was not shown before is told"),
                                     BY_CONTENTS, BESIDE, gpu(ONCE, "it remembers by contents")), (NOT_SLOWER,)),
     Defence("variables_are_reset", CONTENTS, (BY_CONTENTS,), (Change(RUNNER + "gpu_device.cc", "!has_variables_", "true"),)),
-    Defence("memory_is_cleared", CONTENTS, (BESIDE,), (Change(RUNNER + "gpu_timer.cc", "plan_.fresh", "false", around="if (plan_.fresh) forget_runs();"),)),
+    Defence("memory_is_cleared", CONTENTS, (BESIDE,), (Change(RUNNER + "gpu_measurement.cc", "plan_.fresh", "false", around="if (plan_.fresh) forget_runs();"),)),
 
     Defence("a_runner_is_one_clients", NEXT_ATTEMPT, (OURS,),
             (Change(NODE + "gpu_pool.cc", "one.client == client", "true", around="one.client == client && one.side == side;"),)),
@@ -205,7 +208,7 @@ OF_DEVICE_CODE = (
             (Change(NODE + "kernel_job.cc", "!program->takes_heap()", "true"),)),
 
     Defence("flushed_cache", "to keep data in the L2 cache", (gpu("test_cold_runs_find_nothing_in_the_cache"),),
-            (Change(RUNNER + "gpu_timer.cc", "timer_.flush_.queue(timer_.place_bytes_)", "int{cuda::kSuccess}"),),
+            (Change(RUNNER + "gpu_measurement.h", "timer_.flush_.queue(timer_.place_bytes_)", "int{cuda::kSuccess}"),),
             "that a carve-out is set to 0 shows nowhere: a new context has none, and device code cannot ask for one"),
     Defence("word_of_the_driver", "a launch that fails and is very fast", (gpu("test_a_launch_that_fails_is_told"),),
             (Change(RUNNER + "gpu_device.cc", "if (result == cuda::kSuccess) result = queue_launch(context_, function, launch, block);",
@@ -214,6 +217,16 @@ OF_DEVICE_CODE = (
                     around="result != cuda::kSuccess) {\n      return Outcome{.ending = Ending::invalid_launch,\n"
                            "                     .message = std::to_string(bytes)")),
             "what the device cannot give a launch is asked before it"),
+
+    Defence("wall_clock", "to write over what events have written",
+            (engine("a kernel whose events hide half of its work is told"),
+             engine("events that hide work from the host's clock are evidence, honest ones are figures")),
+            (Change(NODE + "wall_clock.cc", "hidden_ns > kMostHidden * slope_ns + kMostHiddenNs", "false"),)),
+    Defence("sum_of_times", "to write over what events have written", (engine("times that add up to more than they were taken in are told"),),
+            (Change(NODE + "wall_clock.cc", "times.summed_ns > times.asked_ns * (1 + kClocksDiffer) + kQuestionDoubtNs", "false"),)),
+    Defence("below_floor", "to be faster than the memory can take its results",
+            (engine("a time below what the memory takes for the outputs is evidence"),),
+            (Change(NODE + "floor.cc", "claimed_ns + kEventResolutionNs < kShareOfMust * must_ns", "false"),)),
 
     Defence("landlock", SECRETS, (ATTACKS,),
             (Change(WALLS + "worker.cc", "confinement.layers.landlock", "false", around="if (confinement.layers.landlock) restrict_files"),)),
