@@ -103,21 +103,26 @@ TEST_CASE("a log is cut between lines, a line between characters", "[brief]") {
 }
 
 TEST_CASE("of times what is read first stays", "[brief]") {
-  const OrderedJson cold = {{"runs", 100}, {"median_ns", 5.5}, {"mean_ns", 6}, {"std_ns", 1}};
+  const OrderedJson cold = {{"runs", 100}, {"median_ns", 5.5},           {"mean_ns", 6},
+                            {"std_ns", 1}, {"stopped_by", "num_trials"}, {"half_width_pct", 2}};
   OrderedJson report = {{"timing",
                          {{"clock", "gpu"},
                           {"cold", cold},
                           {"warm", {{"unavailable", "why"}}},
                           {"clocks", {{"sm_mhz_median", 1980}, {"power_w", 300}}},
+                          {"floor", {{"bytes", 8}, {"ns", 1.5}, {"share_pct", 9.5}}},
+                          {"wall_clock", {{"result", "agrees"}}},
+                          {"neighbours", {{"asked", false}}},
                           {"in_place", {{"clock", "wall"}, {"per_call", cold}}},
                           {"lifted", {{"launches", 2}, {"ms", {{"capture", 24}}}}}}}};
   make_brief(report);
-  const OrderedJson short_cold = {{"runs", 100}, {"median_ns", 5.5}};
+  const OrderedJson short_cold = {{"runs", 100}, {"median_ns", 5.5}, {"stopped_by", "num_trials"}};
   CHECK(report["timing"] ==
         OrderedJson({{"clock", "gpu"},
                      {"cold", short_cold},
                      {"warm", {{"unavailable", "why"}}},
                      {"clocks", {{"sm_mhz_median", 1980}}},
+                     {"floor", {{"ns", 1.5}, {"share_pct", 9.5}}},
                      {"in_place", {{"clock", "wall"}, {"per_call", short_cold}}},
                      {"lifted", {{"launches", 2}}}}));
 }

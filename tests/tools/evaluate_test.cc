@@ -59,6 +59,48 @@ TEST_CASE("times that ended before their views are told without them") {
   REQUIRE(result.structured.at("timing").at("cold").at("runs") == 2);
 }
 
+TEST_CASE("what a GPU's times are held against is told, as the report's schema has it") {
+  EvaluateWorld world;
+  const Json aside = {
+      {"clocks", {{"sm_mhz_median", 1900.5}, {"sm_mhz_highest", 1980.0}, {"ramped_ms", 0.0}}},
+      {"floor", {{"bytes", 8}, {"ns", 1.5}, {"share_pct", nullptr}, {"must_bytes", 0}}},
+      {"wall_clock",
+       {{"result", "agrees"}, {"launches", 640}, {"wall_ns", 1.5e6}, {"events_ns", 1.4e6}}},
+      {"neighbours", {{"asked", true}, {"visible", false}, {"computing", Json::array()}}}};
+  auto& timed = world.engine.stages.emplace_back();
+  timed.name = "timed";
+  timed.body = {{"clock", "gpu"},
+                {"note", "between two events"},
+                {"trials_requested", 2},
+                {"samples_ns", {5000.0, 5100.0}},
+                {"cold_stop", {{"stopped_by", "interval"}, {"half_width_pct", 0.25}}}};
+  timed.body.update(aside);
+  Json arguments = evaluate_arguments();
+  arguments["detail"] = "full";
+  const auto result = call(tools::evaluate(world.jobs), arguments);
+  const Json timing = result.structured.at("timing");
+  CHECK(timing.at("cold").at("stopped_by") == "interval");
+  CHECK(timing.at("cold").at("half_width_pct") == 0.25);
+  for (const auto& [key, told] : aside.items()) CHECK(timing.at(key) == told);
+  const auto violations =
+      mcp::Schema(Json(tools::schema("report.json"))).check(Json(result.structured));
+  INFO(mcp::describe(violations));
+  CHECK(violations.empty());
+}
+
+TEST_CASE("runs may be added where a call names no number, and not where it does") {
+  EvaluateWorld world;
+  Json arguments = evaluate_arguments();
+  for (const bool names_it : {false, true}) {
+    arguments.erase("num_trials");
+    if (names_it) arguments["num_trials"] = 100;
+    CHECK_FALSE(call(tools::evaluate(world.jobs), arguments).is_error);
+    const auto& options = world.engine.orders.back().request.at("options");
+    CHECK(options.at("num_trials") == 100);
+    CHECK(options.at("may_add_trials") == !names_it);
+  }
+}
+
 TEST_CASE("what speaks against a kernel is told first, then what its trust rests on") {
   EvaluateWorld world;
   world.engine.conclusion.body = {{"summary", "Passed."}, {"trust", "suspect"}};
