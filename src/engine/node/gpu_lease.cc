@@ -37,7 +37,7 @@ posix::Descriptor open_lock(const std::string& name) {
   throw std::system_error(error, std::generic_category(), "the lock of a GPU");
 }
 
-// Touched when it was taken and when it was given up. Its maker alone could set other times.
+// When it is taken and when it is given up.
 void touch(const posix::Descriptor& lock) { ::futimens(lock.get(), nullptr); }
 
 std::chrono::nanoseconds untouched_for(const posix::Descriptor& lock) {

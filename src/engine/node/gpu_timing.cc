@@ -225,8 +225,8 @@ GpuTiming::Step GpuTiming::narrow() {
                                  .was_cut = trials_ < request_.trials,
                                  .beside_ns = kPreparationNs,
                                  .left_ns = static_cast<double>(execution_left_.count())});
-    if (cold_stop_.more == 0) return std::nullopt;
-    if (auto ended = take_turn(kernel_, cold_stop_.more, 1)) return ended;
+    if (cold_stop_->more == 0) return std::nullopt;
+    if (auto ended = take_turn(kernel_, cold_stop_->more, 1)) return ended;
   }
 }
 
@@ -288,9 +288,9 @@ void GpuTiming::tell(json& body) const {
   if (reference_) body["reference_samples_ns"] = reference_->cold_ns;
   body["event_overhead_ns"] = event_overhead_ns_;
   body["runs_examined"] = examined_;
-  if (!kernel_.cold_ns.empty()) {
-    json& told = body["cold_stop"] = {{"stopped_by", name(cold_stop_.stopped_by)}};
-    if (cold_stop_.half_share) told["half_width_pct"] = 100 * *cold_stop_.half_share;
+  if (cold_stop_) {
+    json& told = body["cold_stop"] = {{"stopped_by", name(cold_stop_->stopped_by)}};
+    if (cold_stop_->half_share) told["half_width_pct"] = 100 * *cold_stop_->half_share;
   }
   body["warnings"] = json::array();
   if (trials_ > 0 && trials_ < request_.trials) {

@@ -144,12 +144,12 @@ class GpuTiming {
   std::uint32_t examined_ = 0;
   std::optional<std::uint32_t> last_examined_{};  // its contents
   double event_overhead_ns_ = 0;
-  std::string unrepeatable_{};  // what became of a view, and whose
-  std::string uncaptured_{};    // likewise of a graph
-  bool is_spent_ = false;       // a process is left in a state that nobody knows
-  ColdNext cold_stop_{};
-  bool is_asked_ = false;  // something was
-  bool is_noted_ = false;  // an answer was
+  std::string unrepeatable_{};           // what became of a view, and whose
+  std::string uncaptured_{};             // likewise of a graph
+  bool is_spent_ = false;                // a process is left in a state that nobody knows
+  std::optional<ColdNext> cold_stop_{};  // once all its cold runs were taken
+  bool is_asked_ = false;                // something was
+  bool is_noted_ = false;                // an answer was
   bool are_neighbours_asked_ = false;
   Neighbours neighbours_{};
   nlohmann::json busy_before_pct_ = nullptr;  // the device, whoever used it

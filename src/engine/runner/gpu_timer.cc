@@ -121,6 +121,7 @@ Timed GpuTimer::time(const GpuWork& work, const TimingPlan& plan) {
   const bool is_low = timed.clock_mhz && *timed.clock_mhz < plan.ramp_below_mhz;
   if (!is_low || ramps_in_vain_ || timed.samples_ns.empty()) return timed;
   const auto took = Clock::now() - begin;
+  if (took > 2 * ClockRamp::kLongest) return timed;  // it was its own ramp
   if (plan.wall.count() > 0 && 2 * took + ClockRamp::kLongest > plan.wall) return timed;
   const Ramp ramp{.from_mhz = *timed.clock_mhz, .ms = ramp_ms(plan.ramp_below_mhz)};
   TimingPlan again = plan;
