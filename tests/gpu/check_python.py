@@ -186,6 +186,18 @@ class OnDevice(unittest.TestCase):
         report = self.server.judge(source(wrong, "multi_kernel", io, entry_point="run"), reference)
         self.assertEqual(report["verdict"], "wrong_output", report["summary"])
 
+    def test_cupy_was_imported_before_the_source_and_finds_its_device(self):
+        text = ("import sys\nahead = 'cupy' in sys.modules\nimport cupy\nimport torch\ndef run(x):\n    if not ahead:\n"
+                "        raise RuntimeError('it was imported late')\n    return torch.as_tensor(cupy.asarray(x) * 2)\n")
+        io = inputs(shape=(1000,))
+        began = time.monotonic()
+        report = self.server.judge(source(text, "multi_kernel", io, entry_point="run"),
+                                   source("def run(x):\n    return x * 2\n", "multi_kernel", io, entry_point="run"))
+        print(f"  cupy: {report['verdict']} {report['trust']} {time.monotonic() - began:.2f} s {report['summary'][:200]}", file=sys.stderr)
+        if "No module named 'cupy'" in str(report.get("error")):
+            self.skipTest("no CuPy here")
+        self.assertIn((report["verdict"], report["trust"]), HONEST, (report["summary"], report["evidence"]))
+
     def test_triton_kernels_run_without_the_process_that_compiled_them(self):
         for name, (text, contract, reference) in KERNELS.items():
             with self.subTest(name):

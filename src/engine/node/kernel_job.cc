@@ -136,7 +136,7 @@ Conclusion KernelJob::run() {
   // What the referee was asked ahead it does before the device is another's.
   if (ended && referee_ && fills_ahead_) referee_->take_ahead();
   lease_.reset();
-  hung_ = !repeats_ || (ended && ended->verdict == Verdict::timed_out);
+  hung_ = !repeats_ || lost_reference_ || (ended && ended->verdict == Verdict::timed_out);
   if (ended && gpu_ != nullptr && kernel_ && !kernel_->is_untouched()) gpu_->failed();
   if (!ended && ran_ && task_.generalise) generalise_stage();
   return conclude(ended);

@@ -132,6 +132,7 @@ class KernelJob {
   nlohmann::json evidence_ = nlohmann::json::array();
   nlohmann::json strays_ = nlohmann::json::array();  // loads out of bounds of a run on the emulator
   nlohmann::json warnings_ = nlohmann::json::array();
+  bool lost_reference_ = false;                // on contents that the task does not have
   bool follows_fixed_ = false;                 // the reference what the contract fixes
   std::chrono::nanoseconds reference_run_{0};  // how long the last one took
   std::string weak_{};             // why a pass proves little; "" if nothing speaks for that

@@ -206,7 +206,8 @@ void KernelJob::look_for_fixed_inputs() {
     ran = !python_reference_->run(std::move(arena), 0, allowed);
   } else {
     ran = std::holds_alternative<Ran>(reference_->run(std::move(arena), allowed));
-    if (!ran) (void)renew(true);
+    lost_reference_ = !ran;
+    if (lost_reference_) (void)renew(true);
   }
   execution_left_ += allowed;
   follows_fixed_ = ran && !is_answer_of(*referee_, 0, kReferenceSlot);
