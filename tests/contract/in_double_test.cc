@@ -1,6 +1,8 @@
 // A contract as a kernel takes it that computes in double.
 #include "engine/contract/in_double.h"
 
+#include <cmath>
+
 #include "tests/catch.h"
 
 using namespace assay::contract;
@@ -40,4 +42,22 @@ TEST_CASE("textures and eight-bit floats have no form in double") {
   contract.args.back() = tensor("t", DType::float32);
   contract.args.back().texture = Texture{};
   CHECK(why_not_in_double(contract)->find("'t' is a texture") == 0);
+}
+
+TEST_CASE("a scalar is the number that its type holds") {
+  for (const double value :
+       {0.1, -0.1, 1e-40, 1e-46, 3.4028234663852886e38, 16777217.0, 16777219.0, -0.0, 1.0 / 3}) {
+    CHECK(held(value, DType::float32) == static_cast<double>(static_cast<float>(value)));
+  }
+  CHECK(std::isinf(held(1e39, DType::float32)));
+  CHECK(held(0.1, DType::float16) == 0.0999755859375);
+  CHECK(held(2049.0, DType::float16) == 2048.0);
+  CHECK(held(2051.0, DType::float16) == 2052.0);
+  CHECK(held(0x1p-24, DType::float16) == 0x1p-24);
+  CHECK(held(0x1p-26, DType::float16) == 0.0);
+  CHECK(held(65519.0, DType::float16) == 65504.0);
+  CHECK(std::isinf(held(-65520.0, DType::float16)));
+  CHECK(held(0.1, DType::bfloat16) == 0.10009765625);
+  CHECK(held(0.1, DType::float64) == 0.1);
+  CHECK(std::isnan(held(NAN, DType::float16)));
 }

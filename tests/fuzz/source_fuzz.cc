@@ -9,6 +9,7 @@
 
 #include "engine/source/cuda_text.h"
 #include "engine/source/host_code.h"
+#include "engine/source/in_double.h"
 #include "engine/source/launch.h"
 #include "engine/source/python_text.h"
 #include "engine/source/signature.h"
@@ -43,12 +44,32 @@ void check_signatures(std::string_view source) {
   }
 }
 
+// Every line keeps its number.
+void check_in_double(std::string_view source) {
+  const std::string text(source);
+  const auto made = in_double({.source = text, .options = {"-DT=" + text}, .names = {text}});
+  if (const auto* none = std::get_if<NoDoubleForm>(&made)) {
+    require(!none->reason.empty() && !none->text().empty());
+    return;
+  }
+  const auto& form = std::get<DoubleForm>(made);
+  constexpr std::string_view kFirst = "#line 1 \"kernel.cu\"\n";
+  std::string_view wide = form.wording.source;
+  if (const auto at = wide.find(kFirst); wide.starts_with("__device__") && at != wide.npos) {
+    wide.remove_prefix(at + kFirst.size());
+  }
+  const auto lines = [](std::string_view of) { return std::count(of.begin(), of.end(), '\n'); };
+  require(lines(wide) >= lines(source));
+  require(form.shared_factor == 1 || form.shared_factor == 2 || form.shared_factor == 4);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   check_tokens(bytes);
   check_signatures(bytes);
+  check_in_double(bytes);
   for (const Launch& launch : launches(bytes)) require(!launch.kernel.empty());
   const auto count_lines = [](std::string_view text) {
     return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;

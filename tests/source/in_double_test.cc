@@ -86,6 +86,8 @@ TEST_CASE("what a source names itself keeps its name") {
                 "a[0] = clampf(a[0]); }") ==
         "__device__ double clampf(double x) { return x; }\n__global__ void f(double* a) { a[0] = "
         "clampf(a[0]); }");
+  CHECK(body("int t = 0, half = n / 2; o[t + half] = a[t];") ==
+        "int t = 0, half = n / 2; o[t + half] = a[t];");
   CHECK(body("auto g = [&](float x) { return x; }; o[0] = g(a[0]);") ==
         "auto g = [&](double x) { return x; }; o[0] = g(a[0]);");
   CHECK(made_of("template <typename Op> __device__ float r(float x, Op op) { return op(x); }") ==

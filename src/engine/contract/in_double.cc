@@ -1,6 +1,23 @@
 #include "engine/contract/in_double.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 namespace assay::contract {
+namespace {
+
+// `digits` with the hidden one; below `least_exponent` their unit no longer shrinks.
+double rounded(double value, int digits, int least_exponent, double highest) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const int exponent = std::max(std::ilogb(value), least_exponent);
+  const double unit = std::ldexp(1.0, exponent - digits + 1);
+  const double near = std::nearbyint(value / unit) * unit;
+  if (std::fabs(near) <= highest) return near;
+  return std::copysign(std::numeric_limits<double>::infinity(), value);
+}
+
+}  // namespace
 
 DType wider(DType dtype) {
   switch (dtype) {
@@ -25,6 +42,19 @@ std::optional<std::string> why_not_in_double(const Contract& contract) {
     }
   }
   return std::nullopt;
+}
+
+double held(double value, DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+      return rounded(value, 24, -126, highest_finite(dtype));
+    case DType::float16:
+      return rounded(value, 11, -14, highest_finite(dtype));
+    case DType::bfloat16:
+      return rounded(value, 8, -126, highest_finite(dtype));
+    default:
+      return value;
+  }
 }
 
 Contract in_double(const Contract& contract) {

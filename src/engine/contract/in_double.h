@@ -22,4 +22,8 @@ namespace assay::contract {
 // What fills the tensors is not widened: their bytes are somebody else's to make.
 [[nodiscard]] Contract in_double(const Contract& contract);
 
+// The number that `dtype` holds for `value`: to nearest, ties to even, infinity beyond its highest.
+// Of what is not one of float32, float16 and bfloat16: the value.
+[[nodiscard]] double held(double value, DType dtype);
+
 }  // namespace assay::contract

@@ -5,7 +5,6 @@
 
 #include "engine/contract/dtype.h"
 #include "engine/contract/in_double.h"
-#include "engine/judge/scalar_conversion.h"
 #include "engine/source/signature.h"
 #include "engine/source/token.h"
 
@@ -172,7 +171,7 @@ void round_scalars(const contract::Contract& contract, std::string_view kernel,
                      arg.c_type ? arg.c_type : contract::parse_c_type(parameter.type);
                  auto* value = std::get_if<double>(&to.args[i].value);
                  if (value == nullptr || !taken || !contract::is_floating(*taken)) return;
-                 *value = judge::from_bits(judge::to_bits(*value, *taken), *taken);
+                 *value = contract::held(*value, *taken);
                });
 }
 

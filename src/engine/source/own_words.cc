@@ -110,7 +110,8 @@ void take_words(const Tokens& tokens, OwnWords& own) {
       const bool is_named = before.kind == TokenKind::identifier && is_one_of(before, kNaming);
       const bool has_type = (before.kind == TokenKind::identifier && !is_one_of(before, kNoType)) ||
                             before.is(">") || before.is("*") || before.is("&");
-      is_declared |= is_named || (has_type && ends_declarator(next));
+      const bool is_another = before.is(",") && (next.is("=") || next.is(";"));  // int t, half = 2;
+      is_declared |= is_named || is_another || (has_type && ends_declarator(next));
     }
     if (is_declared) own.words.emplace(token.text);
   }
