@@ -1,5 +1,8 @@
 // sweep: variants × parameters of one kernel in one call, each verified, ranked with ties.
+#include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "engine/node/sweep_job.h"
 #include "tools/kernel_argument.h"
@@ -18,6 +21,10 @@ using mcp::Json;
 using mcp::ToolResult;
 
 constexpr std::size_t kMostVariants = 64;
+
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
 
 struct Candidate {
   Json kernel = Json::object();  // the argument, as evaluate takes it
@@ -52,6 +59,36 @@ std::vector<Candidate> variants_of(const Json& arguments) {
     candidates.push_back(std::move(candidate));
   }
   return candidates;
+}
+
+// Names stand in a table and in sentences: each is one line, and another's is no other's.
+void refuse_names(const std::vector<Candidate>& candidates, std::vector<Violation>& violations) {
+  std::map<std::string_view, std::string_view> known;
+  for (const auto& candidate : candidates) {
+    const bool is_one_line = std::none_of(candidate.name.begin(), candidate.name.end(), [](char c) {
+      return static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+    });
+    if (!is_one_line) {
+      violations.push_back({candidate.pointer + "/name", "has a control character"});
+    }
+    const auto [other, is_new] = known.emplace(candidate.name, candidate.pointer);
+    if (is_new) continue;
+    violations.push_back({candidate.pointer + "/name",
+                          "'" + candidate.name + "' is what " + std::string(other->second) +
+                              " is called: nobody could tell them apart"});
+  }
+}
+
+// Values that make the same macro make the same variant.
+void refuse_values(const Json& parameters, std::vector<Violation>& violations) {
+  for (const auto& [name, values] : parameters.items()) {
+    std::set<std::string> known;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (known.insert(text_of(values[i])).second) continue;
+      violations.push_back({"/parameters/" + name + "/" + std::to_string(i),
+                            "is there already: each value makes variants of its own"});
+    }
+  }
 }
 
 // A macro of that name for the source, and a size of that name for the contract's expressions.
@@ -98,7 +135,7 @@ void specialise(Candidate& candidate, const std::string& name, const Json& value
 
 void apply(Candidate& candidate, const std::string& name, const Json& value, bool is_triton,
            std::vector<Violation>& violations) {
-  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  const std::string text = text_of(value);
   candidate.parameters[name] = value;
   candidate.name += " " + name + "=" + text;
   if (is_triton) {
@@ -192,6 +229,9 @@ ToolResult run(Jobs& jobs, const Library* library, const Json& arguments, CallCo
   std::vector<Violation> violations;
   const References references = references_of(jobs, library, context);
   auto candidates = variants_of(arguments);
+  refuse_names(candidates, violations);
+  refuse_values(arguments.value("parameters", Json::object()), violations);
+  if (!violations.empty()) return refuse(violations);
   resolve_contracts(candidates, references, violations);
   auto expanded = expand(std::move(candidates), arguments.value("parameters", Json::object()),
                          references, violations);

@@ -2,7 +2,7 @@
 
 import unittest
 
-from assay_client import ADD, Server, contract, kernel
+from assay_client import ADD, FOREVER, Server, contract, kernel
 
 TILED = """__global__ void add(const float* a, const float* b, float* out, int n) {
   for (int k = 0; k < PER_THREAD; ++k) {
@@ -74,6 +74,43 @@ class Sweep(unittest.TestCase):
         answer = self.sweep(kernel=tiled(), variants=variants)
         self.assertTrue(answer["isError"])
         self.assertIn("/variants/1/io", str(answer["structuredContent"]["error"]))
+
+    def test_hostile_sweeps_are_refused_where_they_are_wrong(self):
+        x = kernel("#ifndef X\n#define X 1\n#endif\n" + ADD.replace("a[i] + b[i]", "a[i] + b[i] + 0 * (X)"))
+        for pointer, arguments in {
+                "/variants/1/name": {"variants": [{"name": "a"}, {"name": "a"}]},
+                "/variants/2/name": {"variants": [{"name": "variant 2"}, {}, {}]},
+                "/variants/0/name": {"variants": [{"name": "a\nb"}]},
+                "/parameters/X/1": {"parameters": {"X": [1, "1"]}},
+                "/parameters": {"parameters": {name: list(range(10)) for name in ("X", "A", "B", "C", "D", "E")}},
+                "/parameters/X": {"parameters": {"X": []}},
+                "/kernel/metadata/compiler_options/0": {"parameters": {"X": ["2\n#define n 0"]}},
+                "/budget_s": {"budget_s": 0}}.items():
+            with self.subTest(pointer=pointer):
+                answer = self.sweep(kernel=x, **arguments)
+                self.assertTrue(answer["isError"], answer)
+                self.assertEqual(answer["structuredContent"]["error"]["violations"][0]["pointer"], pointer)
+
+    def test_hostile_variants_cost_themselves_alone(self):
+        x = "#ifndef X\n#define X 1\n#endif\n" + ADD.replace("a[i] + b[i]", "a[i] + b[i] + 0 * (X)")
+        variants = [{"name": "fine"}, {"name": "hangs", "source_code": FOREVER}, {"name": "no kernel", "source_code": "int main("},
+                    {"name": "trap", "source_code": ADD.replace("if (i < n)", 'asm("trap;"); if (i < n)')},
+                    {"name": "outside", "source_code": ADD.replace("out[i]", "out[i + 100000000]")}]
+        report = self.sweep(kernel=kernel(x), variants=variants, timeout=5)["structuredContent"]
+        self.assertEqual({line["name"]: line["verdict"] for line in report["table"]}, {
+            "fine": "passed", "hangs": "timed_out", "no kernel": "contract_invalid", "trap": "crashed", "outside": "crashed"})
+        quoted = ['1"; system("x")', "$(id)", "", "1 2", "\\", "@/etc/passwd", "0) + 1e30f * (1", "1 //"]
+        report = self.sweep(kernel=kernel(x), parameters={"X": quoted})["structuredContent"]
+        verdicts = {line["parameters"]["X"]: line["verdict"] for line in report["table"]}
+        self.assertEqual([verdicts[text] for text in quoted], ["compile_failed"] * 6 + ["wrong_output", "passed"])
+        none = self.sweep(kernel=kernel(x), parameters={"X": [""]})["structuredContent"]
+        self.assertNotIn("ranked_by", none)
+
+    def test_a_budget_that_is_spent_ends_the_compiling_too(self):
+        heavy = "\n".join(f"__global__ void k{i}(float* a) {{ for (int j = 0; j < X; ++j) a[j] = sinf(a[j]) * {i}; }}" for i in range(150))
+        report = self.sweep(kernel=kernel(ADD + heavy), parameters={"X": list(range(1, 65))}, budget_s=1, max_tokens=100000)["structuredContent"]
+        self.assertEqual(len(report["table"]), 64)
+        self.assertGreater(sum(line["verdict"] is None for line in report["table"]), 0)
 
     def test_the_job_can_be_asked_for_again(self):
         report = self.sweep(kernel=kernel(ADD))["structuredContent"]

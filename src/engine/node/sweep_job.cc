@@ -87,10 +87,12 @@ void SweepJob::compile_all() {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t i = next++; i < rows_.size() && !stop_.stop_requested(); i = next++) {
+      if (!budget_left()) return;
       json request = request_for(rows_[i], kFirstTrials, With::nothing);
       request["options"]["until"] = "compiled";
       const Conclusion compiled = judge_(request, stop_);
-      if (compiled.verdict == job::Verdict::passed) continue;
+      rows_[i].compiled = compiled.verdict == job::Verdict::passed;
+      if (rows_[i].compiled) continue;
       rows_[i].verdict = job::name(compiled.verdict);
       rows_[i].summary = compiled.body.value("summary", "");
     }
@@ -101,7 +103,9 @@ void SweepJob::compile_all() {
   work();
   others.clear();  // joined
   if (stop_.stop_requested()) throw JobStopped();
-  clock.body = {{"variants", rows_.size()}, {"compiled", alive().size()}};
+  const auto compiled =
+      std::count_if(rows_.begin(), rows_.end(), [](const Row& row) { return row.compiled; });
+  clock.body = {{"variants", rows_.size()}, {"compiled", compiled}};
   (void)clock.tell(std::nullopt);
 }
 
@@ -263,7 +267,8 @@ Conclusion SweepJob::conclude() {
   });
   Conclusion conclusion{.verdict = job::Verdict::passed};
   json& body = conclusion.body;
-  body["ranked_by"] = by_time_ ? "median_ns" : "thread_instructions";
+  // Where none was measured there is no order.
+  if (rows_.front().measured) body["ranked_by"] = by_time_ ? "median_ns" : "thread_instructions";
   if (!by_time_) {
     body["note"] =
         "Without a GPU the order is that of the instructions that all threads execute in the first "

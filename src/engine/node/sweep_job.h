@@ -37,6 +37,7 @@ class SweepJob {
   struct Row {
     nlohmann::json variant = nlohmann::json::object();
     std::string verdict{};  // "" while nothing is known
+    bool compiled = false;
     std::string summary{};
     nlohmann::json trust = nullptr;
     double cost = 0;  // what it is ranked by: nanoseconds, or instructions on the emulator
