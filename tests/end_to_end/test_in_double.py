@@ -167,6 +167,20 @@ class InDouble(unittest.TestCase):
             self.assertLess(output["precision"]["ratio"], 2, output)
             self.assertGreaterEqual(output["precision"]["elements"], 32)
 
+    def test_a_reference_that_is_exact_by_its_inputs_condemns_nobody(self):
+        """Whole numbers are summed without an error, in any order; a quotient by a reciprocal has one rounding more."""
+        def io():
+            return {"args": [{"name": "a", "type": "tensor", "tensor_spec": {"shape": [64], "dtype": "float32", "init": {"kind": "arange", "start": 0, "step": 7}}},
+                             tensor("out", 64, role="output")], "launch": {"grid": {"x": 1}, "block": {"x": 64}}}
+        source = "__global__ void f(const float* a, float* out) { int i = threadIdx.x; out[i] = a[i] / 7.0f; }"
+        report = self.judge(kernel(source.replace("a[i] / 7.0f", "a[i] * (1.0f / 7.0f)"), io()), kernel(source, io()))
+        self.assertEqual(report["verdict"], "passed", report["summary"])
+        self.assertNotEqual(report["trust"], "suspect", report["summary"])
+        told = report["validation"]["outputs"][0]["precision"]
+        self.assertEqual((told["reference_error"], told["rounding_error"]), (0, 0))
+        self.assertGreater(told["error"], 0)
+        self.assertLess(told["ratio"], 10)
+
     def test_what_is_another_in_double_says_nothing(self):
         source = dot("x * y").replace("out[blockIdx.x] = s", "out[blockIdx.x] = s + (sizeof(s) == 8 ? 1.0f : 0.0f)")
         report = self.judge(rows(dot("x * y")), rows(source))

@@ -28,7 +28,9 @@ struct Precision {
   double reference_error = 0;
   double reference_max_error = 0;
   double rounding_error = 0;  // of the exact answer, rounded to the type: nobody's fault
-  double ratio = 1;           // error over the greater of the two above; infinity over 0
+  // Error over the greatest of the two above and of what rounding numbers of this size leaves on
+  // the average.
+  double ratio = 1;
   std::uint64_t elements = 0;
 };
 

@@ -154,14 +154,20 @@ class Widening {
     }
     if (!is_word_token(token)) return;
     if (auto reason = why_not_in_double(token.text); !reason.empty()) {
-      if (is_constant(piece.tokens, i)) return;
+      // Where `auto` takes its type, too.
+      if (is_constant(piece.tokens, i)) return made.insert(at, "(double)");
       refuse(line_of(piece, i), token.text, std::move(reason));
       return;
     }
     const bool is_member = i > 0 && (piece.tokens[i - 1].is(".") || piece.tokens[i - 1].is("->"));
     if (is_member || own_.contains(token.text)) return check_call(piece, i, is_member);
     if (const auto type = wider_type(token.text)) {
-      if (!is_limits(piece.tokens, i)) put(std::string(type->wider));
+      if (const auto begin = begin_of_limits(piece.tokens, i)) {
+        const Token& first = piece.tokens[*begin];
+        made.insert(static_cast<std::size_t>(first.text.data() - text.data()), "(double)");
+      } else {
+        put(std::string(type->wider));
+      }
     } else if (auto function = wider_function(token.text); !function.empty()) {
       define(function);
       put(std::move(function));
@@ -179,9 +185,16 @@ class Widening {
            tokens[i + 2].kind == TokenKind::number && tokens[i + 3].is(")");
   }
 
-  // numeric_limits<float> stays what it is: its numbers are the source's constants.
-  static bool is_limits(const Tokens& tokens, std::size_t i) {
-    return i >= 2 && tokens[i - 1].is("<") && tokens[i - 2].is("numeric_limits");
+  // cuda::std::numeric_limits<float>::max() stays that number: it is a constant of the source.
+  // Where it begins.
+  static std::optional<std::size_t> begin_of_limits(const Tokens& tokens, std::size_t i) {
+    const bool is_limits = i >= 2 && tokens[i - 1].is("<") && tokens[i - 2].is("numeric_limits") &&
+                           i + 4 < tokens.size() && tokens[i + 1].is(">") &&
+                           tokens[i + 2].is("::") && tokens[i + 4].is("(");
+    if (!is_limits) return std::nullopt;
+    std::size_t begin = i - 2;
+    while (begin >= 2 && tokens[begin - 1].is("::") && is_word_token(tokens[begin - 2])) begin -= 2;
+    return begin;
   }
 
   // A function that nobody here knows may compute in fewer bits, or in the bits themselves.
