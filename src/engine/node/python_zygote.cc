@@ -122,13 +122,13 @@ std::optional<NoPython> PythonZygote::make_ready(const std::stop_token& stop) {
     ready_ = true;
     return std::nullopt;
   }
-  if (stop.stop_requested()) return NoPython{.reason = "cancelled"};  // it imports on for the next
   // One that can be forked does without what made this one unfit.
   if (reply && reply->body.contains("without") && without_.empty()) {
     without_.push_back(reply->body.at("without").get<std::string>());
     end();
     return make_ready(stop);
   }
+  if (stop.stop_requested()) return NoPython{.reason = "cancelled"};  // it imports on for the next
   const std::string what = reply ? reply->body.value("what", std::string("it answered out of turn"))
                                  : std::string("it ended, or did not import torch in ") +
                                        std::to_string(kImportLimit.count()) + " s";
