@@ -84,6 +84,68 @@ IN_HALF = HALF + ("__device__ float in_half(float x) { return __half2float(__flo
                   "__device__ float4 ROUND4(float4 v) { return make_float4(in_half(v.x), in_half(v.y), in_half(v.z), in_half(v.w)); }\n")
 
 
+HALF2 = HALF + """__global__ void dot(const __half* a, const __half* b, float* out, int n) {
+  const half2* x = reinterpret_cast<const half2*>(a + blockIdx.x * n);
+  const half2* y = (const half2*)(b + blockIdx.x * n);
+  half2 s = __float2half2_rn(0.0f);
+  for (int k = threadIdx.x; k < n / 2; k += 32) s = __hfma2(x[k], y[k], s);
+  float2 t = __half22float2(s);
+  float r = t.x + t.y;
+  for (int w = 16; w > 0; w /= 2) r += __shfl_down_sync(~0u, r, w);
+  if (threadIdx.x == 0) out[blockIdx.x] = r;
+}
+"""
+GROUPS = """#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+namespace cg = cooperative_groups;
+__global__ void dot(const float* a, const float* b, float* out, int n) {
+  cg::thread_block block = cg::this_thread_block();
+  auto warp = cg::tiled_partition<32>(block);
+  float s = 0;
+  for (int k = threadIdx.x; k < n; k += 32) s += a[blockIdx.x * n + k] * b[blockIdx.x * n + k];
+  s = cg::reduce(warp, s, cg::plus<float>());
+  if (warp.thread_rank() == 0) out[blockIdx.x] = s;
+}
+"""
+ATOMIC = """__global__ void dot(const float* a, const float* b, float* out, int n) {
+  if (threadIdx.x == 0) out[blockIdx.x] = 0;
+  __syncwarp();
+  float s = 0;
+  for (int k = threadIdx.x; k < n; k += 32) s = __fmaf_rn(a[blockIdx.x * n + k], b[blockIdx.x * n + k], s);
+  atomicAdd(out + blockIdx.x, s);
+}
+"""
+TEMPLATES = """template <typename T> struct Sum { T v; __device__ Sum operator+(const Sum& o) const { return Sum{v + o.v}; } };
+template <> struct Sum<int> { int v; };
+struct alignas(16) Vec { float v[4]; };
+template <typename T, int W> __device__ __forceinline__ T warp(T x) {
+#pragma unroll
+  for (int w = W / 2; w > 0; w /= 2) x += __shfl_xor_sync(0xffffffffu, x, w);
+  return x;
+}
+__global__ void dot(const float* __restrict__ a, const float* __restrict__ b, float* out, const int n) {
+  const Vec* x = reinterpret_cast<const Vec*>(a + blockIdx.x * n);
+  const Vec* y = reinterpret_cast<const Vec*>(b + blockIdx.x * n);
+  Sum<float> s{0.f};
+  for (int k = threadIdx.x; k < n / 4; k += 32) {
+    Vec p = x[k], q = y[k];
+    s = s + Sum<float>{p.v[0] * q.v[0] + p.v[1] * q.v[1] + p.v[2] * q.v[2] + p.v[3] * q.v[3]};
+  }
+  float r = warp<float, 32>(s.v);
+  constexpr float kInf = 3.0e38f;
+  if (threadIdx.x == 0) out[blockIdx.x] = r == kInf ? -INFINITY : r;
+}
+"""
+BYTES = dot("x * y").replace("float s = 0.0f;", "extern __shared__ __align__(16) unsigned char raw[]; float* m = reinterpret_cast<float*>(raw); float* m2 = m + 32; m[threadIdx.x] = 0; m2[threadIdx.x] = 1; __syncwarp(); float s = m[threadIdx.x] * m2[threadIdx.x];")
+ROUNDED = BF16 + """__global__ void dot(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloat16* out, int n) {
+  float s = 0;
+  for (int k = threadIdx.x; k < n; k += 32) s += __bfloat162float(a[blockIdx.x * n + k]) * __bfloat162float(__ldg(&b[blockIdx.x * n + k]));
+  for (int w = 16; w > 0; w /= 2) s += __shfl_xor_sync(~0u, s, w);
+  if (threadIdx.x == 0) out[blockIdx.x] = __float2bfloat16(s);
+}
+"""
+
+
 class InDouble(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -145,6 +207,19 @@ class InDouble(unittest.TestCase):
                 told = report["validation"]["outputs"][0]["precision"]
                 self.assertLess(told["max_error"], 1e-4)
                 self.assertEqual(told["error"], told["reference_error"])
+
+    def test_whatever_way_a_reference_is_written_it_is_as_exact_as_itself(self):
+        for name, source in {"pairs of halves": rows(HALF2, dtype="float16"), "cooperative groups": rows(GROUPS), "atomics": rows(ATOMIC),
+                             "a C name": rows('extern "C" ' + ATOMIC), "templates and structs": rows(TEMPLATES), "shared bytes": rows(BYTES, shared=256),
+                             "a narrow output": rows(ROUNDED, dtype="bfloat16", out_dtype="bfloat16")}.items():
+            with self.subTest(name):
+                report = self.judge(source, source, atol=0.1, rtol=0.1)
+                self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+                told = report["validation"]["outputs"][0]["precision"]
+                self.assertEqual(told["elements"], 32)
+                self.assertAlmostEqual(told["error"], told["reference_error"], delta=told["reference_error"])
+                self.assertLess(told["error"], 0.05)
+                self.assertLess(told["ratio"], 3)
 
     def test_a_scalar_keeps_the_value_that_its_type_holds(self):
         extra = [{"name": "scale", "type": "float", "value": 0.1}]

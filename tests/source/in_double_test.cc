@@ -93,6 +93,10 @@ TEST_CASE("what a source names itself keeps its name") {
         "auto g = [&](double x) { return x; }; o[0] = g(a[0]);");
   CHECK(made_of("template <typename Op> __device__ float r(float x, Op op) { return op(x); }") ==
         "template <typename Op> __device__ double r(double x, Op op) { return op(x); }");
+  CHECK(
+      made_of(
+          "struct alignas(16) V { float v[4]; };\n__global__ void f(float* a) { V x = *(V*)a; }") ==
+      "struct alignas(16) V { double v[4]; };\n__global__ void f(double* a) { V x = *(V*)a; }");
   CHECK(made_of("typedef float real;\nusing T = float;\n__global__ void f(real* a) {}") ==
         "typedef double real;\nusing T = double;\n__global__ void f(real* a) {}");
 }

@@ -101,6 +101,17 @@ void take_words(const Tokens& tokens, OwnWords& own) {
     }
     if (is_one_of(token, kInteger)) take_integer_memory(tokens, i, own);
     if (i + 1 >= tokens.size()) continue;
+    if (is_one_of(token, kNaming)) {
+      // struct alignas(16) Name
+      std::size_t name = i + 1;
+      while (name + 1 < tokens.size() && tokens[name].kind == TokenKind::identifier &&
+             tokens[name + 1].is("(") && partners[name + 1] < tokens.size()) {
+        name = partners[name + 1] + 1;
+      }
+      const bool is_name =
+          name < tokens.size() && name > i + 1 && tokens[name].kind == TokenKind::identifier;
+      if (is_name) own.words.emplace(tokens[name].text);
+    }
     const Token& next = tokens[i + 1];
     const bool is_function = next.is("(") && !is_one_of(token, kControl) &&
                              partners[i + 1] < tokens.size() && has_body(tokens, partners[i + 1]);
