@@ -18,6 +18,7 @@ constexpr std::uint64_t kLeaningBytes = 8192;
 constexpr std::uint64_t kRememberingBytes = 24'576;
 constexpr std::uint64_t kTellingBytes = 28'672;
 constexpr std::uint64_t kClockBytes = 32'768;
+constexpr std::uint64_t kLongBytes = 36'864;
 
 struct Bench {
   const node::Runners runners{ASSAY_BINARY_FOLDER "/fake_timing_runner",
@@ -176,6 +177,39 @@ TEST_CASE("a kernel that keeps state is examined in twelve turns of their own") 
   for (std::size_t i = 1; i < bench.judged.size(); ++i) {
     CHECK(bench.judged[i] != bench.judged[i - 1]);
   }
+}
+
+TEST_CASE("a ratio rests on the clock that was asked for") {
+  const auto measured = [](std::uint64_t bytes, node::TimingMethod method) {
+    Bench bench;
+    bench.reference = bench.session();
+    auto request = bench.request(20, bytes);
+    request.method = method;
+    std::optional<node::Ended> ended;
+    json body = bench.measure(std::move(request), ended);
+    CHECK_FALSE(ended);
+    CHECK(bench.renewed.empty());
+    return body;
+  };
+  using enum node::TimingMethod;
+  CHECK(measured(kTellingBytes, automatic).at("speedup").at("basis") == "graph");
+  CHECK(measured(kLongBytes, automatic).at("speedup").at("basis") == "cold");
+  CHECK(measured(kLongBytes, graph).at("speedup").at("basis") == "graph");
+  const json by_events = measured(kTellingBytes, events);
+  CHECK(by_events.at("speedup").at("basis") == "cold");
+  CHECK(by_events.at("views").at("graph").contains("unavailable"));
+  CHECK(by_events.at("views").at("warm").contains("median_ns"));
+}
+
+TEST_CASE("nothing is captured where events were asked for, so nothing can fail in it") {
+  Bench bench;
+  auto request = bench.request(20);
+  request.method = node::TimingMethod::events;
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(std::move(request), ended);
+  CHECK_FALSE(ended);
+  CHECK(bench.renewed.empty());
+  CHECK_FALSE(warns(body, "graph_failed"));
 }
 
 TEST_CASE("as many cold runs are timed as were asked for, to the run") {

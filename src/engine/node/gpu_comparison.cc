@@ -80,7 +80,8 @@ GpuTiming::Step GpuTiming::compare(json& body) {
   const auto [least_ns, most_ns] = std::minmax(kernel_.typical_ns, reference_->typical_ns);
   const bool is_short = least_ns < kShortNs && most_ns < kLongNs;
   const auto has_slope = [&](const char* key) { return body[key]["graph"].contains("median_ns"); };
-  const bool by_graph = is_short && has_slope("views") && has_slope("reference_views");
+  const bool is_wanted = is_short || request_.method == TimingMethod::graph;
+  const bool by_graph = is_wanted && has_slope("views") && has_slope("reference_views");
   if (by_graph) {
     basis = "graph";
     for (Side* side : {&kernel_, &*reference_}) {

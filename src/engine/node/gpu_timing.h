@@ -21,6 +21,7 @@
 #include "engine/node/neighbours.h"
 #include "engine/node/ratio.h"
 #include "engine/node/referee_session.h"
+#include "engine/node/timing_method.h"
 
 namespace assay::node {
 
@@ -35,6 +36,7 @@ struct TimingRequest {
   std::uint32_t trials = 100;
   bool may_add = false;  // nobody asked for that many: where they say too little, more are taken
   std::uint32_t warmups = 1;
+  TimingMethod method = TimingMethod::automatic;
   // Trials that the referee holds expected outputs of: runs begin with the inputs of one of them.
   std::uint32_t known_trials = 1;
   std::uint64_t arena_bytes = 0;

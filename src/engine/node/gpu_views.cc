@@ -90,8 +90,9 @@ Turns GpuTiming::ask_views(Side& side, std::vector<TurnOrder> orders) {
 }
 
 GpuTiming::Step GpuTiming::views_of(Side& side, json& into) {
-  std::vector<TurnOrder> orders{order("warm", std::min(trials_, kWarmRuns)),
-                                order("graph", kGraphRepeats)};
+  const bool has_graph = request_.method != TimingMethod::events;
+  std::vector<TurnOrder> orders{order("warm", std::min(trials_, kWarmRuns))};
+  if (has_graph) orders.push_back(order("graph", kGraphRepeats));
   for (TurnOrder& order : orders) order.warmups = std::min(order.warmups, kViewWarmups);
   orders.back().tell_state = true;  // while what was measured still keeps the device warm
   Turns turns = ask_views(side, orders);
@@ -100,6 +101,10 @@ GpuTiming::Step GpuTiming::views_of(Side& side, json& into) {
     if (turns.taken[i].wall) side.wall = turns.taken[i].wall;
   }
   if (turns.ended) return std::move(turns.ended);
+  if (!has_graph) {
+    into["graph"] = {{"unavailable", "timing_method is events: nothing was captured"}};
+    return std::nullopt;
+  }
   const Turn& graph = turns.taken.back();
   into["graph"]["launches"] = graph.launches;
   if (graph.samples_ns.empty()) return go_on_afresh(side, graph.note);

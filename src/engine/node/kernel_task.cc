@@ -80,6 +80,7 @@ KernelTask decode_kernel_task(const json& request) {
   task.num_trials = options.at("num_trials");
   task.may_add_trials = options.value("may_add_trials", false);
   task.num_warmup = options.at("num_warmup");
+  task.timing_method = timing_method_from(options.value("timing_method", std::string()));
   task.validation_trials = options.at("validation_trials");
   task.timeout = std::chrono::seconds(options.at("timeout").get<std::int64_t>());
   task.checks = options.value("checks", std::vector<std::string>{});

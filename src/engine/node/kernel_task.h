@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/contract/contract.h"
+#include "engine/node/timing_method.h"
 
 namespace assay::node {
 
@@ -64,6 +65,7 @@ struct KernelTask {
   std::uint32_t num_trials = 100;
   bool may_add_trials = false;  // the caller named no number
   std::uint32_t num_warmup = 1;
+  TimingMethod timing_method = TimingMethod::automatic;
   std::uint32_t validation_trials = 3;
   std::chrono::seconds timeout{120};  // of execution; queueing and compiling do not count
   std::optional<double> atol{};

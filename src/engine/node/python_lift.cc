@@ -238,6 +238,7 @@ PythonLift::Step PythonLift::measure() {
       {.trials = setting_.trials,
        .may_add = setting_.may_add_trials,
        .warmups = setting_.warmups,
+       .method = setting_.method,
        .known_trials = kJudgedTrials,
        .arena_bytes = setting_.referee.arena_bytes(),
        .keeps_state = kernel_.keeps_state,

@@ -41,6 +41,7 @@ class PythonLift {
     std::uint32_t trials = 100;   // timed runs that were asked for
     bool may_add_trials = false;  // as KernelTask has it
     std::uint32_t warmups = 1;
+    TimingMethod method = TimingMethod::automatic;
     std::string client{};             // whose job it is
     bool others_are_visible = false;  // as Runners::share_processes()
     Floor floor{};                    // of the contract

@@ -54,6 +54,7 @@ PythonJob::Step PythonJob::lift(json& body) {
          .trials = task_.num_trials,
          .may_add_trials = task_.may_add_trials,
          .warmups = task_.num_warmup,
+         .method = task_.timing_method,
          .client = task_.client,
          .others_are_visible = runners_.share_processes(),
          .floor = floor_of(pool_->gpu().facts, contract_, writes_all(evidence_, warnings_)),

@@ -62,6 +62,7 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
       {.trials = task_.num_trials,
        .may_add = task_.may_add_trials,
        .warmups = task_.num_warmup,
+       .method = task_.timing_method,
        .known_trials = std::max(task_.validation_trials, 1U),
        .arena_bytes = referee_->arena_bytes(),
        .seen_ns = static_cast<double>(longest_run_.count()),
