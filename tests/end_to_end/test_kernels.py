@@ -48,8 +48,9 @@ def complaint(report, verdict, evidence):
     trust = {"passed": "suspect" if is_suspect else "verified", "suspect": "suspect"}.get(verdict)
     if report["trust"] != trust:
         return f"trust {report['trust']} instead of {trust}: {summary}"
-    if verdict == "passed" and not evidence and report["evidence"]:
-        return f"a right kernel has evidence against it: {report['evidence']}"
+    against = [item for item in report["evidence"] if item["which"] != "task"]
+    if verdict == "passed" and not evidence and against:
+        return f"a right kernel has evidence against it: {against}"
     checks = report.get("validation", {}).get("checks", {"findings": [], "notes": []})
     if verdict == "passed" and checks["findings"] + checks["notes"]:
         return f"checks say of a right kernel: {checks['findings']} {checks['notes']}"

@@ -220,7 +220,7 @@ class Gpu(unittest.TestCase):
         many = 1 << 26
         fill = "__global__ void fill(float4* out, int n) { int i = blockIdx.x * 256 + threadIdx.x; if (i < n / 4) out[i] = {1, 2, 3, 4}; }"
         gather = ("__global__ void gather(const float* table, const int* at, float* out, int n) {"
-                  " int i = blockIdx.x * 256 + threadIdx.x; if (i < n) out[i] = table[(at[i] & 0x7fffffff) % %d]; }" % many)
+                  " int i = blockIdx.x * 256 + threadIdx.x; if (i < n) out[i] = table[(at[i] & 0x7fffffff) %% %d]; }" % many)
         busy = body(GUARDED + "{ float s = a[i]; for (int k = 0; k < 20000; ++k) s = fmaf(s, 0.999f, b[i]); out[i] = s; }")
         number = {"name": "n", "type": "int", "value": many}
         kernels = {
@@ -252,7 +252,7 @@ class Gpu(unittest.TestCase):
                 self.assertGreater(clocks["sm_mhz_highest"], 500)
                 self.assertGreaterEqual(clocks["sm_mhz_max"], 0.75 * clocks["sm_mhz_highest"])
                 self.assertGreater(cold["median_ns"], floor["must_ns"])
-                self.assertEqual(floor["must_bytes"] > 0, name == "fill of 64 Mi", floor)
+                self.assertEqual(floor["must_bytes"] > 0, name in ("fill of 64 Mi", "add of 16 Mi"), floor)
                 tell(f"{name}, by the host's clock beside events", f"{wall['wall_ns'] * 1e-3:.0f} / {wall['events_ns'] * 1e-3:.0f} us over"
                      f" {wall['launches']}; {cold['runs']} runs ({cold['stopped_by']}, {cold['half_width_pct']:.2f} %), ramped {clocks['ramped_ms']:.0f} ms",
                      "they agree", wall["result"] == "agrees")

@@ -119,7 +119,7 @@ Timed GpuTimer::time(const GpuWork& work, const TimingPlan& plan) {
   const auto begin = Clock::now();
   Timed timed = Measurement(*this, work, plan).carry_out();
   const bool is_low = timed.clock_mhz && *timed.clock_mhz < plan.ramp_below_mhz;
-  if (!is_low || ramps_in_vain_ || timed.samples_ns.empty()) return timed;
+  if (!is_low || plan.fresh || ramps_in_vain_ || timed.samples_ns.empty()) return timed;
   const auto took = Clock::now() - begin;
   if (took > 2 * ClockRamp::kLongest) return timed;  // it was its own ramp
   if (plan.wall.count() > 0 && 2 * took + ClockRamp::kLongest > plan.wall) return timed;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 namespace assay::runner {
 namespace {
@@ -15,8 +16,10 @@ constexpr int kMemoryClock = 2;
 constexpr int kCoreSensor = 0;
 constexpr int kTooSmall = 7;
 constexpr unsigned kMostProcesses = 64;
-// A sample of who works lasts up to a second.
-constexpr std::chrono::seconds kSample{1};
+// A sample of who works lasts up to a second, and may be as old when it is read.
+constexpr std::chrono::seconds kSample{2};
+constexpr unsigned kRoomForSamples = 1024;
+constexpr unsigned kMostSamples = 1U << 16;
 
 // nvmlClocksEventReason*: those that make a measurement doubtful. Idle and the clocks that an
 // operator has set do not.
@@ -135,6 +138,26 @@ GpuState Nvml::read(Look look) const {
   return state;
 }
 
+// It takes no less room than it asks for, which is a hundred samples, however few there are.
+void Nvml::read_working(GpuState& state, unsigned long long since_us) const {
+  const auto working = functions_->working;
+  if (working == nullptr) return;
+  std::vector<ProcessSample> samples(kRoomForSamples);
+  unsigned count = kRoomForSamples;
+  int result = working(device_, samples.data(), &count, since_us);
+  if (result == kTooSmall && count > samples.size() && count <= kMostSamples) {
+    samples.resize(count);
+    result = working(device_, samples.data(), &count, since_us);
+  }
+  if (result != 0) return;
+  for (std::size_t i = 0; i < count && i < samples.size(); ++i) {
+    const ProcessSample& sample = samples[i];
+    // Shares beyond the whole were seen, and mean nothing.
+    if (sample.time_us < since_us || sample.sm_pct > 100) continue;
+    state.working.push_back({.pid = sample.pid, .sm_pct = sample.sm_pct});
+  }
+}
+
 void Nvml::read_neighbours(GpuState& state) const {
   const Functions& call = *functions_;
   std::array<ProcessInfo, kMostProcesses> processes{};
@@ -149,14 +172,7 @@ void Nvml::read_neighbours(GpuState& state) const {
   const auto since = std::chrono::system_clock::now().time_since_epoch() - kSample;
   const auto since_us =
       static_cast<unsigned long long>(duration_cast<std::chrono::microseconds>(since).count());
-  std::array<ProcessSample, kMostProcesses> samples{};
-  count = kMostProcesses;
-  if (call.working != nullptr && call.working(device_, samples.data(), &count, since_us) == 0) {
-    for (unsigned i = 0; i < count && i < kMostProcesses; ++i) {
-      if (samples[i].time_us < since_us) continue;
-      state.working.push_back({.pid = samples[i].pid, .sm_pct = samples[i].sm_pct});
-    }
-  }
+  read_working(state, since_us);
   Utilisation utilisation;
   if (call.utilisation != nullptr && call.utilisation(device_, &utilisation) == 0) {
     state.busy_pct = utilisation.gpu_pct;

@@ -44,6 +44,7 @@ class Nvml {
  private:
   struct Functions;
   void read_neighbours(GpuState& state) const;
+  void read_working(GpuState& state, unsigned long long since_us) const;
 
   std::unique_ptr<const Functions> functions_;
   void* device_ = nullptr;
