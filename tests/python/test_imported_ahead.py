@@ -41,6 +41,12 @@ class ImportedAhead(unittest.TestCase):
         report = self.judge(QUIET, TELLING.format(True))
         self.assertEqual(report["verdict"], "passed", report["summary"])
 
+    def test_its_cache_is_no_folder_of_the_machines(self):
+        # As CuPy 14 does: it makes the folder while it is imported, and keeps to it.
+        cached = QUIET + "import os\nfolder = os.environ.get('CUPY_CACHE_DIR', '/nonexistent')\nassert os.path.isdir(folder)\n"
+        report = self.judge(cached, "import os\n" + TELLING.format(True) + "assert 'CUPY_CACHE_DIR' not in os.environ\n")
+        self.assertEqual(report["verdict"], "passed", report["summary"])
+
     def test_one_that_leaves_threads_costs_nobody_the_interpreter(self):
         report = self.judge(THREADED, TELLING.format(False))
         self.assertEqual(report["verdict"], "passed", report["summary"])

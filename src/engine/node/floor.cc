@@ -31,6 +31,8 @@ std::uint64_t output_bytes(const contract::Contract& contract) {
   std::uint64_t bytes = 0;
   for (const auto& arg : contract.args) {
     if (!arg.is_tensor() || arg.role != contract::Role::output) continue;
+    // What begins with contents need not be written.
+    if (arg.tensor_spec->init || arg.tensor_spec->data) continue;
     // Elements that share memory are moved once.
     bytes += std::min(arg.tensor_spec->contiguous_bytes(), arg.tensor_spec->buffer_bytes());
   }

@@ -91,7 +91,7 @@ class KernelJob {
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
   void look_for_same_answers(std::uint32_t trial);
   // Whether the reference follows what the contract fixes of its inputs.
-  void look_for_fixed_inputs();
+  [[nodiscard]] Step look_for_fixed_inputs();
   [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,
                                  nlohmann::json& body);
   // Findings that speak of the kernel; what only the order of atomics explains becomes a warning.

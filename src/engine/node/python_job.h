@@ -71,7 +71,8 @@ class PythonJob {
   [[nodiscard]] Step try_constant_inputs();
   // Likewise where the contract fixes some beside others that are drawn: whether the reference
   // follows those.
-  void look_for_fixed_inputs();
+  [[nodiscard]] Step look_for_fixed_inputs();
+  [[nodiscard]] Step renew_reference();
   [[nodiscard]] Step run_on_other_contents(nlohmann::json& said, const std::string& of);
   [[nodiscard]] Step timed_stage();
   // Repeats what the source launches without it, and puts that in the place of what `body` has of

@@ -1,4 +1,7 @@
 // Of PythonJob: what to make of a get_inputs() that gives the same each time.
+#include <algorithm>
+#include <chrono>
+
 #include "engine/node/python_job.h"
 #include "engine/node/trial_judgement.h"
 
@@ -10,6 +13,7 @@ using nlohmann::json;
 // No trial of the task's, and none of the timed ones.
 constexpr std::uint32_t kOtherTrial = 9'000;
 constexpr std::uint32_t kOtherSlot = 1001;  // beside what reference and kernel were lent
+constexpr std::chrono::seconds kOtherwiseLimit{1};
 constexpr const char* kCheck = "other_contents";
 constexpr std::size_t kMostNames = 200;
 constexpr const char* kWeakSource =
@@ -78,21 +82,36 @@ PythonJob::Step PythonJob::try_other_contents() {
 }
 
 // As KernelJob does. The kernel is not asked: the contract says what it is given.
-void PythonJob::look_for_fixed_inputs() {
-  if (!weak_.empty() || !fixes_inputs(contract_) || typical_ * 4 > execution_left_) return;
+// On other contents a reference may do what it never does on those of the task: it has a little
+// time, and another process takes its place if it did not come to an answer.
+PythonJob::Step PythonJob::look_for_fixed_inputs() {
+  const bool is_task = reference_ && weak_.empty() && fixes_inputs(contract_);
+  if (!is_task || typical_ * 4 > execution_left_) return std::nullopt;
   auto arena = referee_->fill_otherwise(0, kOtherSlot);
-  if (std::holds_alternative<Ended>(arena)) return;
-  auto ran =
-      reference_->run(std::get<LentArena>(std::move(arena)), inputs_->seed(0), execution_left_);
-  if (std::holds_alternative<Ended>(ran)) return;
+  if (std::holds_alternative<Ended>(arena)) return std::nullopt;
+  const auto given =
+      std::min<std::chrono::nanoseconds>(execution_left_, kOtherwiseLimit + 20 * typical_);
+  auto left = given;
+  auto ran = reference_->run(std::get<LentArena>(std::move(arena)), inputs_->seed(0), left);
+  if (std::holds_alternative<Ended>(ran)) return renew_reference();
+  execution_left_ -= given - left;
   follows_fixed_ = !is_answer_of(*referee_, 0, kOtherSlot);
+  return std::nullopt;
+}
+
+// Only where the contract says what it is given: nobody else holds the process then.
+PythonJob::Step PythonJob::renew_reference() {
+  reference_.reset();  // ended before another begins
+  auto session = start_session("ref_kernel");
+  if (auto* ended = std::get_if<Ended>(&session)) return std::move(*ended);
+  reference_ = std::get<std::unique_ptr<PythonSession>>(std::move(session));
+  if (auto ended = load(*reference_, *task_.reference, false, reference_loaded_)) return ended;
+  auto ended = reference_->bind(reference_contract_, contract_, referee_->places());
+  return ended ? Step(about_reference(std::move(*ended))) : std::nullopt;
 }
 
 PythonJob::Step PythonJob::try_constant_inputs() {
-  if (provider_ == nullptr) {
-    look_for_fixed_inputs();
-    return std::nullopt;
-  }
+  if (provider_ == nullptr) return look_for_fixed_inputs();
   const auto constant = inputs_->constant();
   if (constant.empty()) return std::nullopt;
   std::string names;

@@ -91,7 +91,8 @@ void Spares::make_one(std::unique_lock<std::mutex>& lock, const std::stop_token&
     wanted_ = 0;
     return;
   }
-  ready_.push_back(std::move(fresh));
+  // Let go while it was made: nobody wants it any more.
+  (wanted_ == 0 ? retired_ : ready_).push_back(std::move(fresh));
 }
 
 void Spares::end_one(std::unique_lock<std::mutex>& lock) {

@@ -190,12 +190,12 @@ void KernelJob::look_for_same_answers(std::uint32_t trial) {
 
 // Only of a device code's own process something could be left of a launch that failed: another
 // takes its place.
-void KernelJob::look_for_fixed_inputs() {
+KernelJob::Step KernelJob::look_for_fixed_inputs() {
   const bool is_task = task_.reference && task_.validation_trials > 0 && weak_.empty() &&
                        !task_.in_double && fixes_inputs(task_.kernel.contract);
-  if (!is_task || reference_run_ * 4 > execution_left_) return;
+  if (!is_task || reference_run_ * 4 > execution_left_) return std::nullopt;
   auto filled = referee_->fill_otherwise(0, kReferenceSlot);
-  if (std::holds_alternative<Ended>(filled)) return;
+  if (std::holds_alternative<Ended>(filled)) return std::nullopt;
   auto& arena = std::get<LentArena>(filled);
   // On other contents it may do what it never does on those of the task.
   std::chrono::nanoseconds allowed =
@@ -211,6 +211,7 @@ void KernelJob::look_for_fixed_inputs() {
   }
   execution_left_ += allowed;
   follows_fixed_ = ran && !is_answer_of(*referee_, 0, kReferenceSlot);
+  return std::nullopt;
 }
 
 KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, json& body) {
@@ -291,7 +292,7 @@ KernelJob::Step KernelJob::validate_stage() {
     if (!ended) clock.body["trials_passed"] = trial + 1;
   }
   if (!ended) ended = run_again(clock.body);
-  if (!ended) look_for_fixed_inputs();
+  if (!ended) ended = look_for_fixed_inputs();
   clock.body["findings"] = evidence_;
   if (!task_.checks.empty()) {
     clock.body["checks"] = checks_made(ended);

@@ -20,12 +20,20 @@ def begin():
     """Makes the context: the slow part, and the one that fails where the device is not to be had."""
     for name, folder in _CACHES:
         os.environ.setdefault(name, os.path.join(os.environ.get("TMPDIR", "/tmp"), folder))
+    _renew_cupys_cache()
     # What builds on a GPU looks for ninja, nvcc and ptxas by their names.
     beside = [os.path.dirname(sys.executable), os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin")]
     os.environ["PATH"] = os.pathsep.join([*beside, os.environ.get("PATH", "")])
     torch.cuda.init()
     torch.cuda.set_device(0)
     _synchronize()
+
+
+def _renew_cupys_cache():
+    """CuPy that was imported ahead has chosen its folder then (from 14 on; others look at each use)."""
+    compiler = sys.modules.get("cupy.cuda.compiler")
+    if hasattr(compiler, "_set_kernel_cache_backend") and hasattr(compiler, "_DiskKernelCacheBackend"):
+        compiler._set_kernel_cache_backend(compiler._DiskKernelCacheBackend())
 
 
 class DeviceMemory:

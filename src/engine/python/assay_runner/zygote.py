@@ -57,7 +57,7 @@ def _prepare(library, without):
             for name in ("torch", "numpy", "triton"):
                 _import(name, versions)
             if "cupy" not in without and not _why_no_fork():
-                _import("cupy", versions)
+                _import_cupy(versions)
                 # A source that wants it imports it then, as if nobody had.
                 if spoilt := _why_no_fork():
                     return {"type": "missing", "what": f"importing cupy {spoilt}", "without": "cupy"}, None
@@ -82,6 +82,15 @@ def _import(name, versions):
         # Without torch there is nothing to do here; a broken CuPy is its user's to hear of.
         if name == "torch" or not isinstance(error, ImportError) and name != "cupy":
             raise
+
+
+def _import_cupy(versions):
+    # As it is imported it makes a folder for its cache; each worker gives it one of its own.
+    os.environ["CUPY_CACHE_DIR"] = os.sep
+    try:
+        _import("cupy", versions)
+    finally:
+        del os.environ["CUPY_CACHE_DIR"]
 
 
 def _why_no_fork():
