@@ -54,6 +54,14 @@ TEST_CASE("only outputs beyond the L2 must have gone to the memory") {
   CHECK_FALSE(node::is_below(floor, *floor.ns));
 }
 
+TEST_CASE("an output that begins with contents need not be written, and is no floor") {
+  json zeroed = tensor("out", "output", kMany);
+  zeroed["tensor_spec"]["init"] = {{"kind", "zeros"}};
+  const auto floor = node::floor_of(h200(), of({tensor("in", "input", 64), zeroed}), true);
+  CHECK(floor.must_bytes == 0);
+  CHECK_FALSE(node::is_below(floor, 1));
+}
+
 TEST_CASE("a kernel that reads a part of its inputs is not accused, however fast it is") {
   // A gather: a table of 256 MiB of which a thousand rows are read.
   const auto gather = of({tensor("table", "input", kMany), tensor("out", "output", 1000)});

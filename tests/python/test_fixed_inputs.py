@@ -9,6 +9,7 @@ IO = io_of(tensor("x", 0, shape=[8, 16], dtype="float32", kind="randn", seed=1),
            tensor("gamma", 0, shape=[16], dtype="float32", kind="ones"), tensor("beta", 0, shape=[16], dtype="float32", kind="zeros"))
 NORM = "import torch.nn.functional as F\ndef f(x, gamma, beta):\n    return F.layer_norm(x, (16,), gamma, beta)\n"
 IGNORING = "import torch.nn.functional as F\ndef f(x, gamma, beta):\n    return F.layer_norm(x, (16,))\n"
+ENDLESS = NORM.replace("    return", "    while bool((gamma != 1).any()): pass\n    return")
 STRICT = NORM.replace("    return", "    assert bool((gamma == 1).all())\n    return")
 
 
@@ -36,6 +37,12 @@ class FixedInputs(unittest.TestCase):
     def test_nothing_is_said_where_it_does_not_or_where_nobody_knows(self):
         self.assertEqual(self.said(IGNORING, IGNORING)[0], [])
         self.assertEqual(self.said(NORM, STRICT)[0], [])
+
+    def test_a_reference_that_does_not_end_on_other_contents_is_timed_all_the_same(self):
+        for reference in (ENDLESS, STRICT):
+            report = self.server.judge(source(NORM, io=IO, function_name="f"), source(reference, io=IO, function_name="f"), timeout=30)
+            self.assertEqual(report["verdict"], "passed", report["summary"])
+            self.assertGreater(report["ref_runtime"]["median"], 0)
 
 
 if __name__ == "__main__":
