@@ -39,8 +39,8 @@ struct Kernel {
 double now_ms() {
   constexpr std::int64_t kWraps = 1'000'000;
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<double>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(now).count() % kWraps);
+  return static_cast<double>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count() %
+                             kWraps);
 }
 
 double sample_ns(const json& order, std::size_t run, Kernel& kernel) {

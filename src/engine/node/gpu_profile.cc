@@ -199,8 +199,8 @@ json GpuProfile::tell(const Counted& counted, const Known& known) const {
   }
   const json& device = pool_.gpu().facts;
   const auto recorded = recorded_median(counted.recorded);
-  const Traffic traffic = traffic_of(device, known.judged, known.whole_ns,
-                                     recorded ? recorded : known.timing.cold_ns);
+  const Traffic traffic =
+      traffic_of(device, known.judged, known.whole_ns, recorded ? recorded : known.timing.cold_ns);
   out.update(limiter_of(counted.values, known.launch, known.timing, traffic));
   out.update(tell_cost(counted));
   if (!counted.values.empty()) out["runner_ms"] = tenths(runner_ms_);

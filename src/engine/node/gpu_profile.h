@@ -68,7 +68,7 @@ class GpuProfile {
     const contract::Contract& judged;
     const std::vector<std::string>& sections;
     const LaunchFacts& launch;
-    const TimingFacts& timing;  // of what was counted
+    const TimingFacts& timing;         // of what was counted
     std::optional<double> whole_ns{};  // of all that the contract's bytes are moved by
   };
   [[nodiscard]] nlohmann::json tell(const Counted& counted, const Known& known) const;

@@ -114,7 +114,8 @@ void Spares::keep_house(const std::stop_token& stop) {
       end_one(lock);
       continue;
     }
-    changed_.wait_for(lock, stop, std::chrono::milliseconds(idle_) / 4, [&] { return !retired_.empty() || is_short(); });
+    changed_.wait_for(lock, stop, std::chrono::milliseconds(idle_) / 4,
+                      [&] { return !retired_.empty() || is_short(); });
     const auto idled = Clock::now() - last_use_;
     if (idled < idle_) continue;
     if (idled < rest_.until) {

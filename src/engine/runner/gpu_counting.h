@@ -1,6 +1,6 @@
 // Hardware counters of one launch on a GPU; what CUPTI records of it without them, if they cannot
-// be read. Of a sequence it is the launch that takes the most time: sums over several would say what
-// each did, shares of a peak added up nothing at all.
+// be read. Of a sequence it is the launch that takes the most time: sums over several would say
+// what each did, shares of a peak added up nothing at all.
 //
 // Owned by a kernel runner, which times nothing once it was asked to count; one thread.
 #pragma once
