@@ -94,11 +94,6 @@ GpuTiming::Step GpuTiming::views_of(Side& side, json& into) {
   std::vector<TurnOrder> orders{order("warm", std::min(trials_, kWarmRuns))};
   if (has_graph) orders.push_back(order("graph", kGraphRepeats));
   for (TurnOrder& order : orders) order.warmups = std::min(order.warmups, kViewWarmups);
-  // How long a kernel takes may depend on what it works on: they are held against each other.
-  const std::uint32_t content = below(slots_);
-  for (TurnOrder& order : orders) {
-    for (RunOrder& run : order.runs) run.content = content;
-  }
   orders.back().tell_state = true;  // while what was measured still keeps the device warm
   Turns turns = ask_views(side, orders);
   for (std::size_t i = 0; i < turns.taken.size(); ++i) {
