@@ -19,6 +19,7 @@ constexpr std::uint64_t kRememberingBytes = 24'576;
 constexpr std::uint64_t kTellingBytes = 28'672;
 constexpr std::uint64_t kClockBytes = 32'768;
 constexpr std::uint64_t kLongBytes = 36'864;
+constexpr std::uint64_t kUnevenBytes = 40'960;
 
 struct Bench {
   const node::Runners runners{ASSAY_BINARY_FOLDER "/fake_timing_runner",
@@ -116,6 +117,24 @@ TEST_CASE("a kernel that is far faster on what a launch has left than on fresh t
   request.has_inout = true;
   static_cast<void>(meant.measure(std::move(request), ended));
   CHECK(meant.findings.empty());
+}
+
+TEST_CASE("a kernel whose time hangs on what it works on is not accused, nor told from itself") {
+  std::optional<node::Ended> ended;
+  for (int again = 0; again < 10; ++again) {
+    Bench bench;
+    static_cast<void>(bench.measure(bench.request(100, kUnevenBytes), ended));
+    REQUIRE_FALSE(ended);
+    REQUIRE(bench.findings.empty());
+  }
+  Bench bench;
+  bench.reference = bench.session();
+  auto request = bench.request(100, kUnevenBytes);
+  request.method = node::TimingMethod::events;
+  const json body = bench.measure(std::move(request), ended);
+  CHECK(body.at("samples_ns") == body.at("reference_samples_ns"));  // of the same contents each
+  CHECK(body.at("speedup").at("ratio") == 1.0);
+  CHECK(body.at("speedup").at("pairs") == 12);
 }
 
 TEST_CASE("both sides of a comparison go on in fresh processes, and it is made of cold runs") {

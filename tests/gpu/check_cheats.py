@@ -254,14 +254,30 @@ class Cheats(unittest.TestCase):
                 print(f"  {report['verdict']} {report['trust']}: {report['summary'][:300]}", json.dumps(report.get("speedup")), file=sys.stderr)
                 self.assertNotEqual((report["verdict"], report["trust"]), ("passed", "verified"))
 
+    def test_to_answer_the_last_contents_once_more_saves_no_time(self):
+        """Each block keeps what it answered last: no run, warm or of a graph, begins with the contents of the one before."""
+        heavy = HEAVY.replace("300", "6000")
+        lazy = heavy + body(
+            "int i = blockIdx.x * blockDim.x + threadIdx.x; bool again = last[blockIdx.x] == a[blockIdx.x * blockDim.x]; __syncthreads();"
+            " if (again) { out[i] = kept[i]; return; } out[i] = kept[i] = a[i] + b[i] + heavy(a[i], i);"
+            " if (threadIdx.x == 0) last[blockIdx.x] = a[i];", "__device__ float kept[1 << 20]; __device__ float last[1 << 20];\n")
+        report = self.server.call("compare", {
+            "ref_kernel": kernel(heavy + body(GUARDED + "out[i] = a[i] + b[i] + heavy(a[i], i);"), contract(n=N)),
+            "custom_kernel": kernel(lazy, contract(n=N))})["structuredContent"]
+        print(f"  {report['verdict']} {report['trust']}: {report['summary'][:300]}", json.dumps(report.get("speedup")), file=sys.stderr)
+        gained = (report.get("speedup") or {}).get("verdict") == "faster"
+        self.assertFalse(gained and (report["verdict"], report["trust"]) == ("passed", "verified"))
+
     def test_honest_kernels_are_not_accused(self):
         counted = body("if (threadIdx.x == 0) atomicAdd(&launches, 1);" + GUARDED + "out[i] = a[i] + b[i];", "__device__ int launches;\n")
         table = body(GUARDED + "out[i] = a[i] + b[i] * weights[i & 3];", "__constant__ float weights[4] = {1, 1, 1, 1};\n")
+        # Three contents, of which one or two may take ten times as long.
+        uneven = HEAVY.replace("300", "6000") + body(GUARDED + "out[i] = a[i] + b[i] + (a[0] > 0.5f ? heavy(a[i], i) : 0.0f);")
         scratch = body(GUARDED + "{ half[i] = a[i]; out[i] = half[i] + b[i]; }", "__device__ float half[1 << 20];\n")
         # As long as its contents say: so many steps as their first element is large.
         by_data = body(GUARDED + "{ float s = 0; for (int k = 0; k < int(fabsf(a[0]) * 4000); ++k) s = fmaf(s, 0.5f, b[i]);"
                        " out[i] = a[i] + b[i] + (s == 1234.5f ? s : 0.0f); }")
-        for name, source in (("add", ADD), ("heavy", HONEST), ("counter", counted), ("table", table), ("scratch", scratch), ("by data", by_data)):
+        for name, source in (("add", ADD), ("heavy", HONEST), ("counter", counted), ("table", table), ("scratch", scratch), ("by data", by_data), ("uneven", uneven)):
             for n in (1 << 12, N):
                 with self.subTest(name, n=n):
                     report = self.evaluate(source, n=n)

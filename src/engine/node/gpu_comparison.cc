@@ -33,6 +33,15 @@ constexpr double kNarrow = 0.003;
 constexpr double kShareOfDoubt = 0.25;
 constexpr std::uint32_t kGraphTurnRepeats = 3;
 
+// Two turns of each at least, none of which took no time.
+bool is_ratio(const std::vector<double>& of, const std::vector<double>& to) {
+  const auto takes_time = [](const std::vector<double>& turns_ns) {
+    return turns_ns.size() >= 2 &&
+           std::all_of(turns_ns.begin(), turns_ns.end(), [](double t) { return t > 0; });
+  };
+  return takes_time(of) && takes_time(to);
+}
+
 json describe(const Ratio& ratio, const char* basis) {
   return {{"ratio", ratio.ratio},
           {"low", ratio.low},
@@ -64,13 +73,29 @@ GpuTiming::Step GpuTiming::graph_turn(Side& side) {
 // The order changes from pair to pair.
 GpuTiming::Step GpuTiming::one_more_pair(bool by_graph) {
   const bool reference_first = kernel_.turns_ns.size() % 2 == 0;
+  const ColdTurn asked = cold_turn(std::min(kRunsOfPair, trials_), 0);
   for (Side* side :
        {reference_first ? &*reference_ : &kernel_, reference_first ? &kernel_ : &*reference_}) {
     // The times that are told are those that were asked for.
     const std::size_t told = side->cold_ns.size();
-    auto ended = by_graph ? graph_turn(*side) : take_turn(*side, std::min(kRunsOfPair, trials_), 0);
+    auto ended = by_graph ? graph_turn(*side) : take_turn(*side, asked);
     if (ended) return ended;
     side->cold_ns.resize(told);
+  }
+  return std::nullopt;
+}
+
+// More pairs narrow an interval down to what no number of them resolves.
+GpuTiming::Step GpuTiming::settle(bool by_graph, double doubt_ns) {
+  const double share = doubt_ns / median(kernel_.turns_ns);
+  const double enough = std::max(kNarrow, share * kShareOfDoubt);
+  Ratio ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns);
+  const auto until = Clock::now() + kSettling;
+  while (ratio.high / ratio.low > 1 + 2 * enough && ratio.pairs < kMostPairs &&
+         !is_unrepeatable() && Clock::now() < until) {
+    if (auto ended = one_more_pair(by_graph)) return ended;
+    if (!is_ratio(reference_->turns_ns, kernel_.turns_ns)) break;
+    ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns);
   }
   return std::nullopt;
 }
@@ -96,28 +121,17 @@ GpuTiming::Step GpuTiming::compare(json& body) {
   while (kernel_.turns_ns.size() < 2 && !is_unrepeatable()) {
     if (auto ended = one_more_pair(by_graph)) return ended;
   }
-  const auto measurable = [](const Side& side) {
-    return side.turns_ns.size() >= 2 &&
-           std::all_of(side.turns_ns.begin(), side.turns_ns.end(), [](double t) { return t > 0; });
-  };
-  if (!measurable(kernel_) || !measurable(*reference_)) {
+  double doubt_ns = by_graph ? kSlopeDoubtNs : kEventDoubtNs;
+  if (is_ratio(reference_->turns_ns, kernel_.turns_ns)) {
+    doubt_ns = std::max(doubt_ns, kDoubt * median(kernel_.turns_ns));
+    if (auto ended = settle(by_graph, doubt_ns)) return ended;
+  }
+  if (!is_ratio(reference_->turns_ns, kernel_.turns_ns)) {
     body["speedup"] = nullptr;
     body["speedup_note"] = "too few runs, or too short to be told from nothing";
     return std::nullopt;
   }
-  // More pairs narrow an interval down to what no number of them resolves.
-  const double typical_ns = median(kernel_.turns_ns);
-  const double doubt_ns = std::max(by_graph ? kSlopeDoubtNs : kEventDoubtNs, kDoubt * typical_ns);
-  const double enough = std::max(kNarrow, doubt_ns / typical_ns * kShareOfDoubt);
-  Ratio ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns);
-  const auto until = Clock::now() + kSettling;
-  while (ratio.high / ratio.low > 1 + 2 * enough && ratio.pairs < kMostPairs &&
-         !is_unrepeatable() && Clock::now() < until) {
-    if (auto ended = one_more_pair(by_graph)) return ended;
-    if (!measurable(kernel_) || !measurable(*reference_)) break;
-    ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns);
-  }
-  ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns, doubt_ns);
+  const Ratio ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns, doubt_ns);
   body["speedup"] = describe(ratio, basis);
   body["speedup"]["doubt_ns"] = doubt_ns;
   confirm_in_cycles(ratio, doubt_ns, body);

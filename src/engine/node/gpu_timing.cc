@@ -90,10 +90,13 @@ std::uint32_t GpuTiming::below(std::uint32_t bound) {
   return static_cast<std::uint32_t>(random_() % bound);
 }
 
+// No contents twice in a row: what answers the last ones once more gains nothing.
 TurnOrder GpuTiming::order(const char* view, std::uint32_t runs) {
   TurnOrder order{.view = view, .warmups = std::max(request_.warmups, 1U)};
+  std::uint32_t content = below(slots_);
   for (std::uint32_t i = 0; i < runs; ++i) {
-    order.runs.push_back({.place = below(places_), .content = below(slots_)});
+    order.runs.push_back({.place = below(places_), .content = content});
+    if (slots_ > 1) content = (content + 1 + below(slots_ - 1)) % slots_;
   }
   return order;
 }
@@ -206,12 +209,13 @@ GpuTiming::Step GpuTiming::take_turns() {
     const std::uint32_t runs = trials_ / turns + (turn < trials_ % turns ? 1 : 0);
     // ABBA: what drifts in one direction drifts for both.
     const bool kernel_first = turn % 2 == 1;
+    const ColdTurn asked = cold_turn(runs, examined.contains(turn) ? per_turn : 0);
     if (reference_ && !kernel_first) {
-      if (auto ended = take_turn(*reference_, runs, 0)) return ended;
+      if (auto ended = take_turn(*reference_, asked)) return ended;
     }
-    if (auto ended = take_turn(kernel_, runs, examined.contains(turn) ? per_turn : 0)) return ended;
+    if (auto ended = take_turn(kernel_, asked)) return ended;
     if (reference_ && kernel_first) {
-      if (auto ended = take_turn(*reference_, runs, 0)) return ended;
+      if (auto ended = take_turn(*reference_, asked)) return ended;
     }
   }
   return narrow();
@@ -226,14 +230,21 @@ GpuTiming::Step GpuTiming::narrow() {
                                  .beside_ns = kPreparationNs,
                                  .left_ns = static_cast<double>(execution_left_.count())});
     if (cold_stop_->more == 0) return std::nullopt;
-    if (auto ended = take_turn(kernel_, cold_stop_->more, 1)) return ended;
+    if (auto ended = take_turn(kernel_, cold_turn(cold_stop_->more, 1))) return ended;
   }
 }
 
-GpuTiming::Step GpuTiming::take_turn(Side& side, std::uint32_t runs, std::uint32_t examined) {
+GpuTiming::ColdTurn GpuTiming::cold_turn(std::uint32_t runs, std::uint32_t examined) {
   // One run more than counts: the first after a switch of contexts is slower.
-  TurnOrder turn = order("cold", runs + 1);
-  const auto kept = choose_examined(turn, std::min(examined, runs));
+  ColdTurn turn{.order = order("cold", runs + 1)};
+  turn.examined = choose_examined(turn.order, std::min(examined, runs));
+  return turn;
+}
+
+GpuTiming::Step GpuTiming::take_turn(Side& side, const ColdTurn& asked) {
+  TurnOrder turn = asked.order;
+  const bool is_examined = &side == &kernel_ && !asked.examined.empty();
+  for (RunOrder& run : turn.runs) run.keep = run.keep && is_examined;
   auto reply = ask_one(side, turn);
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   const Turn& taken = std::get<Turn>(reply);
@@ -245,7 +256,7 @@ GpuTiming::Step GpuTiming::take_turn(Side& side, std::uint32_t runs, std::uint32
   side.turns_ns.push_back(median(counted));
   if (taken.clock_mhz) side.turn_cycles.push_back(median(counted) * *taken.clock_mhz * 1e-3);
   if (side.typical_ns <= 0) side.typical_ns = median(counted);
-  return kept.empty() ? std::nullopt : examine(kept);
+  return is_examined ? examine(asked.examined) : std::nullopt;
 }
 
 // A kernel that answers with what it kept of another run is wrong in the examined one: each begins

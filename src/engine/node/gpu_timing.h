@@ -96,6 +96,12 @@ class GpuTiming {
     double asked_ns = 0;
   };
 
+  // What both sides are asked for alike: how long a kernel takes may depend on what it works on.
+  struct ColdTurn {
+    TurnOrder order{};
+    std::vector<std::uint32_t> examined{};  // contents of the runs that are handed back
+  };
+
   [[nodiscard]] Step stage_arenas();
   [[nodiscard]] std::variant<std::vector<LentArena>, Ended> filled_arenas();
   [[nodiscard]] Step stage(KernelSession& session, const std::vector<LentArena>& arenas);
@@ -105,18 +111,21 @@ class GpuTiming {
   // Of the cold runs of a kernel without a reference; with one the ratio's interval decides.
   [[nodiscard]] Step narrow();
   // `examined`: how many of its runs the referee looks at, at most as many as it knows contents.
-  [[nodiscard]] Step take_turn(Side& side, std::uint32_t runs, std::uint32_t examined);
+  [[nodiscard]] ColdTurn cold_turn(std::uint32_t runs, std::uint32_t examined);
+  // Of the reference none is looked at.
+  [[nodiscard]] Step take_turn(Side& side, const ColdTurn& turn);
   [[nodiscard]] std::vector<std::uint32_t> choose_examined(TurnOrder& turn, std::uint32_t count);
   [[nodiscard]] std::uint32_t known_contents() const;
   [[nodiscard]] Step examine(const std::vector<std::uint32_t>& slots);
   [[nodiscard]] Step show_anew(nlohmann::json& body);
   [[nodiscard]] Step other_views(nlohmann::json& body);
   [[nodiscard]] Step views_of(Side& side, nlohmann::json& into);
-  [[nodiscard]] Step judge_views(const Turn& warm, const Turn& graph);
+  [[nodiscard]] Step judge_views(const TurnOrder& asked, const Turn& warm, const Turn& graph);
   [[nodiscard]] Step go_on_afresh(Side& side, const std::string& failure);
   // Whether a view ended so because its runs begin with what others left.
   [[nodiscard]] bool is_of_repeating(const Ended& ended) const;
   [[nodiscard]] Step compare(nlohmann::json& body);
+  [[nodiscard]] Step settle(bool by_graph, double doubt_ns);
   void confirm_in_cycles(const Ratio& ratio, double doubt_ns, nlohmann::json& body) const;
   [[nodiscard]] Step graph_turn(Side& side);
   [[nodiscard]] Step one_more_pair(bool by_graph);

@@ -30,8 +30,15 @@ double since_ns(Clock::time_point begin) {
 std::uint32_t GpuTimer::Measurement::graph_places() const {
   const auto l2 = static_cast<std::size_t>(std::max(context_.attribute(cuda::kL2Bytes), 0));
   const std::size_t room = l2 / kShareOfL2 / std::max<std::size_t>(timer_.place_bytes_, 1);
-  return static_cast<std::uint32_t>(room >= 2 ? std::min(room, timer_.places_.size())
-                                              : timer_.places_.size());
+  const std::size_t places = timer_.places_.size();
+  return whole_rounds(static_cast<std::uint32_t>(room >= 2 ? std::min(room, places) : places));
+}
+
+// Of all contents alike, where there are as many launches or places as that: how long a kernel
+// takes may depend on what it works on.
+std::uint32_t GpuTimer::Measurement::whole_rounds(std::uint32_t count) const {
+  const std::uint32_t held = std::max(contents(), 1U);
+  return count < held ? count : count - count % held;
 }
 
 // False: this kernel cannot be captured; the outcome's message says why.
@@ -67,8 +74,8 @@ std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::graphs() {
   auto made = std::make_unique<Graphs>(driver_);
   made->identity = identity;
   made->target_ns = target;
-  made->launches = static_cast<std::uint32_t>(
-      std::clamp(target / std::max(typical_ns_, 500.0), 2.0, kMaxGraphLaunches));
+  made->launches = whole_rounds(static_cast<std::uint32_t>(
+      std::clamp(target / std::max(typical_ns_, 500.0), 2.0, kMaxGraphLaunches)));
   if (!capture(made->once, made->launches) || !capture(made->twice, 2 * made->launches)) {
     return nullptr;
   }
@@ -144,10 +151,10 @@ int GpuTimer::Measurement::time_graph() {
   timed_.launches = both->launches;
   // A graph goes round places that no run may have met, each with other contents than the one
   // before it: a kernel that answers the last contents once more gains nothing.
-  const auto contents = static_cast<std::uint32_t>(timer_.contents_.size());
+  const std::uint32_t held = contents();
   const std::uint32_t met = std::min<std::uint32_t>(graph_places(), 2 * both->launches);
   for (std::uint32_t place = 0; place < met && !plan_.runs.empty(); ++place) {
-    const int result = restore({.place = place, .content = place % contents});
+    const int result = restore({.place = place, .content = place % held});
     if (result != cuda::kSuccess) return result;
   }
   // Else the first launch of a graph would upload it.

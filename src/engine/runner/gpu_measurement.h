@@ -46,7 +46,12 @@ class GpuTimer::Measurement {
   void hand_back_to_host(const TimedRun& run) const;
 
   // The graph view: gpu_graphs.cc.
+  // Of this job's: a process of another's may hold room for more.
+  [[nodiscard]] std::uint32_t contents() const {
+    return static_cast<std::uint32_t>(timer_.arenas_.size());
+  }
   [[nodiscard]] std::uint32_t graph_places() const;
+  [[nodiscard]] std::uint32_t whole_rounds(std::uint32_t count) const;
   [[nodiscard]] bool capture(Graph& graph, std::uint32_t launches);
   [[nodiscard]] std::unique_ptr<Graphs> graphs();
   [[nodiscard]] int queue_graph(const Graph& graph, const EventPair& events) const;
