@@ -49,9 +49,11 @@ NO_UNWRITTEN = Change(RUNNER + "device_judge.cc", "bytes / unit", "0")
 NO_DIFFERENCE = Change(RUNNER + "device_judge.cc", "bytes", "0", around=".other = other, .count = bytes}")
 NOTHING_EXAMINED = Change(NODE + "gpu_timing.cc", "std::min(examined, runs)", "0U")
 NOT_SLOWER = Change(NODE + "gpu_views.cc", "slower * 2 <= anew.size()", "true")
-CONTENTS_OF_RUNS = Change(NODE + "gpu_timing.cc", "below(slots_)", "0", around=".content = below(slots_)}")
+CONTENTS_OF_RUNS = (
+    Change(NODE + "gpu_timing.cc", "below(slots_)", "0", around="std::uint32_t content = below(slots_);"),
+    Change(NODE + "gpu_timing.cc", "if (slots_ > 1) content = (content + 1 + below(slots_ - 1)) % slots_;", NOTHING, STATEMENT))
 SAME_CONTENTS = (
-    CONTENTS_OF_RUNS,
+    *CONTENTS_OF_RUNS,
     Change(NODE + "gpu_timing.cc", "(*last + step) % known", "*last"),
     Change(NODE + "gpu_timing.cc", "below(known)", "0", around=": below(known));"),
     Change(NODE + "gpu_timing.cc", "if (slots_ > 1) first.content = (contents.front() + 1 + below(slots_ - 1)) % slots_;",
@@ -168,7 +170,7 @@ OF_DEVICE_CODE = (
                     "static_cast<std::uint32_t>(which.size())"),)),
     Defence("examined_contents_change", "to do the work of all launches in the first", (EXAMINED, gpu(ONCE, "it remembers the last result")),
             (*SAME_CONTENTS, NOT_SLOWER), "contents of all runs, of the examined ones and of each turn's first: each alone is enough"),
-    Defence("contents_of_runs", "to do the work of all launches in the first", (DRAWN,), (CONTENTS_OF_RUNS,)),
+    Defence("contents_of_runs", "to do the work of all launches in the first", (DRAWN,), CONTENTS_OF_RUNS),
     Defence("places_of_runs", ADDRESS, (DRAWN,),
             (Change(NODE + "gpu_timing.cc", "below(places_)", "0", around=".place = below(places_), .content"),)),
     Defence("fresh_tensors_in_each_place", ADDRESS, (gpu(ONCE, "it remembers by address"),),
@@ -183,6 +185,11 @@ OF_DEVICE_CODE = (
     Defence("random_places", "to put right in a later run", (gpu("test_memory_lies_where_nobody_can_guess"),),
             (Change(RUNNER + "gpu_mapping.cc", "drawn % ((context.span_bytes() - bytes) / kPageBytes)",
                     "[] { static std::uint64_t next = 0; return next += 16; }()"),)),
+    Defence("contents_change", "to answer the contents of the last launch once more",
+            (gpu("test_to_answer_the_last_contents_once_more_saves_no_time"),
+             engine("no run begins with the contents of the one before it")),
+            (*CONTENTS_OF_RUNS, Change(RUNNER + "gpu_graphs.cc", "place % held", "0"), NOT_SLOWER),
+            "as long as contents differ somewhere, a kernel that was not shown them before is slower"),
     Defence("leans_on_outputs", "to do less where its outputs are right already",
             (engine("a kernel that is far faster on what a launch has left than on fresh tensors is told"),
              gpu("test_outputs_that_are_there_already_save_no_time", "not a number any more", "right already")),

@@ -173,6 +173,25 @@ TEST_CASE("whose fresh process cannot be had is said") {
   CHECK(ended->detail.at("which") == "kernel");
 }
 
+TEST_CASE("no run begins with the contents of the one before it") {
+  // The time of a run tells on what it worked (fake_timing_runner.cc).
+  Bench bench;
+  auto request = bench.request(400, kTellingBytes);
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(std::move(request), ended);
+  REQUIRE_FALSE(ended);
+  const auto content = [](const json& sample) {
+    return static_cast<int>(sample.get<double>() - 10'000) % 1'000 / 100;
+  };
+  const json& samples = body.at("samples_ns");
+  std::size_t alike = 0;
+  for (std::size_t i = 1; i < samples.size(); ++i) {
+    alike += content(samples[i]) == content(samples[i - 1]) ? 1 : 0;
+  }
+  // What the referee is to look at has contents of its own choice, and a turn begins anywhere.
+  CHECK(alike <= 12);
+}
+
 TEST_CASE("three timed runs are examined, each with contents of its own, however few are timed") {
   for (const std::uint32_t trials : {1U, 2U, 3U, 10U, 100U}) {
     Bench bench;
