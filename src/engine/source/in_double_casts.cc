@@ -44,27 +44,33 @@ std::optional<Cast> named_cast(const Tokens& tokens, const Partners& partners, s
   return Cast{.type = {i + 2, close}, .operand = bounded({close + 2, partners[close + 1]})};
 }
 
-// `(float4*)p`, `(const int4*)(p + i)`: a '(' behind no name, and a star before its ')'.
-std::optional<Cast> c_cast(const Tokens& tokens, const Partners& partners, std::size_t i) {
-  if (!tokens[i].is("(")) return std::nullopt;
-  if (i > 0) {
-    const Token& before = tokens[i - 1];
-    const bool is_keyword = before.is("return") || before.is("case") || before.is("else");
-    if (before.kind == TokenKind::identifier && !is_keyword) return std::nullopt;
-    if (before.is("]") || before.is(")") || before.is(">")) return std::nullopt;
-  }
-  std::size_t end = i + 1;
+// Behind a name or a closed bracket a '(' begins arguments, and no cast.
+bool may_begin_cast(const Tokens& tokens, std::size_t i) {
+  if (!tokens[i].is("(")) return false;
+  if (i == 0) return true;
+  const Token& before = tokens[i - 1];
+  const bool is_keyword = before.is("return") || before.is("case") || before.is("else");
+  if (before.kind == TokenKind::identifier && !is_keyword) return false;
+  return !before.is("]") && !before.is(")") && !before.is(">");
+}
+
+bool is_qualifier(const Token& token) {
+  return token.is("const") || token.is("volatile") || token.is("__restrict__");
+}
+
+// Where the ')' stands behind a pointer's type that begins at `begin`; nothing for what is no such
+// type.
+std::optional<std::size_t> end_of_pointer_type(const Tokens& tokens, std::size_t begin,
+                                               std::size_t limit) {
   bool has_name = false;
   bool has_star = false;
-  const std::size_t limit = std::min(tokens.size(), i + kMostTokensOfAType);
+  std::size_t end = begin;
   for (; end < limit && !tokens[end].is(")"); ++end) {
     const Token& token = tokens[end];
     has_star |= token.is("*");
     if (token.kind == TokenKind::identifier) {
       has_name = true;
-      const bool is_qualifier =
-          token.is("const") || token.is("volatile") || token.is("__restrict__");
-      if (has_star && !is_qualifier) return std::nullopt;  // a product
+      if (has_star && !is_qualifier(token)) return std::nullopt;  // a product
     } else if (token.is("<")) {
       end = closing_angle(tokens, end, limit);
       if (end == limit) return std::nullopt;
@@ -73,8 +79,11 @@ std::optional<Cast> c_cast(const Tokens& tokens, const Partners& partners, std::
     }
   }
   if (!has_name || !has_star || end + 1 >= limit) return std::nullopt;
-  // What is cast: to the end of a bracket that follows, or one word.
-  std::size_t first = end + 1;
+  return end;
+}
+
+// What is cast: to the end of a bracket that follows, or one word.
+std::optional<Range> operand_at(const Tokens& tokens, const Partners& partners, std::size_t first) {
   while (first < tokens.size() && (tokens[first].is("&") || tokens[first].is("*"))) ++first;
   if (first == tokens.size()) return std::nullopt;
   std::size_t last = first + 1;
@@ -83,7 +92,18 @@ std::optional<Cast> c_cast(const Tokens& tokens, const Partners& partners, std::
   } else if (last < tokens.size() && tokens[last].is("[")) {
     last = partners[last];
   }
-  return Cast{.type = {i + 1, end}, .operand = bounded({first, std::min(last, tokens.size())})};
+  return bounded({first, std::min(last, tokens.size())});
+}
+
+// `(float4*)p`, `(const int4*)(p + i)`: a '(' behind no name, and a star before its ')'.
+std::optional<Cast> c_cast(const Tokens& tokens, const Partners& partners, std::size_t i) {
+  if (!may_begin_cast(tokens, i)) return std::nullopt;
+  const std::size_t limit = std::min(tokens.size(), i + kMostTokensOfAType);
+  const auto end = end_of_pointer_type(tokens, i + 1, limit);
+  if (!end) return std::nullopt;
+  const auto operand = operand_at(tokens, partners, *end + 1);
+  if (!operand) return std::nullopt;
+  return Cast{.type = {i + 1, *end}, .operand = *operand};
 }
 
 bool contains(const Tokens& tokens, Range range, std::string_view word) {

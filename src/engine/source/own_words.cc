@@ -12,6 +12,8 @@ namespace {
 
 using std::string_view;
 
+using Partners = std::vector<std::size_t>;
+
 template <std::size_t n>
 bool is_one_of(const Token& token, const std::array<string_view, n>& list) {
   return std::find(list.begin(), list.end(), token.text) != list.end();
@@ -91,39 +93,47 @@ void take_integer_memory(const Tokens& tokens, std::size_t at, OwnWords& own) {
   }
 }
 
+// "struct alignas(16) Name": what is named behind one bracket or several.
+void take_name_behind_brackets(const Tokens& tokens, const Partners& partners, std::size_t at,
+                               OwnWords& own) {
+  std::size_t name = at + 1;
+  while (name + 1 < tokens.size() && tokens[name].kind == TokenKind::identifier &&
+         tokens[name + 1].is("(") && partners[name + 1] < tokens.size()) {
+    name = partners[name + 1] + 1;
+  }
+  const bool is_name =
+      name < tokens.size() && name > at + 1 && tokens[name].kind == TokenKind::identifier;
+  if (is_name) own.words.emplace(tokens[name].text);
+}
+
+// The name of a function that has its body here.
+bool defines_function(const Tokens& tokens, const Partners& partners, std::size_t at) {
+  return tokens[at + 1].is("(") && !is_one_of(tokens[at], kControl) &&
+         partners[at + 1] < tokens.size() && has_body(tokens, partners[at + 1]);
+}
+
+// Whether what stands before and behind a name makes it that of a type, a variable or a parameter.
+bool declares(const Token& before, const Token& next) {
+  const bool is_word = before.kind == TokenKind::identifier;
+  const bool is_named = is_word && is_one_of(before, kNaming);
+  const bool has_type = (is_word && !is_one_of(before, kNoType)) || before.is(">") ||
+                        before.is("*") || before.is("&");
+  const bool is_another = before.is(",") && (next.is("=") || next.is(";"));  // int t, half = 2;
+  return is_named || is_another || (has_type && ends_declarator(next));
+}
+
 void take_words(const Tokens& tokens, OwnWords& own) {
-  const auto partners = pair_brackets(tokens);
+  const Partners partners = pair_brackets(tokens);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
     if (token.kind != TokenKind::identifier) continue;
-    if (token.is("extern") && i + 1 < tokens.size() && tokens[i + 1].is("__shared__")) {
-      take_dynamic_shared(tokens, i + 2, own);
-    }
     if (is_one_of(token, kInteger)) take_integer_memory(tokens, i, own);
     if (i + 1 >= tokens.size()) continue;
-    if (is_one_of(token, kNaming)) {
-      // struct alignas(16) Name
-      std::size_t name = i + 1;
-      while (name + 1 < tokens.size() && tokens[name].kind == TokenKind::identifier &&
-             tokens[name + 1].is("(") && partners[name + 1] < tokens.size()) {
-        name = partners[name + 1] + 1;
-      }
-      const bool is_name =
-          name < tokens.size() && name > i + 1 && tokens[name].kind == TokenKind::identifier;
-      if (is_name) own.words.emplace(tokens[name].text);
-    }
     const Token& next = tokens[i + 1];
-    const bool is_function = next.is("(") && !is_one_of(token, kControl) &&
-                             partners[i + 1] < tokens.size() && has_body(tokens, partners[i + 1]);
-    bool is_declared = is_function && !is_any_width(token.text);
-    if (i > 0) {
-      const Token& before = tokens[i - 1];
-      const bool is_named = before.kind == TokenKind::identifier && is_one_of(before, kNaming);
-      const bool has_type = (before.kind == TokenKind::identifier && !is_one_of(before, kNoType)) ||
-                            before.is(">") || before.is("*") || before.is("&");
-      const bool is_another = before.is(",") && (next.is("=") || next.is(";"));  // int t, half = 2;
-      is_declared |= is_named || is_another || (has_type && ends_declarator(next));
-    }
+    if (token.is("extern") && next.is("__shared__")) take_dynamic_shared(tokens, i + 2, own);
+    if (is_one_of(token, kNaming)) take_name_behind_brackets(tokens, partners, i, own);
+    const bool is_function = defines_function(tokens, partners, i) && !is_any_width(token.text);
+    const bool is_declared = is_function || (i > 0 && declares(tokens[i - 1], next));
     if (is_declared) own.words.emplace(token.text);
   }
 }
