@@ -49,6 +49,7 @@ NO_UNWRITTEN = Change(RUNNER + "device_judge.cc", "bytes / unit", "0")
 NO_DIFFERENCE = Change(RUNNER + "device_judge.cc", "bytes", "0", around=".other = other, .count = bytes}")
 NOTHING_EXAMINED = Change(NODE + "gpu_timing.cc", "std::min(examined, runs)", "0U")
 NOT_SLOWER = Change(NODE + "gpu_views.cc", "slower * 2 <= anew.size()", "true")
+BORNE_OUT = Change(NODE + "gpu_comparison.cc", "is_borne_out()", "true", around="if (is_borne_out()) return std::nullopt;")
 CONTENTS_OF_RUNS = (
     Change(NODE + "gpu_timing.cc", "below(slots_)", "0", around="std::uint32_t content = below(slots_);"),
     Change(NODE + "gpu_timing.cc", "if (slots_ > 1) content = (content + 1 + below(slots_ - 1)) % slots_;", NOTHING, STATEMENT))
@@ -190,6 +191,20 @@ OF_DEVICE_CODE = (
              engine("no run begins with the contents of the one before it")),
             (*CONTENTS_OF_RUNS, Change(RUNNER + "gpu_graphs.cc", "place % held", "0"), NOT_SLOWER),
             "as long as contents differ somewhere, a kernel that was not shown them before is slower"),
+    Defence("borne_out", "to idle where it is launched again at once",
+            (engine("what is saved back to back and not alone is not believed"),
+             gpu("test_to_idle_when_launched_again_at_once_gains_nothing", "at once", "once every place was served")),
+            (BORNE_OUT, Change(NODE + "gpu_views.cc", "is_judged && reference_", "false"),
+             Change(NODE + "gpu_comparison.cc", "below(kExaminedGraphs) == 0", "false")),
+            "what is not there alone, and what graphs leave: each alone is enough"),
+    Defence("views_are_looked_at", "to idle where it is launched again at once",
+            (engine("where graphs decide, warm runs and graphs are looked at as well"),),
+            (Change(NODE + "gpu_views.cc", "is_judged && reference_", "false"),
+             Change(NODE + "gpu_comparison.cc", "below(kExaminedGraphs) == 0", "false"))),
+    Defence("no_graphs_of_contents", "to call its output an `inout`",
+            (engine("graphs decide nothing where a launch works on what tensors begin with"),
+             gpu("test_outputs_that_begin_with_contents_are_compared_cold", "inout", "output")),
+            (BORNE_OUT, Change(NODE + "gpu_comparison.cc", "request_.works_on_contents", "false"))),
     Defence("leans_on_outputs", "to do less where its outputs are right already",
             (engine("a kernel that is far faster on what a launch has left than on fresh tensors is told"),
              gpu("test_outputs_that_are_there_already_save_no_time", "not a number any more", "right already")),

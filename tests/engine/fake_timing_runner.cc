@@ -32,6 +32,15 @@ constexpr std::chrono::milliseconds kClockTurn{2};
 constexpr std::uint64_t kLongBytes = 36'864;
 // By what it works on: 20 us, or 200 us on other contents; a graph has a third of each.
 constexpr std::uint64_t kUnevenBytes = 40'960;
+// 20 ms, warmups too.
+constexpr std::uint64_t kSlowBytes = 45'056;
+// 50 us; compiled as a kernel that idles where it is launched again at once, a tenth of it there.
+constexpr std::uint64_t kIdlingBytes = 49'152;
+#ifdef ASSAY_IDLES_WHEN_REPEATED
+constexpr bool kIdles = true;
+#else
+constexpr bool kIdles = false;
+#endif
 
 struct Kernel {
   std::uint64_t bytes = 0;
@@ -68,6 +77,10 @@ double sample_ns(const json& order, std::size_t run, Kernel& kernel) {
       return now_ms();
     case kLongBytes:
       return 300'000;
+    case kSlowBytes:
+      return 20e6;
+    case kIdlingBytes:
+      return kIdles && order.at("view") != "cold" ? 5'000 : 50'000;
     case kUnevenBytes:
       if (is_graph) return 140'000;
       return told.at(1) == 0 ? 20'000 : 200'000;
@@ -121,6 +134,10 @@ json timed(const json& orders, Kernel& kernel, bool& is_broken) {
   if (kernel.bytes == kClockBytes) took = kClockTurn;  // so that no two turns are at once
   for (const json& order : orders) {
     const json& turn = reply["turns"].emplace_back(taken(order, kernel, is_broken));
+    if (kernel.bytes == kSlowBytes) {
+      took += order.at("warmups").get<int>() * decltype(took)(20e6);
+      if (order.at("view") == "graph") took *= 6;  // N and 2 N launches
+    }
     for (const json& sample : turn.at("samples_ns")) took += decltype(took)(sample.get<double>());
     if (turn.contains("wall")) took += decltype(took)(turn.at("wall").at("wall_ns").get<double>());
     if (is_broken) break;

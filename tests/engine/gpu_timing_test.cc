@@ -20,6 +20,8 @@ constexpr std::uint64_t kTellingBytes = 28'672;
 constexpr std::uint64_t kClockBytes = 32'768;
 constexpr std::uint64_t kLongBytes = 36'864;
 constexpr std::uint64_t kUnevenBytes = 40'960;
+constexpr std::uint64_t kSlowBytes = 45'056;
+constexpr std::uint64_t kIdlingBytes = 49'152;
 
 struct Bench {
   const node::Runners runners{ASSAY_BINARY_FOLDER "/fake_timing_runner",
@@ -114,7 +116,7 @@ TEST_CASE("a kernel that is far faster on what a launch has left than on fresh t
 
   Bench meant;  // it works on what it is given
   auto request = meant.request(100, kLeaningBytes);
-  request.has_inout = true;
+  request.works_on_contents = true;
   static_cast<void>(meant.measure(std::move(request), ended));
   CHECK(meant.findings.empty());
 }
@@ -237,6 +239,75 @@ TEST_CASE("a ratio rests on the clock that was asked for") {
   CHECK(by_events.at("speedup").at("basis") == "cold");
   CHECK(by_events.at("views").at("graph").contains("unavailable"));
   CHECK(by_events.at("views").at("warm").contains("median_ns"));
+}
+
+TEST_CASE("what is saved back to back and not alone is not believed") {
+  Bench bench;
+  bench.reference = bench.session();
+  const node::Runners idling{ASSAY_BINARY_FOLDER "/fake_idling_runner",
+                             {.level = confinement::Level::L1},
+                             node::Toolkit{}};
+  bench.kernel = std::make_unique<node::KernelSession>(idling.start(node::RunnerRole::kernel),
+                                                       node::RunnerRole::gpu_kernel, "/kernel",
+                                                       std::stop_token());
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kIdlingBytes), ended);
+  REQUIRE_FALSE(ended);
+  const json& speedup = body.at("speedup");
+  CHECK(speedup.at("basis") == "cold");
+  CHECK(speedup.at("verdict") == "indistinguishable");
+  CHECK(speedup.at("by_graph").at("verdict") == "faster");
+  CHECK(body.at("speedup_note").get<std::string>().starts_with("Back to back"));
+}
+
+TEST_CASE("where graphs decide, warm runs and graphs are looked at as well") {
+  Bench bench;
+  bench.reference = bench.session();
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kTellingBytes), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(body.at("speedup").at("basis") == "graph");
+  CHECK(bench.judged.size() >= 5);  // three cold, one warm, one of the graph view
+
+  Bench alone;
+  static_cast<void>(alone.measure(alone.request(100, kTellingBytes), ended));
+  CHECK(alone.judged.size() == 3);
+}
+
+TEST_CASE("graphs decide nothing where a launch works on what tensors begin with") {
+  Bench bench;
+  bench.reference = bench.session();
+  auto request = bench.request(100, kTellingBytes);
+  request.works_on_contents = true;
+  request.method = node::TimingMethod::graph;
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(std::move(request), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(body.at("speedup").at("basis") == "cold");
+  CHECK(body.at("speedup_note").get<std::string>().find("begin with") != std::string::npos);
+}
+
+TEST_CASE("a slow kernel is timed within the time that is left, by fewer runs and views") {
+  for (const bool has_reference : {false, true}) {
+    for (const auto method : {node::TimingMethod::automatic, node::TimingMethod::graph}) {
+      for (const auto left : {std::chrono::milliseconds(400), std::chrono::milliseconds(1500)}) {
+        CAPTURE(has_reference, left);
+        Bench bench;
+        bench.left = left;
+        if (has_reference) bench.reference = bench.session();
+        auto request = bench.request(100, kSlowBytes);
+        request.warmups = 10;
+        request.seen_ns = 20e6;
+        request.method = method;
+        std::optional<node::Ended> ended;
+        const json body = bench.measure(std::move(request), ended);
+        if (ended) UNSCOPED_INFO(ended->summary);
+        REQUIRE_FALSE(ended);
+        CHECK_FALSE(body.at("samples_ns").empty());
+        CHECK(warns(body, "fewer_runs"));
+      }
+    }
+  }
 }
 
 TEST_CASE("nothing is captured where events were asked for, so nothing can fail in it") {

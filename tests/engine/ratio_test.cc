@@ -54,6 +54,32 @@ TEST_CASE("two percent are found beside noise of half a percent, in both directi
   CHECK(share_of(RatioVerdict::faster, 1 / 1.02, 0) > 0.95);
 }
 
+TEST_CASE("a difference of repeated launches has to be there alone, at least half of it") {
+  using node::is_borne_out;
+  CHECK(is_borne_out({50'000, 40'000}, {55'000, 46'000}));
+  CHECK_FALSE(is_borne_out({50'000, 5'000}, {55'000, 55'000}));
+  CHECK_FALSE(is_borne_out({5'000, 50'000}, {55'000, 55'000}));
+  CHECK_FALSE(is_borne_out({5'000, 1'000}, {9'000, 9'000}));
+  CHECK(is_borne_out({5'000, 4'000}, {9'000, 9'000}));  // an event resolves no less
+  CHECK(is_borne_out({5'000, 5'000}, {9'000, 20'000}));
+  CHECK(is_borne_out({40'000, 20'000}, {60'000, 60'000}, 11'000));
+}
+
+TEST_CASE("an interval of many pairs is Student's, not the normal one") {
+  // Two-sided 99 %: 2.7440 for 31 degrees of freedom, 2.6846 for 47 (tables of the distribution).
+  for (const auto& [pairs, quantile] : {std::pair{32, 2.7440}, {48, 2.6846}}) {
+    std::vector<double> reference, candidate;
+    for (int i = 0; i < pairs; ++i) {
+      reference.push_back(i % 2 == 0 ? 100 : 110);
+      candidate.push_back(100);
+    }
+    const auto ratio = ratio_of(reference, candidate);
+    const double spread = std::log(1.1) / 2 * std::sqrt(pairs / (pairs - 1.0));
+    CHECK(std::abs(std::log(ratio.high / ratio.low) / 2 - quantile * spread / std::sqrt(pairs)) <
+          1e-4 * spread);
+  }
+}
+
 TEST_CASE("the interval holds the true ratio in ninety-nine of a hundred") {
   std::mt19937_64 random(7);
   int inside = 0;

@@ -265,8 +265,47 @@ class Cheats(unittest.TestCase):
             "ref_kernel": kernel(heavy + body(GUARDED + "out[i] = a[i] + b[i] + heavy(a[i], i);"), contract(n=N)),
             "custom_kernel": kernel(lazy, contract(n=N))})["structuredContent"]
         print(f"  {report['verdict']} {report['trust']}: {report['summary'][:300]}", json.dumps(report.get("speedup")), file=sys.stderr)
+        self.assert_gains_nothing(report)
+
+    def against(self, reference, candidate, io):
+        report = self.server.call("compare", {"ref_kernel": kernel(reference, io), "custom_kernel": kernel(candidate, io)})["structuredContent"]
+        print(f"  {report['verdict']} {report['trust']}: {report['summary'][:300]}", json.dumps(report.get("speedup")), file=sys.stderr)
+        return report
+
+    def assert_gains_nothing(self, report):
         gained = (report.get("speedup") or {}).get("verdict") == "faster"
-        self.assertFalse(gained and (report["verdict"], report["trust"]) == ("passed", "verified"))
+        self.assertFalse(gained and (report["verdict"], report["trust"]) == ("passed", "verified"), report["summary"])
+
+    def test_to_idle_when_launched_again_at_once_gains_nothing(self):
+        """Between two launches of a graph lies a microsecond, between cold ones the reading of a cache: by that they are told apart."""
+        now = "asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(now));"
+        recognises = ("unsigned long long now; " + now + " unsigned long long before = *(volatile unsigned long long*)&last;"
+                      " bool idle = %s; int i = blockIdx.x * blockDim.x + threadIdx.x;"
+                      " if (!idle && i < n) out[i] = a[i] + b[i] + heavy(a[i], i); __syncthreads();"
+                      " if (threadIdx.x == 0 && atomicAdd(&blocks, 1) %% gridDim.x == gridDim.x - 1) { " + now +
+                      " before = *(volatile unsigned long long*)&last; *(volatile unsigned long long*)&last = now;"
+                      " honest = before != 0 && now - before < 1000000 ? honest + 1 : 0; }")
+        for loops in ("300", "3000"):
+            heavy = HEAVY.replace("300", loops)
+            honest = heavy + body(GUARDED + "out[i] = a[i] + b[i] + heavy(a[i], i);")
+            variables = "__device__ unsigned long long last; __device__ unsigned blocks; __device__ volatile int honest;\n"
+            for name, idles in chosen((("at once", "before != 0 && now - before < 20000"),
+                                       ("once every place was served", "before != 0 && now - before < 20000 && honest > 40"))):
+                with self.subTest(name, loops=loops):
+                    self.assert_gains_nothing(self.against(honest, heavy + body(recognises % idles, variables), contract(n=N)))
+
+    def test_outputs_that_begin_with_contents_are_compared_cold(self):
+        heavy = HEAVY.replace("300", "3000")
+        honest = heavy + body(GUARDED + "out[i] = a[i] + b[i] + heavy(a[i], i);")
+        lazy = heavy + body(GUARDED + "{ if (out[i] != 0.0f) return; out[i] = a[i] + b[i] + heavy(a[i], i); }")
+        for role in ("inout", "output"):
+            with self.subTest(role):
+                io = contract(n=N)
+                spec = next(arg for arg in io["args"] if arg["name"] == "out")
+                spec["role"], spec["tensor_spec"]["init"] = role, {"kind": "zeros"}
+                report = self.against(honest, lazy, io)
+                self.assert_gains_nothing(report)
+                self.assertEqual((report["verdict"], report["speedup"]["basis"]), ("passed", "cold"), report["summary"])
 
     def test_honest_kernels_are_not_accused(self):
         counted = body("if (threadIdx.x == 0) atomicAdd(&launches, 1);" + GUARDED + "out[i] = a[i] + b[i];", "__device__ int launches;\n")

@@ -75,6 +75,13 @@ std::vector<std::size_t> fixed_inputs(const Contract& contract) {
   return fixed;
 }
 
+bool works_on_contents(const Contract& contract) {
+  return std::any_of(contract.args.begin(), contract.args.end(), [](const Arg& arg) {
+    if (!arg.is_tensor() || arg.role == Role::input) return false;
+    return arg.role == Role::inout || arg.tensor_spec->init || arg.tensor_spec->data;
+  });
+}
+
 std::string fixed_in_words(const Contract& contract, const std::vector<std::size_t>& arguments) {
   std::string text;
   for (std::size_t i = 0; i < std::min(arguments.size(), kNamed); ++i) {

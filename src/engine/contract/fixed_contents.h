@@ -23,6 +23,10 @@ namespace assay::contract {
 // The arguments that have such.
 [[nodiscard]] std::vector<std::size_t> fixed_inputs(const Contract& contract);
 
+// Whether a tensor that is written to begins with contents (an inout, a counter from zero): a
+// launch that finds what another has left does other work than the first.
+[[nodiscard]] bool works_on_contents(const Contract& contract);
+
 // "'gamma' (ones), 'beta' (zeros)"
 [[nodiscard]] std::string fixed_in_words(const Contract& contract,
                                          const std::vector<std::size_t>& arguments);

@@ -76,7 +76,7 @@ GpuTiming::Step GpuTiming::judge_claims(json& body) {
       judge_wall(kernel_.wall, {.slope_ns = slope_ns,
                                 .cold_ns = longest_ns,
                                 .kernels = request_.launches,
-                                .repeats = !request_.has_inout && !request_.keeps_state,
+                                .repeats = !request_.works_on_contents && !request_.keeps_state,
                                 .summed_ns = kernel_.summed_ns,
                                 .asked_ns = kernel_.asked_ns});
   body["wall_clock"] = wall.told;

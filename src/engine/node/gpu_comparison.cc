@@ -22,6 +22,9 @@ constexpr std::chrono::milliseconds kSettling{600};
 constexpr double kShortNs = 250'000;
 // Unless the other one is so long that graphs of it would take the time of many cold runs.
 constexpr double kLongNs = 2'000'000;
+// A graph of shorter ones is as long as it is meant to be, whatever they take.
+constexpr double kLongGraphNs = 1'000'000;
+constexpr double kLaunchesBeside = 2;  // of a turn's runs: a warmup and a first one
 // Slopes of the same kernel in two processes were seen to differ by this much, however many were
 // taken: its instructions and tensors lie elsewhere.
 constexpr double kSlopeDoubtNs = 100;
@@ -32,6 +35,13 @@ constexpr double kEventDoubtNs = 500;
 constexpr double kNarrow = 0.003;
 constexpr double kShareOfDoubt = 0.25;
 constexpr std::uint32_t kGraphTurnRepeats = 3;
+// Launches of such a turn of a long kernel: repeats of N and 2 N, N before them and a warmup.
+constexpr double kLaunchesOfGraphTurn = 6 * kGraphTurnRepeats + 2 + 1;
+constexpr double kShareOfGraphs = 0.3;  // of the time that is left
+constexpr double kShareOfPair = 0.5;
+constexpr double kQueueingNs = 4'000;  // of each launch but the first, where the host is late
+// Graphs whose outputs are looked at: one in so many.
+constexpr std::uint32_t kExaminedGraphs = 4;
 
 // Two turns of each at least, none of which took no time.
 bool is_ratio(const std::vector<double>& of, const std::vector<double>& to) {
@@ -57,94 +67,149 @@ json describe(const Ratio& ratio, const char* basis) {
 
 }  // namespace
 
-GpuTiming::Step GpuTiming::graph_turn(Side& side) {
-  TurnOrder turns = order("graph", kGraphTurnRepeats);
+GpuTiming::Step GpuTiming::graph_turn(Side& side, bool examined) {
+  TurnOrder turns = graph_order(kGraphTurnRepeats, side.typical_ns, examined);
   turns.precise = true;
   auto reply = ask_one(side, std::move(turns));
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   const Turn& turn = std::get<Turn>(reply);
-  side.turns_ns.push_back(median(turn.samples_ns));
-  if (turn.clock_mhz) {
-    side.turn_cycles.push_back(median(turn.samples_ns) * *turn.clock_mhz * 1e-3);
-  }
-  return std::nullopt;
+  const double slope_ns = median(turn.samples_ns);
+  side.graph.turns_ns.push_back(slope_ns);
+  if (turn.clock_mhz) side.graph.turn_cycles.push_back(slope_ns * *turn.clock_mhz * 1e-3);
+  return examined && !turn.samples_ns.empty() ? examine({graph_content_}) : std::nullopt;
 }
 
 // The order changes from pair to pair.
-GpuTiming::Step GpuTiming::one_more_pair(bool by_graph) {
-  const bool reference_first = kernel_.turns_ns.size() % 2 == 0;
+GpuTiming::Step GpuTiming::one_more_pair(Series Side::*basis) {
+  const bool by_graph = basis == &Side::graph;
+  const bool reference_first = (kernel_.*basis).turns_ns.size() % 2 == 0;
   const ColdTurn asked = cold_turn(std::min(kRunsOfPair, trials_), 0);
+  const bool is_examined = by_graph && below(kExaminedGraphs) == 0;
   for (Side* side :
        {reference_first ? &*reference_ : &kernel_, reference_first ? &kernel_ : &*reference_}) {
     // The times that are told are those that were asked for.
     const std::size_t told = side->cold_ns.size();
-    auto ended = by_graph ? graph_turn(*side) : take_turn(*side, asked);
+    auto ended =
+        by_graph ? graph_turn(*side, is_examined && side == &kernel_) : take_turn(*side, asked);
     if (ended) return ended;
     side->cold_ns.resize(told);
   }
   return std::nullopt;
 }
 
+bool GpuTiming::affords_pair(Series Side::*basis) const {
+  const double launches = basis == &Side::graph ? kLaunchesOfGraphTurn
+                                                : std::min(kRunsOfPair, trials_) + kLaunchesBeside;
+  return affords(2 * launches, slowest_ns(), kShareOfPair);
+}
+
 // More pairs narrow an interval down to what no number of them resolves.
-GpuTiming::Step GpuTiming::settle(bool by_graph, double doubt_ns) {
-  const double share = doubt_ns / median(kernel_.turns_ns);
-  const double enough = std::max(kNarrow, share * kShareOfDoubt);
-  Ratio ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns);
+GpuTiming::Step GpuTiming::settle(Series Side::*basis, double doubt_ns) {
+  const auto& reference_ns = ((*reference_).*basis).turns_ns;
+  const auto& kernel_ns = (kernel_.*basis).turns_ns;
+  const double enough = std::max(kNarrow, doubt_ns / median(kernel_ns) * kShareOfDoubt);
+  Ratio ratio = ratio_of(reference_ns, kernel_ns);
   const auto until = Clock::now() + kSettling;
   while (ratio.high / ratio.low > 1 + 2 * enough && ratio.pairs < kMostPairs &&
-         !is_unrepeatable() && Clock::now() < until) {
-    if (auto ended = one_more_pair(by_graph)) return ended;
-    if (!is_ratio(reference_->turns_ns, kernel_.turns_ns)) break;
-    ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns);
+         !is_unrepeatable() && Clock::now() < until && affords_pair(basis)) {
+    if (auto ended = one_more_pair(basis)) return ended;
+    if (!is_ratio(reference_ns, kernel_ns)) break;
+    ratio = ratio_of(reference_ns, kernel_ns);
   }
   return std::nullopt;
 }
 
-GpuTiming::Step GpuTiming::compare(json& body) {
-  const char* basis = "cold";
+std::string GpuTiming::no_slopes(const json& body) const {
   const auto [least_ns, most_ns] = std::minmax(kernel_.typical_ns, reference_->typical_ns);
   const bool is_short = least_ns < kShortNs && most_ns < kLongNs;
+  if (!is_short && request_.method != TimingMethod::graph) return "events resolve it";
+  if (request_.works_on_contents) {
+    return "a launch works on what tensors begin with, and in a graph it would find what the one "
+           "before has left";
+  }
   const auto has_slope = [&](const char* key) { return body[key]["graph"].contains("median_ns"); };
-  const bool is_wanted = is_short || request_.method == TimingMethod::graph;
-  const bool by_graph = is_wanted && has_slope("views") && has_slope("reference_views");
-  if (by_graph) {
-    basis = "graph";
-    for (Side* side : {&kernel_, &*reference_}) {
-      side->turns_ns.clear();
-      side->turn_cycles.clear();
-    }
-    for (std::uint32_t pair = 0; pair < kPairs; ++pair) {
-      if (auto ended = one_more_pair(true)) return ended;
-    }
+  if (!has_slope("views") || !has_slope("reference_views")) return "there is no graph of both";
+  if (!affords(2 * kPairs * kLaunchesOfGraphTurn, most_ns > kLongGraphNs ? most_ns : 0,
+               kShareOfGraphs)) {
+    return "graphs of it would take too much of the time that is left";
   }
+  return "";
+}
+
+GpuTiming::Step GpuTiming::compare(json& body) {
+  const std::string why = no_slopes(body);
+  if (!why.empty()) {
+    auto ended = ratio_by(&Side::cold, body);
+    const bool was_wished = request_.method == TimingMethod::graph;
+    if (was_wished && !body.contains("speedup_note")) {
+      body["speedup_note"] = "Cold runs decide, not graphs: " + why + ".";
+    }
+    return ended;
+  }
+  for (std::uint32_t pair = 0; pair < kPairs; ++pair) {
+    if (auto ended = one_more_pair(&Side::graph)) return ended;
+  }
+  if (auto ended = ratio_by(&Side::graph, body)) return ended;
+  if (body["speedup"].is_null()) return ratio_by(&Side::cold, body);
+  if (is_borne_out()) return std::nullopt;
+  const json by_graph = body["speedup"];
+  auto ended = ratio_by(&Side::cold, body);
+  if (body["speedup"].is_object()) body["speedup"]["by_graph"] = by_graph;
+  body["speedup_note"] =
+      "Back to back, in a graph, the ratio is " +
+      std::to_string(by_graph.at("ratio").get<double>()) +
+      ", but launched alone on a cold cache no such time is saved or lost: the cold runs decide. "
+      "Either what differs is there only while caches are warm, or one of both does less when it "
+      "is launched again at once.";
+  return ended;
+}
+
+// What is saved of every launch is saved of one that is launched alone, too, but for what the host
+// takes to queue several.
+bool GpuTiming::is_borne_out() const {
+  const double queueing_ns = kQueueingNs * static_cast<double>(request_.launches - 1);
+  return node::is_borne_out({.reference_ns = median(reference_->graph.turns_ns),
+                             .candidate_ns = median(kernel_.graph.turns_ns)},
+                            {.reference_ns = median(reference_->cold.turns_ns),
+                             .candidate_ns = median(kernel_.cold.turns_ns)},
+                            kBorneOutDoubtNs + queueing_ns);
+}
+
+GpuTiming::Step GpuTiming::ratio_by(Series Side::*basis, json& body) {
+  const auto& reference_ns = ((*reference_).*basis).turns_ns;
+  const auto& kernel_ns = (kernel_.*basis).turns_ns;
   // A ratio needs two, however few runs were asked for.
-  while (kernel_.turns_ns.size() < 2 && !is_unrepeatable()) {
-    if (auto ended = one_more_pair(by_graph)) return ended;
+  while (kernel_ns.size() < 2 && !is_unrepeatable() && affords_pair(basis)) {
+    if (auto ended = one_more_pair(basis)) return ended;
   }
+  const bool by_graph = basis == &Side::graph;
   double doubt_ns = by_graph ? kSlopeDoubtNs : kEventDoubtNs;
-  if (is_ratio(reference_->turns_ns, kernel_.turns_ns)) {
-    doubt_ns = std::max(doubt_ns, kDoubt * median(kernel_.turns_ns));
-    if (auto ended = settle(by_graph, doubt_ns)) return ended;
+  if (is_ratio(reference_ns, kernel_ns)) {
+    doubt_ns = std::max(doubt_ns, kDoubt * median(kernel_ns));
+    if (auto ended = settle(basis, doubt_ns)) return ended;
   }
-  if (!is_ratio(reference_->turns_ns, kernel_.turns_ns)) {
+  if (!is_ratio(reference_ns, kernel_ns)) {
     body["speedup"] = nullptr;
     body["speedup_note"] = "too few runs, or too short to be told from nothing";
     return std::nullopt;
   }
-  const Ratio ratio = ratio_of(reference_->turns_ns, kernel_.turns_ns, doubt_ns);
-  body["speedup"] = describe(ratio, basis);
+  const Ratio ratio = ratio_of(reference_ns, kernel_ns, doubt_ns);
+  body["speedup"] = describe(ratio, by_graph ? "graph" : "cold");
   body["speedup"]["doubt_ns"] = doubt_ns;
-  confirm_in_cycles(ratio, doubt_ns, body);
+  confirm_in_cycles(basis, ratio, doubt_ns, body);
   return std::nullopt;
 }
 
 // A difference that is not there in clock cycles is one of clocks.
-void GpuTiming::confirm_in_cycles(const Ratio& ratio, double doubt_ns, json& body) const {
-  const std::size_t turns = kernel_.turns_ns.size();
-  if (kernel_.turn_cycles.size() != turns || reference_->turn_cycles.size() != turns) return;
-  const double cycles_per_ns = median(kernel_.turn_cycles) / median(kernel_.turns_ns);
+void GpuTiming::confirm_in_cycles(Series Side::*basis, const Ratio& ratio, double doubt_ns,
+                                  json& body) const {
+  const Series& kernel = kernel_.*basis;
+  const Series& reference = (*reference_).*basis;
+  const std::size_t turns = kernel.turns_ns.size();
+  if (kernel.turn_cycles.size() != turns || reference.turn_cycles.size() != turns) return;
+  const double cycles_per_ns = median(kernel.turn_cycles) / median(kernel.turns_ns);
   const Ratio cycles =
-      ratio_of(reference_->turn_cycles, kernel_.turn_cycles, doubt_ns * cycles_per_ns);
+      ratio_of(reference.turn_cycles, kernel.turn_cycles, doubt_ns * cycles_per_ns);
   json& speedup = body["speedup"];
   speedup["ratio_in_cycles"] = cycles.ratio;
   speedup["verdict_in_cycles"] = name(cycles.verdict);

@@ -32,6 +32,13 @@ constexpr double kPreparationNs = 80'000;  // of a cold run: restoring, flushing
 constexpr std::uint32_t kEstimateRuns = 3;
 constexpr double kMostTimesSeen = 64;  // that a run may take of what was seen of one launch
 constexpr std::uint32_t kExaminedTurns = 3;
+// Device time of a turn's warmups.
+constexpr double kWarmupNs = 20e6;
+constexpr double kMostWarmups = 1e6;
+// Of the time that is left, what all turns may take; each run of a few has a warmup and a first run
+// beside it.
+constexpr double kShareOfTurns = 0.5;
+constexpr double kLaunchesOfRun = 2;
 constexpr std::uint32_t kExaminedOfState = 12;
 
 }  // namespace
@@ -77,10 +84,10 @@ GpuTiming::Step GpuTiming::measure(json& body) {
     if (slots_ > 1) part("shown_anew", [&] { return show_anew(body); });
   };
   // The views of a kernel with inout tensors may cost its process: nothing is asked of it after.
-  if (request_.has_inout) shown_anew();
+  if (request_.works_on_contents) shown_anew();
   part("views", [&] { return other_views(body); });
   if (reference_) part("comparing", [&] { return compare(body); });
-  if (!request_.has_inout && !is_spent_) shown_anew();
+  if (!request_.works_on_contents && !is_spent_) shown_anew();
   if (!ended) ended = judge_claims(body);
   tell(body);
   return ended;
@@ -91,14 +98,36 @@ std::uint32_t GpuTiming::below(std::uint32_t bound) {
 }
 
 // No contents twice in a row: what answers the last ones once more gains nothing.
-TurnOrder GpuTiming::order(const char* view, std::uint32_t runs) {
-  TurnOrder order{.view = view, .warmups = std::max(request_.warmups, 1U)};
+TurnOrder GpuTiming::order(const char* view, std::uint32_t runs, double typical_ns) {
+  // A long kernel needs no more to be warm, and every turn has them.
+  const double launch_ns = typical_ns > 0 ? typical_ns : request_.seen_ns;
+  const double enough = launch_ns > 0 ? kWarmupNs / launch_ns : kMostWarmups;
+  TurnOrder order{
+      .view = view,
+      .warmups =
+          std::clamp(request_.warmups, 1U,
+                     static_cast<std::uint32_t>(std::clamp(std::ceil(enough), 1.0, kMostWarmups)))};
   std::uint32_t content = below(slots_);
   for (std::uint32_t i = 0; i < runs; ++i) {
     order.runs.push_back({.place = below(places_), .content = content});
     if (slots_ > 1) content = (content + 1 + below(slots_ - 1)) % slots_;
   }
   return order;
+}
+
+TurnOrder GpuTiming::graph_order(std::uint32_t repeats, double typical_ns, bool examined) {
+  TurnOrder graph = order("graph", repeats, typical_ns);
+  for (RunOrder& run : graph.runs) run.content = graph_content_;
+  graph.runs.front().keep = examined;
+  return graph;
+}
+
+bool GpuTiming::affords(double launches, double launch_ns, double share) const {
+  return launches * launch_ns <= share * static_cast<double>(execution_left_.count());
+}
+
+double GpuTiming::slowest_ns() const {
+  return std::max(kernel_.typical_ns, reference_ ? reference_->typical_ns : 0);
 }
 
 Turns GpuTiming::ask(Side& side, std::vector<TurnOrder> orders) {
@@ -164,6 +193,7 @@ GpuTiming::Step GpuTiming::stage(KernelSession& session, const std::vector<LentA
 GpuTiming::Step GpuTiming::take_staged(std::variant<std::uint32_t, Ended> staged) {
   if (auto* ended = std::get_if<Ended>(&staged)) return std::move(*ended);
   places_ = std::min(places_, std::get<std::uint32_t>(staged));
+  graph_content_ = places_ > 1 ? below(std::min(known_contents(), 2U)) : 0;
   return std::nullopt;
 }
 
@@ -175,7 +205,7 @@ GpuTiming::Step GpuTiming::estimate() {
   if (!reference_ && request_.seen_ns > 0 && trials_ * surely_ns < kBudgetNs) return std::nullopt;
   double slowest = 0;
   const auto estimate_side = [&](Side& side) -> Step {
-    auto turn = ask_one(side, order("cold", kEstimateRuns));
+    auto turn = ask_one(side, order("cold", kEstimateRuns, 0));
     if (auto* ended = std::get_if<Ended>(&turn)) return std::move(*ended);
     side.typical_ns = median(std::get<Turn>(turn).samples_ns);
     slowest = std::max(slowest, side.typical_ns);
@@ -188,6 +218,10 @@ GpuTiming::Step GpuTiming::estimate() {
   const double affordable = kBudgetNs / (slowest + kPreparationNs);
   const auto most = static_cast<std::uint32_t>(std::clamp(affordable, 1.0 * kLeastRuns, 1e6));
   trials_ = std::min(request_.trials, most);
+  while (trials_ > 1 &&
+         !affords(trials_ * kLaunchesOfRun * (reference_ ? 2 : 1), slowest, kShareOfTurns)) {
+    --trials_;
+  }
   return std::nullopt;
 }
 
@@ -236,7 +270,7 @@ GpuTiming::Step GpuTiming::narrow() {
 
 GpuTiming::ColdTurn GpuTiming::cold_turn(std::uint32_t runs, std::uint32_t examined) {
   // One run more than counts: the first after a switch of contexts is slower.
-  ColdTurn turn{.order = order("cold", runs + 1)};
+  ColdTurn turn{.order = order("cold", runs + 1, slowest_ns())};
   turn.examined = choose_examined(turn.order, std::min(examined, runs));
   return turn;
 }
@@ -253,8 +287,8 @@ GpuTiming::Step GpuTiming::take_turn(Side& side, const ColdTurn& asked) {
   for (std::size_t i = 0; i < counted.size(); ++i) {
     side.by_content_ns[turn.runs.at(i + 1).content].push_back(counted[i]);
   }
-  side.turns_ns.push_back(median(counted));
-  if (taken.clock_mhz) side.turn_cycles.push_back(median(counted) * *taken.clock_mhz * 1e-3);
+  side.cold.turns_ns.push_back(median(counted));
+  if (taken.clock_mhz) side.cold.turn_cycles.push_back(median(counted) * *taken.clock_mhz * 1e-3);
   if (side.typical_ns <= 0) side.typical_ns = median(counted);
   return is_examined ? examine(asked.examined) : std::nullopt;
 }

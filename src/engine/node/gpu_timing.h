@@ -45,9 +45,9 @@ struct TimingRequest {
   // from 0 on.
   bool staged_ahead = false;
   bool keeps_state = false;  // the program has variables that outlast a launch
-  // It works on what it is given: launched again without being given it anew, as warm runs and
-  // graphs do, it may wait for ever or leave its tensors.
-  bool has_inout = false;
+  // A side works on what its tensors begin with: launched again without being given it anew, as a
+  // graph does, it may wait for ever, leave its tensors, or find its work done.
+  bool works_on_contents = false;
   // Contents are those of the trials from here on; made by this, if not by the referee alone.
   std::uint32_t first_trial = 0;
   std::function<std::variant<LentArena, Ended>(std::uint32_t trial, std::uint32_t slot)> fill{};
@@ -82,14 +82,18 @@ class GpuTiming {
 
  private:
   static constexpr std::uint32_t kPairs = 12;  // of turns, of a kernel and its reference
+  struct Series {
+    std::vector<double> turns_ns{};     // the median of each turn
+    std::vector<double> turn_cycles{};  // likewise, in clock cycles
+  };
   struct Side {
     KernelSession* session = nullptr;
     const char* name = "";
     double typical_ns = 0;
     std::vector<double> cold_ns{};
     std::map<std::uint32_t, std::vector<double>> by_content_ns{};  // the same
-    std::vector<double> turns_ns{};                                // the median of each turn
-    std::vector<double> turn_cycles{};                             // likewise, in clock cycles
+    Series cold{};                                                 // of its turns
+    Series graph{};                                                // likewise, of graphs
     std::optional<WallClaim> wall{};                               // of its graph view
     // Of the question whose samples add up to most beside what it took.
     double summed_ns = 0;
@@ -120,15 +124,24 @@ class GpuTiming {
   [[nodiscard]] Step show_anew(nlohmann::json& body);
   [[nodiscard]] Step other_views(nlohmann::json& body);
   [[nodiscard]] Step views_of(Side& side, nlohmann::json& into);
+  [[nodiscard]] std::vector<TurnOrder> affordable_views(const Side& side, nlohmann::json& into);
   [[nodiscard]] Step judge_views(const TurnOrder& asked, const Turn& warm, const Turn& graph);
+  // Warm runs and graphs of which the referee looks at one each.
+  [[nodiscard]] std::vector<std::uint32_t> choose_examined_views(std::vector<TurnOrder>& orders);
   [[nodiscard]] Step go_on_afresh(Side& side, const std::string& failure);
   // Whether a view ended so because its runs begin with what others left.
   [[nodiscard]] bool is_of_repeating(const Ended& ended) const;
   [[nodiscard]] Step compare(nlohmann::json& body);
-  [[nodiscard]] Step settle(bool by_graph, double doubt_ns);
-  void confirm_in_cycles(const Ratio& ratio, double doubt_ns, nlohmann::json& body) const;
-  [[nodiscard]] Step graph_turn(Side& side);
-  [[nodiscard]] Step one_more_pair(bool by_graph);
+  [[nodiscard]] Step settle(Series Side::*basis, double doubt_ns);
+  // Why the slopes of graphs do not decide; "" if they do.
+  [[nodiscard]] std::string no_slopes(const nlohmann::json& body) const;
+  [[nodiscard]] Step ratio_by(Series Side::*basis, nlohmann::json& body);
+  void confirm_in_cycles(Series Side::*basis, const Ratio& ratio, double doubt_ns,
+                         nlohmann::json& body) const;
+  [[nodiscard]] bool is_borne_out() const;
+  [[nodiscard]] Step graph_turn(Side& side, bool examined);
+  [[nodiscard]] Step one_more_pair(Series Side::*basis);
+  [[nodiscard]] bool affords_pair(Series Side::*basis) const;
   // Turns of a side, at least one; a failure names whose it is.
   [[nodiscard]] Turns ask(Side& side, std::vector<TurnOrder> orders);
   [[nodiscard]] std::variant<Turn, Ended> ask_one(Side& side, TurnOrder order);
@@ -139,7 +152,13 @@ class GpuTiming {
   [[nodiscard]] Step judge_claims(nlohmann::json& body);
   // Likewise, of views whose runs may never end by no fault of the kernel's.
   [[nodiscard]] Turns ask_views(Side& side, std::vector<TurnOrder> orders);
-  [[nodiscard]] TurnOrder order(const char* view, std::uint32_t runs);
+  // Of a side whose launch takes that long: 0 if nobody knows.
+  [[nodiscard]] TurnOrder order(const char* view, std::uint32_t runs, double typical_ns);
+  // `examined`: what its places hold in the end is handed back.
+  [[nodiscard]] TurnOrder graph_order(std::uint32_t repeats, double typical_ns, bool examined);
+  // Whether so many launches that take so long fit into that share of the time that is left.
+  [[nodiscard]] bool affords(double launches, double launch_ns, double share) const;
+  [[nodiscard]] double slowest_ns() const;
   [[nodiscard]] std::uint32_t below(std::uint32_t bound);
   void tell(nlohmann::json& body) const;
 
@@ -153,6 +172,7 @@ class GpuTiming {
   std::uint32_t places_ = 1;  // that they work in
   std::uint32_t trials_ = 0;  // that the budget allows
   std::uint32_t examined_ = 0;
+  std::uint32_t graph_content_ = 0;               // of the place that begins anew within a graph
   std::optional<std::uint32_t> last_examined_{};  // its contents
   double event_overhead_ns_ = 0;
   std::string unrepeatable_{};           // what became of a view, and whose

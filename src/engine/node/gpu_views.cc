@@ -12,15 +12,22 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint32_t kWarmRuns = 30;
-constexpr std::uint32_t kViewWarmups = 2;  // the kernel has run cold before
+constexpr std::uint32_t kViewWarmups = 2;    // the kernel has run cold before
+constexpr std::uint32_t kLeastWarmRuns = 5;  // one may be disturbed
 constexpr std::uint32_t kGraphRepeats = 3;
+// Of a graph of N and 2 N launches of a long kernel, N being 2: one of N before all repeats.
+constexpr double kLaunchesOfSlope = 6;
+constexpr double kLaunchesBefore = 4;
+// Of the time that is left, what one view of one side may take.
+constexpr double kShareOfView = 0.2;
 // What the views of a kernel with inout tensors may take: it may never end.
 constexpr std::chrono::seconds kRepeatingLimit{2};
 constexpr double kRepeatingRuns = 400;
 // What contents that were not shown before may cost more than those that were.
 constexpr std::uint32_t kShownAnew = 5;
 constexpr std::uint32_t kShownAnewAnyway = 3;
-constexpr double kAnewBudgetNs = 5e8;  // each is three runs
+constexpr double kAnewBudgetNs = 5e8;
+constexpr double kLaunchesAnew = 3;  // each
 constexpr double kMostSlower = 1.25;
 constexpr double kMostSlowerNs = 3'000;
 // Beside an event's overhead, what a graph may save of a run that is timed alone: a share, and time
@@ -44,7 +51,8 @@ GpuTiming::Step GpuTiming::show_anew(json& body) {
   std::vector<double> anew;
   std::vector<double> repeated;
   std::size_t slower = 0;
-  const double affordable = kAnewBudgetNs / (3 * kernel_.typical_ns + 1);
+  if (!affords(kLaunchesAnew, kernel_.typical_ns, kShareOfView)) return std::nullopt;
+  const double affordable = kAnewBudgetNs / (kLaunchesAnew * kernel_.typical_ns + 1);
   const auto times = static_cast<std::uint32_t>(
       std::clamp<double>(affordable, 1, request_.keeps_state ? kShownAnew : kShownAnewAnyway));
   std::vector<TurnOrder> orders;
@@ -80,7 +88,7 @@ GpuTiming::Step GpuTiming::show_anew(json& body) {
 }
 
 Turns GpuTiming::ask_views(Side& side, std::vector<TurnOrder> orders) {
-  if (!request_.has_inout) return ask(side, std::move(orders));
+  if (!request_.works_on_contents) return ask(side, std::move(orders));
   const auto runs = std::chrono::nanoseconds(std::llround(kRepeatingRuns * side.typical_ns));
   const auto left = execution_left_;
   execution_left_ = std::min<std::chrono::nanoseconds>(left, kRepeatingLimit + runs);
@@ -90,27 +98,70 @@ Turns GpuTiming::ask_views(Side& side, std::vector<TurnOrder> orders) {
   return turns;
 }
 
-GpuTiming::Step GpuTiming::views_of(Side& side, json& into) {
-  const bool has_graph = request_.method != TimingMethod::events;
-  std::vector<TurnOrder> orders{order("warm", std::min(trials_, kWarmRuns))};
-  if (has_graph) orders.push_back(order("graph", kGraphRepeats));
+// Those that the time that is left allows; `into` says which it does not.
+std::vector<TurnOrder> GpuTiming::affordable_views(const Side& side, json& into) {
+  const double typical_ns = side.typical_ns;
+  const auto fits = [&](double launches) { return affords(launches, typical_ns, kShareOfView); };
+  const char* const kTooLong = "it would take too much of the time that is left";
+  std::vector<TurnOrder> orders;
+  std::uint32_t runs = std::clamp(trials_, kLeastWarmRuns, kWarmRuns);
+  while (runs > 1 && !fits(runs + 1)) --runs;
+  if (fits(runs + 1)) {
+    orders.push_back(order("warm", runs, typical_ns));
+  } else {
+    into["warm"] = {{"unavailable", kTooLong}};
+  }
+  std::uint32_t repeats = kGraphRepeats;
+  while (repeats > 1 && !fits(repeats * kLaunchesOfSlope + kLaunchesBefore)) --repeats;
+  if (request_.method == TimingMethod::events) {
+    into["graph"] = {{"unavailable", "timing_method is events: nothing was captured"}};
+  } else if (fits(repeats * kLaunchesOfSlope + kLaunchesBefore)) {
+    orders.push_back(graph_order(repeats, typical_ns, false));
+  } else {
+    into["graph"] = {{"unavailable", kTooLong}};
+  }
   for (TurnOrder& order : orders) order.warmups = std::min(order.warmups, kViewWarmups);
+  return orders;
+}
+
+// Where they decide which of two is faster they are looked at like cold runs: one warm run, and
+// what is left in the place that begins anew within a graph. Answers their contents.
+std::vector<std::uint32_t> GpuTiming::choose_examined_views(std::vector<TurnOrder>& orders) {
+  std::vector<std::uint32_t> contents;
+  for (TurnOrder& order : orders) {
+    const bool is_graph = std::string_view(order.view) == "graph";
+    if (!is_graph && known_contents() < 2) continue;
+    RunOrder& run = is_graph ? order.runs.front()
+                             : order.runs.at(below(static_cast<std::uint32_t>(order.runs.size())));
+    if (!is_graph) run.content = (graph_content_ + 1) % known_contents();
+    run.keep = true;
+    contents.push_back(run.content);
+  }
+  return contents;
+}
+
+GpuTiming::Step GpuTiming::views_of(Side& side, json& into) {
+  std::vector<TurnOrder> orders = affordable_views(side, into);
+  if (orders.empty()) return std::nullopt;
   orders.back().tell_state = true;  // while what was measured still keeps the device warm
+  const bool is_judged = &side == &kernel_ && !request_.works_on_contents;
+  std::vector<std::uint32_t> examined;
+  if (is_judged && reference_) examined = choose_examined_views(orders);
   Turns turns = ask_views(side, orders);
   for (std::size_t i = 0; i < turns.taken.size(); ++i) {
     into[orders[i].view] = view_of(turns.taken[i]);
     if (turns.taken[i].wall) side.wall = turns.taken[i].wall;
   }
   if (turns.ended) return std::move(turns.ended);
-  if (!has_graph) {
-    into["graph"] = {{"unavailable", "timing_method is events: nothing was captured"}};
-    return std::nullopt;
+  const Turn& last = turns.taken.back();
+  const bool has_graph = std::string_view(orders.back().view) == "graph";
+  if (has_graph) into["graph"]["launches"] = last.launches;
+  if (has_graph && last.samples_ns.empty()) return go_on_afresh(side, last.note);
+  if (!examined.empty()) {
+    if (auto ended = examine(examined)) return ended;
   }
-  const Turn& graph = turns.taken.back();
-  into["graph"]["launches"] = graph.launches;
-  if (graph.samples_ns.empty()) return go_on_afresh(side, graph.note);
-  const bool is_judged = &side == &kernel_ && !request_.has_inout;
-  return is_judged ? judge_views(orders.front(), turns.taken.front(), graph) : std::nullopt;
+  if (!is_judged || orders.size() < 2) return std::nullopt;
+  return judge_views(orders.front(), turns.taken.front(), last);
 }
 
 // Cold and warm runs begin with fresh tensors, a graph's with what its last round has left: outputs
@@ -164,7 +215,7 @@ GpuTiming::Step GpuTiming::go_on_afresh(Side& side, const std::string& failure) 
 bool GpuTiming::is_of_repeating(const Ended& ended) const {
   const bool is_the_kernels =
       ended.verdict == job::Verdict::timed_out || ended.verdict == job::Verdict::crashed;
-  return request_.has_inout && is_the_kernels;
+  return request_.works_on_contents && is_the_kernels;
 }
 
 GpuTiming::Step GpuTiming::other_views(json& body) {
@@ -172,11 +223,10 @@ GpuTiming::Step GpuTiming::other_views(json& body) {
     auto ended = views_of(side, into);
     if (!ended || !is_of_repeating(*ended)) return ended;
     const char* view = into.contains("warm") ? "graph" : "warm";
-    unrepeatable_ =
-        std::string("Launched again on the inout tensors that a launch had left, the ") +
-        (&side == &kernel_ ? "kernel" : "reference") + " did not come to its end (" +
-        std::string(job::name(ended->verdict)) +
-        "): it was timed cold alone, which gives it its contents before each run.";
+    unrepeatable_ = std::string("Launched again on what a launch had left in its tensors, the ") +
+                    (&side == &kernel_ ? "kernel" : "reference") + " did not come to its end (" +
+                    std::string(job::name(ended->verdict)) +
+                    "): it was timed cold alone, which gives it its contents before each run.";
     into[view] = {{"unavailable", unrepeatable_}};
     return std::nullopt;
   };

@@ -242,6 +242,7 @@ PythonLift::Step PythonLift::measure() {
        .known_trials = kJudgedTrials,
        .arena_bytes = setting_.referee.arena_bytes(),
        .keeps_state = kernel_.keeps_state,
+       .works_on_contents = setting_.works_on_contents,
        .first_trial = kJudgedTrial,
        .fill = [this](std::uint32_t trial,
                       std::uint32_t slot) { return setting_.inputs.fill(trial, slot); },

@@ -45,6 +45,7 @@ class PythonLift {
     std::string client{};             // whose job it is
     bool others_are_visible = false;  // as Runners::share_processes()
     Floor floor{};                    // of the contract
+    bool works_on_contents = false;   // as TimingRequest has it
     std::stop_token stop{};
   };
 

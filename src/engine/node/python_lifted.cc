@@ -2,6 +2,7 @@
 // code's own times in the place of the interpreter's, which stand beside them.
 #include <algorithm>
 
+#include "engine/contract/fixed_contents.h"
 #include "engine/node/python_job.h"
 #include "engine/node/python_lift.h"
 #include "engine/node/trial_judgement.h"
@@ -58,6 +59,7 @@ PythonJob::Step PythonJob::lift(json& body) {
          .client = task_.client,
          .others_are_visible = runners_.share_processes(),
          .floor = floor_of(pool_->gpu().facts, contract_, writes_all(evidence_, warnings_)),
+         .works_on_contents = contract::works_on_contents(contract_),
          .stop = stop_},
         {.session = kernel_.get(), .no_capture = kernel_loaded_.no_capture, .name = "kernel"},
         reference_ ? std::optional(PythonLift::Side{.session = reference_.get(),

@@ -31,4 +31,18 @@ inline constexpr double kMinimumEffect = 0.005;
 [[nodiscard]] Ratio ratio_of(std::span<const double> reference, std::span<const double> candidate,
                              double doubt_ns = 0);
 
+// Medians of both, measured in the same way.
+struct Medians {
+  double reference_ns = 0;
+  double candidate_ns = 0;
+};
+// Times resolved by events around single launches leave so much open.
+inline constexpr double kBorneOutDoubtNs = 500;
+inline constexpr double kLeastBorneOut = 0.5;
+// Whether a difference that launches back to back show is one of a launch alone: that half of it at
+// least is there, too. One that is not there is of warm caches, or of a kernel that knows when it
+// is repeated. `doubt_ns`: what a launch alone may cost either of them beside its work.
+[[nodiscard]] bool is_borne_out(const Medians& repeated, const Medians& alone,
+                                double doubt_ns = kBorneOutDoubtNs);
+
 }  // namespace assay::node

@@ -1,6 +1,7 @@
 // The timed and profiled stages of a KernelJob, on a GPU and on the emulator.
 #include <algorithm>
 
+#include "engine/contract/fixed_contents.h"
 #include "engine/node/emulated_twin.h"
 #include "engine/node/gpu_timing.h"
 #include "engine/node/kernel_job.h"
@@ -40,12 +41,6 @@ bool waits_in_vain(const std::optional<Ended>& ended) {
   return ended && ended->detail.value("fault", json::object()).value("kind", "") == "deadlock";
 }
 
-bool has_inout(const contract::Contract& contract) {
-  return std::any_of(contract.args.begin(), contract.args.end(), [](const contract::Arg& arg) {
-    return arg.is_tensor() && arg.role == contract::Role::inout;
-  });
-}
-
 }  // namespace
 
 KernelJob::Step KernelJob::gpu_timed_stage() {
@@ -68,7 +63,9 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
        .seen_ns = static_cast<double>(longest_run_.count()),
        .staged_ahead = staged_ahead_,
        .keeps_state = program_->keeps_state(),
-       .has_inout = has_inout(task_.kernel.contract),
+       .works_on_contents =
+           contract::works_on_contents(task_.kernel.contract) ||
+           (task_.reference && contract::works_on_contents(task_.reference->contract)),
        .highest_mhz = highest_mhz(gpu_->gpu().facts),
        .floor =
            floor_of(gpu_->gpu().facts, task_.kernel.contract, writes_all(evidence_, warnings_)),

@@ -2,6 +2,7 @@
 // costs; and the host's clock beside their events.
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
 
 #include "engine/runner/gpu_measurement.h"
 #include "engine/runner/hidden_time.h"
@@ -42,10 +43,16 @@ std::uint32_t GpuTimer::Measurement::whole_rounds(std::uint32_t count) const {
 }
 
 // False: this kernel cannot be captured; the outcome's message says why.
-bool GpuTimer::Measurement::capture(Graph& graph, std::uint32_t launches) {
+bool GpuTimer::Measurement::capture(Graph& graph, std::uint32_t launches,
+                                    const std::optional<Renewal>& renewal) {
   int result = driver_.StreamBeginCapture(context_.stream(), kRelaxedCapture);
   const std::uint32_t places = graph_places();
-  for (std::uint32_t i = 0; i < launches && result == 0; ++i) result = launch(i % places);
+  for (std::uint32_t i = 0; i < launches && result == 0; ++i) {
+    result = launch(i % places);
+    if (result == 0 && renewal && renewal->behind == i) {
+      result = restore({.place = renewal->place, .content = renewal->content});
+    }
+  }
   const int ended = driver_.StreamEndCapture(context_.stream(), &graph.graph);
   if (result == 0) result = ended;
   if (result == 0) result = driver_.GraphInstantiate(&graph.executable, graph.graph, 0);
@@ -62,12 +69,33 @@ int GpuTimer::Measurement::queue_graph(const Graph& graph, const EventPair& even
   return driver_.EventRecord(events.stop, stream);
 }
 
+// In a comparison, and where what a graph's launches leave is looked at.
+std::optional<std::uint32_t> GpuTimer::Measurement::wanted_renewal() const {
+  if (plan_.runs.empty()) return std::nullopt;
+  const TimedRun& run = plan_.runs.front();
+  return run.keep || plan_.precise ? std::optional(run.content) : std::nullopt;
+}
+
+// Behind a third of N launches, in the place of that content which the last of them works in.
+std::optional<GpuTimer::Renewal> GpuTimer::Measurement::renewal_of(std::uint32_t content,
+                                                                   std::uint32_t launches) const {
+  const std::uint32_t places = graph_places();
+  const std::uint32_t behind = launches / 3;
+  for (std::uint32_t i = launches - 1; i > behind; --i) {
+    const std::uint32_t place = i % places;
+    if (place % contents() == content) return Renewal{behind, place, content};
+  }
+  return std::nullopt;
+}
+
 // Those of the turn before, if it was of the same work; nullptr if it cannot be captured.
 std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::graphs() {
   const double target = plan_.precise ? kPreciseGraphTargetNs : kGraphTargetNs;
   const std::string identity = work_.identity();
   auto kept = std::move(timer_.graphs_);
-  if (kept && !identity.empty() && kept->identity == identity && kept->target_ns == target) {
+  const auto content = wanted_renewal();
+  if (kept && !identity.empty() && kept->identity == identity && kept->target_ns == target &&
+      kept->wanted_content == content) {
     return kept;
   }
   kept.reset();
@@ -76,7 +104,10 @@ std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::graphs() {
   made->target_ns = target;
   made->launches = whole_rounds(static_cast<std::uint32_t>(
       std::clamp(target / std::max(typical_ns_, 500.0), 2.0, kMaxGraphLaunches)));
-  if (!capture(made->once, made->launches) || !capture(made->twice, 2 * made->launches)) {
+  made->wanted_content = content;
+  if (content) made->renewal = renewal_of(*content, made->launches);
+  if (!capture(made->once, made->launches, made->renewal) ||
+      !capture(made->twice, 2 * made->launches, made->renewal)) {
     return nullptr;
   }
   return made;
@@ -141,6 +172,20 @@ int GpuTimer::Measurement::look_for_hidden(const Graphs& both, Wall& wall) {
   return cuda::kSuccess;
 }
 
+// What the last launch has left in the place that began anew; where too few launches follow for
+// one, in the place that began with those contents.
+int GpuTimer::Measurement::hand_back(const Graphs& both) const {
+  const std::uint32_t content = plan_.runs.front().content;
+  const TimedRun run{.place = both.renewal ? both.renewal->place : content, .content = content};
+  if (run.place >= graph_places() || run.place >= 2 * both.launches) {
+    throw std::runtime_error("no place of the graph begins with the contents to hand back");
+  }
+  if (timer_.arenas_.at(content)->bytes().empty()) return queue_handing_back(run);
+  if (const int result = wait(); result != cuda::kSuccess) return result;
+  hand_back_to_host(run);
+  return cuda::kSuccess;
+}
+
 int GpuTimer::Measurement::time_graph() {
   auto both = graphs();
   if (!both) {
@@ -166,6 +211,9 @@ int GpuTimer::Measurement::time_graph() {
   if (const int result = time_stretch(*both, wall); result != cuda::kSuccess) return result;
   if (HiddenTime::is_suspected(wall)) {
     if (const int result = look_for_hidden(*both, wall); result != cuda::kSuccess) return result;
+  }
+  if (!plan_.runs.empty() && plan_.runs.front().keep) {
+    if (const int result = hand_back(*both); result != cuda::kSuccess) return result;
   }
   if (!both->identity.empty()) timer_.graphs_ = std::move(both);
   return cuda::kSuccess;

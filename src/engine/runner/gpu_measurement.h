@@ -52,7 +52,12 @@ class GpuTimer::Measurement {
   }
   [[nodiscard]] std::uint32_t graph_places() const;
   [[nodiscard]] std::uint32_t whole_rounds(std::uint32_t count) const;
-  [[nodiscard]] bool capture(Graph& graph, std::uint32_t launches);
+  [[nodiscard]] std::optional<std::uint32_t> wanted_renewal() const;
+  [[nodiscard]] std::optional<Renewal> renewal_of(std::uint32_t content,
+                                                  std::uint32_t launches) const;
+  [[nodiscard]] bool capture(Graph& graph, std::uint32_t launches,
+                             const std::optional<Renewal>& renewal);
+  [[nodiscard]] int hand_back(const Graphs& both) const;
   [[nodiscard]] std::unique_ptr<Graphs> graphs();
   [[nodiscard]] int queue_graph(const Graph& graph, const EventPair& events) const;
   [[nodiscard]] int time_slopes(const Graphs& both, std::size_t count, Wall& wall);

@@ -69,9 +69,18 @@ class GpuTimer {
       if (graph != nullptr) driver->GraphDestroy(graph);
     }
   };
+  // A place that is given its contents anew behind that launch of a graph, whether of N or of 2 N,
+  // so that their difference is free of it; a launch behind it works there.
+  struct Renewal {
+    std::uint32_t behind = 0;
+    std::uint32_t place = 0;
+    std::uint32_t content = 0;
+  };
   // N launches of the same work, and 2 N.
   struct Graphs {
     std::string identity{};
+    std::optional<std::uint32_t> wanted_content{};  // of a renewal
+    std::optional<Renewal> renewal{};
     double target_ns = 0;
     std::uint32_t launches = 0;
     Graph once;
