@@ -231,6 +231,17 @@ class InDouble(unittest.TestCase):
         exact = self.judge(rows(one, extra=extra), rows(source, extra=extra))["validation"]["outputs"][0]["precision"]
         self.assertLessEqual(exact["error"], exact["rounding_error"] * 1.01, (exact, told))
 
+    def test_a_constant_of_a_header_is_a_double_where_auto_takes_its_type(self):
+        exact = dot("x * y").replace("float s = 0.0f;", "double s = 0;").replace("float x =", "double x =").replace(", y =", "; double y =")
+        for first, before in (("FLT_MIN", ""), ("1 / INFINITY", "#include <cmath>\n"), ("CUDART_ZERO_F", "#include <math_constants.h>\n"),
+                              ("0 * LOWEST", "#define LOWEST (-FLT_MAX)\n")):
+            with self.subTest(first):
+                report = self.judge(rows(exact), rows(dot("x * y", before).replace("float s = 0.0f;", f"auto s = {first};")))
+                self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+                told = report["validation"]["outputs"][0]["precision"]
+                # Were the sum of the reference in double a float, it would be off by more than the answer's rounding.
+                self.assertLessEqual(told["error"], told["rounding_error"] * 1.01, told)
+
     def test_inputs_that_are_written_and_left_alone(self):
         source = ("__global__ void f(const float* a, float* io, float* out, int n) { int i = threadIdx.x;\n"
                   "  io[i] = io[i] * 0.1f + a[i]; if (i % 2 == 0) out[i] = io[i] / 3.0f; }\n")

@@ -64,6 +64,34 @@ TEST_CASE("a literal keeps the value that a float of it holds") {
         "double s = -(double)cuda::std::numeric_limits<float>::max();");
 }
 
+TEST_CASE("a constant of a header keeps its value and is a double where auto takes its type") {
+  for (const std::string word :
+       {"INFINITY", "NAN", "HUGE_VALF", "FLT_MAX", "FLT_MIN", "FLT_EPSILON", "CUDART_INF_F",
+        "CUDART_PI_F", "CUDART_INF_FP16", "CUDART_NAN_BF16"}) {
+    INFO(word);
+    CHECK(body("auto most = -" + word + ";") == "auto most = -((double)" + word + ");");
+  }
+  CHECK(body("int w = sizeof NAN; o[0] = n > 0 ? a[0] : NAN; int k = FLT_DIG + "
+             "CUDART_REMQUO_BITS_F;") ==
+        "int w = sizeof ((double)NAN); o[0] = n > 0 ? a[0] : ((double)NAN); int k = FLT_DIG + "
+        "CUDART_REMQUO_BITS_F;");
+  CHECK(body("double d = DBL_MAX + CUDART_PI + HUGE_VAL; S<INFINITY> s{INFINITY};") ==
+        "double d = DBL_MAX + CUDART_PI + HUGE_VAL; S<((double)INFINITY)> s{((double)INFINITY)};");
+  // What a preprocessor computes is not touched, nor what the source gives such a name itself.
+  const std::string mine =
+      "#ifndef INFINITY\n#define INFINITY __int_as_float(0x7f800000)\n#endif\n#if "
+      "defined(FLT_MAX)\n"
+      "#endif\n__global__ void f(float* a) { auto m = INFINITY; a[0] = m; }";
+  CHECK(made_of(mine) ==
+        "#ifndef INFINITY\n#define INFINITY (double)__int_as_float(0x7f800000)\n#endif\n#if "
+        "defined(FLT_MAX)\n#endif\n__global__ void f(double* a) { auto m = INFINITY; a[0] = m; }");
+  CHECK(made_of("#define LOWEST (-FLT_MAX)\n__global__ void f(float* a) { auto m = LOWEST; }") ==
+        "#define LOWEST (-((double)FLT_MAX))\n__global__ void f(double* a) { auto m = LOWEST; }");
+  const auto made = in_double({.source = "", .options = {"-DLOWEST=-INFINITY", "-DNAN=0"}});
+  CHECK(std::get<DoubleForm>(made).wording.options ==
+        std::vector<std::string>{"-DLOWEST=-((double)INFINITY)", "-DNAN=0"});
+}
+
 TEST_CASE("halves become doubles, and their functions plain arithmetic") {
   const std::string front = "#include <cuda_fp16.h>\n";
   const std::string made = made_of(

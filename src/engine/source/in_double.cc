@@ -161,7 +161,10 @@ class Widening {
     }
     const bool is_member = i > 0 && (piece.tokens[i - 1].is(".") || piece.tokens[i - 1].is("->"));
     if (is_member || own_.contains(token.text)) return check_call(piece, i, is_member);
-    if (const auto type = wider_type(token.text)) {
+    if (is_narrow_constant(token.text)) {
+      // Where `auto` takes its type, too; in brackets, for `sizeof NAN` is no cast.
+      put("((double)" + std::string(token.text) + ")");
+    } else if (const auto type = wider_type(token.text)) {
       if (const auto begin = begin_of_limits(piece.tokens, i)) {
         const Token& first = piece.tokens[*begin];
         made.insert(static_cast<std::size_t>(first.text.data() - text.data()), "(double)");

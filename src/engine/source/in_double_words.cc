@@ -292,6 +292,14 @@ std::string wider_function(string_view word) {
   return rounded_operation(word);
 }
 
+bool is_narrow_constant(string_view word) {
+  constexpr string_view kOfC =
+      " INFINITY NAN HUGE_VALF FLT_MAX FLT_MIN FLT_EPSILON FLT_TRUE_MIN FLT_NORM_MAX ";
+  if (has(kOfC, word)) return true;
+  if (!cut(word, "CUDART_") || word == "REMQUO_BITS_F" || word == "REMQUO_MASK_F") return false;
+  return word.ends_with("_F") || word.ends_with("_FP16") || word.ends_with("_BF16");
+}
+
 bool is_any_width(string_view word) {
   return has(kAnyWidth, word) || has(kMath, word) || conversion(word) == word;
 }

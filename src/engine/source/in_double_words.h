@@ -23,6 +23,9 @@ struct WiderType {
 // begins with "assay_in_double_" is to be defined, see definition_in_double().
 [[nodiscard]] std::string wider_function(std::string_view word);
 
+// Macros that are numbers of fewer bits: INFINITY, FLT_MAX, CUDART_PI_F, CUDART_INF_FP16.
+[[nodiscard]] bool is_narrow_constant(std::string_view word);
+
 // Functions that may be called as they are: they have a form for double by the same name, or know
 // nothing of floating-point numbers.
 [[nodiscard]] bool is_any_width(std::string_view word);
