@@ -279,6 +279,7 @@ class InDouble(unittest.TestCase):
             "`asm`": dot("x * y").replace("float s = 0.0f;", 'float s; asm("mov.f32 %0, 0f00000000;" : "=f"(s));'),
             "`union`": dot("x * y").replace("float s = 0.0f;", "union { float f; int i; } u; u.i = 0; float s = u.f;"),
             "memory is read as `int`": dot("x * y").replace("float s = 0.0f;", "float s = 0; int z = *(const int*)a; if (z == 1) s = 0;"),
+            "which is `int4`": dot("x * y", "using V = int4;\n").replace("float s = 0.0f;", "float s = 0; V z = *(const V*)a; if (z.x == 1) s = 0;"),
             "`mystery`": dot("x * y").replace("if (threadIdx.x == 0) out[blockIdx.x] = s;", "extern __device__ float mystery(float); out[0] = mystery(s);"),
         }
         for words, source in hostile.items():

@@ -208,6 +208,70 @@ TEST_CASE("what reads bits, or is nobody's to know, is told with its place") {
   CHECK(std::holds_alternative<NoDoubleForm>(in_double({.source = "", .names = {"_Z1fPf"}})));
 }
 
+TEST_CASE("memory read through the source's own name of an integer type is refused where it is") {
+  const auto with = [](const std::string& declared, const std::string& statement) {
+    return made_of(declared + "\n__global__ void f(const float* a, float* o, int n) {\n" +
+                   statement + "\n}");
+  };
+  const std::pair<const char*, const char*> refused[] = {
+      {"using V = uint4;", "V v = *(const V*)a;"},
+      {"typedef int4 V;", "V v = *reinterpret_cast<const V*>(a);"},
+      {"typedef unsigned int V;", "V& v = reinterpret_cast<V&>(o[0]);"},
+      {"typedef short4 W, V;", "V v = *(V*)a;"},
+      {"#define V uint4", "V v = *(const V*)a;"},
+      {"using W = uint2; typedef W V;", "V v = *(V*)a;"},
+      {"struct Traits { using V = uint4; };", "auto v = *(const typename Traits::V*)a;"},
+      {"typedef __align__(16) unsigned V;", "V v = *(V*)a;"},
+      {"typedef uint4 V __align__(16);", "V v = *(V*)a;"},
+      {"typedef const uint4* V;", "auto v = *(V)a;"},
+      {"typedef uint2 W, *V;", "auto v = *V(a);"},
+      {"using V = const uint4*;", "auto v = *reinterpret_cast<V>(a);"},
+      {"typedef unsigned W; typedef W* V;", "auto v = *(const V)(a + n);"},
+  };
+  for (const auto& [declared, statement] : refused) {
+    INFO(declared);
+    CHECK(with(declared, statement)
+              .starts_with("none: line 3: `V`: memory is read as `V`, which is `"));
+  }
+  CHECK(with("using V = uint4;", "V v = *(V*)a;") ==
+        "none: line 3: `V`: memory is read as `V`, which is `uint4`, whose bytes are others in "
+        "double");
+  CHECK(std::holds_alternative<NoDoubleForm>(in_double(
+      {.source = "__global__ void f(float* a) { V v = *(V*)a; }", .options = {"-DV=uint4"}})));
+  CHECK(with("typedef unsigned u32;", "__shared__ u32 raw[64]; float* s = (float*)raw;") ==
+        "none: line 3: `float`: integers are read as floating-point numbers");
+  CHECK(with("typedef unsigned char b8;",
+             "extern __shared__ b8 raw[]; float* s = (float*)(raw + 256);") ==
+        "none: line 3: `float`: shared memory is divided by a number of bytes");
+  CHECK(with("using V = float4; __device__ half h;", "V v = *(V*)a;") ==
+        "none: line 3: `V`: memory of half-width numbers is moved as another type");
+}
+
+TEST_CASE("names of floating types, of types of their own and of several types are not refused") {
+  const std::pair<const char*, const char*> kept[] = {
+      {"using V = double4;", "V v = *(const V*)a;"},
+      {"struct V { double x; };", "V v = *(V*)a;"},
+      {"typedef double2* V;", "V v = (V)a; v = V(o); v = reinterpret_cast<V>(o);"},
+      {"template <typename V> __device__ V g(double* p) { return *(V*)p; }\nusing V = uint4;", ""},
+      {"#if W\n#define V uint4\n#else\n#define V double4\n#endif", "V v = *(V*)a;"},
+      {"typedef V V; using W = W;", "auto v = *(V*)a + *(W*)a;"},
+      {"typedef unsigned u32; typedef int* ip;", "u32 i = u32(n); i = (u32)(n); i = n * (u32)n;"},
+      {"#define N n * 2", "o[(N) / 2] = a[N];"},
+  };
+  for (const auto& [declared, statement] : kept) {
+    INFO(declared);
+    const std::string source = std::string(declared) +
+                               "\n__global__ void f(const double* a, double* o, int n) {\n" +
+                               statement + "\n}";
+    // The same of floats, which is refused if anything is.
+    std::string floats = source;
+    for (auto at = floats.find("double"); at != std::string::npos; at = floats.find("double")) {
+      floats.replace(at, 6, "float");
+    }
+    CHECK(made_of(floats) == source);
+  }
+}
+
 TEST_CASE("what is the same in any type is left alone") {
   for (const char* statement :
        {"o[0] = max(a[0], min(a[1], a[2]));", "atomicAdd(&o[0], a[0]);", "if (isnan(a[0])) return;",
@@ -250,6 +314,14 @@ TEST_CASE("no text crashes it, and none costs more than its length") {
                            "((((((((",
                            "<<<<<<<<",
                            "int *",
+                           "typedef",
+                           "typedef int",
+                           "typedef int,",
+                           "typedef f(",
+                           "using",
+                           "using V =",
+                           "using V = ;",
+                           "#define V *",
                            "-D"}) {
     INFO(text);
     (void)in_double({.source = text, .options = {text, std::string("-D") + text}, .names = {text}});
@@ -257,4 +329,11 @@ TEST_CASE("no text crashes it, and none costs more than its length") {
   std::string many;
   for (int i = 0; i < 20000; ++i) many += "(float*)(a<b(";
   (void)in_double({.source = many});
+  // Names without end, each of many meanings.
+  many.clear();
+  for (int i = 0; i < 5000; ++i) {
+    const std::string name = "V" + std::to_string(i % 100);
+    many += "typedef V" + std::to_string((i * 7) % 100) + " " + name + "; *(" + name + "*)a;";
+  }
+  (void)in_double({.source = "float x;" + many});
 }

@@ -48,12 +48,14 @@ class Widening {
   explicit Widening(const Wording& wording) : wording_(wording) {}
 
   std::variant<DoubleForm, NoDoubleForm> run() {
-    read(wording_.source, 1, own_, pieces_);
+    // Options first: the source may use what they define.
     std::vector<std::vector<Piece>> of_options;
     for (const auto& option : wording_.options) {
       own_.words.emplace(macro(option));
+      own_.aliases.take_macro(macro(option), lex(defined(option)));
       read(defined(option), 0, own_, of_options.emplace_back());
     }
+    read(wording_.source, 1, own_, pieces_);
     std::vector<std::vector<Piece>> of_names;
     for (const auto& name : wording_.names) read(name, 0, own_, of_names.emplace_back());
     // Which widths there are decides what memory may be read as.

@@ -14,19 +14,31 @@ struct Cast {
   Range operand{};
 };
 
-bool is_indirect(const Tokens& tokens, Range type) {
-  for (std::size_t i = type.begin; i < type.end; ++i) {
-    if (tokens[i].is("*") || tokens[i].is("&")) return true;
-  }
-  return false;
-}
-
 using Partners = std::vector<std::size_t>;
 
 // Of a type that is cast to; what is longer is no cast.
 constexpr std::size_t kMostTokensOfAType = 256;
 // Of what is cast, as far as it is looked at.
 constexpr std::size_t kMostTokensOfAnOperand = 1024;
+
+bool is_single(std::string_view word) {
+  const auto type = wider_type(word);
+  return type && type->width == Width::single;
+}
+
+// A name of the source's own for a pointer to numbers.
+bool is_pointer_name(std::string_view word, const OwnWords& own) {
+  const auto is_numbers = [](std::string_view base) {
+    return is_integer_type(base) || is_single(base);
+  };
+  const auto meaning = own.aliases.always(word, is_numbers);
+  return meaning && meaning->is_indirect;
+}
+
+bool is_pointer(const Tokens& tokens, Range type, const OwnWords& own) {
+  if (is_indirect(tokens, type)) return true;
+  return type.begin < type.end && is_pointer_name(tokens[base_of(tokens, type)].text, own);
+}
 
 Range bounded(Range operand) {
   operand.end = std::min(operand.end, operand.begin + kMostTokensOfAnOperand);
@@ -61,7 +73,7 @@ bool is_qualifier(const Token& token) {
 // Where the ')' stands behind a pointer's type that begins at `begin`; nothing for what is no such
 // type.
 std::optional<std::size_t> end_of_pointer_type(const Tokens& tokens, std::size_t begin,
-                                               std::size_t limit) {
+                                               std::size_t limit, const OwnWords& own) {
   bool has_name = false;
   bool has_star = false;
   std::size_t end = begin;
@@ -78,7 +90,8 @@ std::optional<std::size_t> end_of_pointer_type(const Tokens& tokens, std::size_t
       return std::nullopt;
     }
   }
-  if (!has_name || !has_star || end + 1 >= limit) return std::nullopt;
+  if (!has_name || end + 1 >= limit) return std::nullopt;
+  if (!has_star && !is_pointer(tokens, {begin, end}, own)) return std::nullopt;
   return end;
 }
 
@@ -96,14 +109,24 @@ std::optional<Range> operand_at(const Tokens& tokens, const Partners& partners, 
 }
 
 // `(float4*)p`, `(const int4*)(p + i)`: a '(' behind no name, and a star before its ')'.
-std::optional<Cast> c_cast(const Tokens& tokens, const Partners& partners, std::size_t i) {
+std::optional<Cast> c_cast(const Tokens& tokens, const Partners& partners, std::size_t i,
+                           const OwnWords& own) {
   if (!may_begin_cast(tokens, i)) return std::nullopt;
   const std::size_t limit = std::min(tokens.size(), i + kMostTokensOfAType);
-  const auto end = end_of_pointer_type(tokens, i + 1, limit);
+  const auto end = end_of_pointer_type(tokens, i + 1, limit, own);
   if (!end) return std::nullopt;
   const auto operand = operand_at(tokens, partners, *end + 1);
   if (!operand) return std::nullopt;
   return Cast{.type = {i + 1, *end}, .operand = *operand};
+}
+
+// `words(p)`, where the source says `typedef unsigned* words`.
+std::optional<Cast> cast_by_name(const Tokens& tokens, const Partners& partners, std::size_t i,
+                                 const OwnWords& own) {
+  const bool is_call = tokens[i].kind == TokenKind::identifier && i + 1 < tokens.size() &&
+                       tokens[i + 1].is("(") && partners[i + 1] < tokens.size();
+  if (!is_call || !is_pointer_name(tokens[i].text, own)) return std::nullopt;
+  return Cast{.type = {i, i + 1}, .operand = bounded({i + 2, partners[i + 1]})};
 }
 
 bool contains(const Tokens& tokens, Range range, std::string_view word) {
@@ -119,27 +142,17 @@ std::string_view first_word(const Tokens& tokens, Range range) {
   return {};
 }
 
-// The type that the pointer is to, without what qualifies it.
-std::size_t base_of(const Tokens& tokens, Range type) {
-  for (std::size_t i = type.begin; i < type.end; ++i) {
-    const Token& token = tokens[i];
-    const bool is_space = i + 1 < type.end && tokens[i + 1].is("::");
-    if (token.kind == TokenKind::identifier && !token.is("const") && !token.is("volatile") &&
-        !token.is("typename") && !token.is("struct") && !is_space) {
-      return i;
-    }
-  }
-  return type.begin;
-}
-
 std::string why_unsound(const Tokens& tokens, const Cast& cast, const OwnWords& own,
                         const Widths& widths) {
   const Token& base = tokens[base_of(tokens, cast.type)];
   const std::string_view operand = first_word(tokens, cast.operand);
   const bool is_dynamic_shared = own.dynamic_shared.contains(operand);
-  const auto type = own.contains(base.text) ? std::nullopt : wider_type(base.text);
-  if (!type && !own.contains(base.text)) {
-    return "memory is read as `" + std::string(base.text) + "`, whose bytes are others in double";
+  const bool is_own = own.contains(base.text);
+  const auto integers = own.aliases.always(base.text, is_integer_type);
+  if (integers || (!is_own && !wider_type(base.text))) {
+    const std::string what = integers ? ", which is `" + integers->base + "`" : std::string();
+    return "memory is read as `" + std::string(base.text) + "`" + what +
+           ", whose bytes are others in double";
   }
   if (is_dynamic_shared) {
     const bool is_offset =
@@ -152,7 +165,9 @@ std::string why_unsound(const Tokens& tokens, const Cast& cast, const OwnWords& 
     return {};
   }
   if (own.integer_memory.contains(operand)) return "integers are read as floating-point numbers";
-  const bool is_mixed = widths.has_half && type && type->width == Width::single;
+  const bool is_of_singles =
+      is_own ? own.aliases.always(base.text, is_single).has_value() : is_single(base.text);
+  const bool is_mixed = widths.has_half && is_of_singles;
   return is_mixed ? "memory of half-width numbers is moved as another type" : std::string();
 }
 
@@ -165,8 +180,9 @@ std::vector<UnsoundCast> unsound_casts(const Tokens& tokens, const OwnWords& own
   const Partners partners = pair_brackets(tokens);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     auto cast = named_cast(tokens, partners, i);
-    if (!cast) cast = c_cast(tokens, partners, i);
-    if (!cast || !is_indirect(tokens, cast->type)) continue;
+    if (!cast) cast = c_cast(tokens, partners, i, own);
+    if (!cast) cast = cast_by_name(tokens, partners, i, own);
+    if (!cast || !is_pointer(tokens, cast->type, own)) continue;
     if (auto reason = why_unsound(tokens, *cast, own, widths); !reason.empty()) {
       found.push_back({base_of(tokens, cast->type), std::move(reason)});
     }

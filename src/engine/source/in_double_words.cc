@@ -278,6 +278,18 @@ std::optional<WiderType> wider_type(string_view word) {
   return std::nullopt;
 }
 
+bool is_integer_type(string_view word) {
+  constexpr string_view kNumbers =
+      " int unsigned signed short long char bool byte int8_t uint8_t int16_t uint16_t int32_t "
+      "uint32_t int64_t uint64_t size_t ptrdiff_t intptr_t uintptr_t intmax_t uintmax_t wchar_t "
+      "char8_t char16_t char32_t uchar uint ushort ulong ";
+  constexpr string_view kOfVectors =
+      " char uchar short ushort int uint long ulong longlong ulonglong ";
+  if (has(kNumbers, word)) return true;
+  const bool is_counted = !word.empty() && word.back() >= '1' && word.back() <= '4';
+  return is_counted && has(kOfVectors, word.substr(0, word.size() - 1));
+}
+
 std::string wider_function(string_view word) {
   for (const Pair& pair : kFunctions) {
     if (pair.word == word) return std::string(pair.wider);

@@ -19,6 +19,9 @@ struct WiderType {
 // "float4" → double4; nothing for what is no floating type of fewer bits.
 [[nodiscard]] std::optional<WiderType> wider_type(std::string_view word);
 
+// int, uint32_t, uchar4: a number or several, none of them a floating-point one.
+[[nodiscard]] bool is_integer_type(std::string_view word);
+
 // "__expf" → "exp", "__half2float" → "double", which is a cast then; "" if there is none. What
 // begins with "assay_in_double_" is to be defined, see definition_in_double().
 [[nodiscard]] std::string wider_function(std::string_view word);

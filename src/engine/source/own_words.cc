@@ -34,14 +34,12 @@ constexpr std::array kControl =
     std::to_array<string_view>({"if", "for", "while", "switch", "catch", "return", "sizeof"});
 constexpr std::array kNaming = std::to_array<string_view>(
     {"struct", "class", "enum", "typename", "using", "namespace", "concept"});
-constexpr std::array kInteger = std::to_array<string_view>(
-    {"int",      "unsigned", "signed",  "short",    "long",    "char",      "bool",
-     "int8_t",   "uint8_t",  "int16_t", "uint16_t", "int32_t", "uint32_t",  "int64_t",
-     "uint64_t", "size_t",   "uchar",   "uint",     "ushort",  "ulong",     "byte",
-     "int2",     "int3",     "int4",    "uint2",    "uint3",   "uint4",     "char4",
-     "uchar4",   "short2",   "short4",  "ushort2",  "ushort4", "longlong2", "ulonglong2"});
 constexpr std::array kBytes =
     std::to_array<string_view>({"char", "int8_t", "uint8_t", "uchar", "byte"});
+
+bool is_byte(string_view word) {
+  return std::find(kBytes.begin(), kBytes.end(), word) != kBytes.end();
+}
 
 bool ends_declarator(const Token& token) {
   for (const string_view end : {"=", ";", ",", ")", "{", ":", "["}) {
@@ -67,7 +65,7 @@ void take_dynamic_shared(const Tokens& tokens, std::size_t at, OwnWords& own) {
   bool of_bytes = false;
   for (std::size_t i = at; i + 1 < tokens.size() && i < at + 16; ++i) {
     if (tokens[i].is(";") || tokens[i].is("{")) return;
-    of_bytes |= is_one_of(tokens[i], kBytes);
+    of_bytes |= is_byte(tokens[i].text) || own.aliases.always(tokens[i].text, is_byte);
     if (tokens[i].kind != TokenKind::identifier || !tokens[i + 1].is("[")) continue;
     own.dynamic_shared.emplace(tokens[i].text);
     if (of_bytes) own.dynamic_bytes.emplace(tokens[i].text);
@@ -77,13 +75,15 @@ void take_dynamic_shared(const Tokens& tokens, std::size_t at, OwnWords& own) {
 
 // "const int* __restrict__ p", "unsigned char buffer[64]".
 void take_integer_memory(const Tokens& tokens, std::size_t at, OwnWords& own) {
-  bool is_pointer = false;
+  const auto alias = own.aliases.always(tokens[at].text, is_integer_type);
+  if (!alias && !is_integer_type(tokens[at].text)) return;
+  bool is_pointer = alias && alias->is_indirect;
   for (std::size_t i = at + 1; i < tokens.size() && i < at + 8; ++i) {
     const Token& token = tokens[i];
     if (token.is("*") || token.is("&")) {
       is_pointer = true;
     } else if (token.kind == TokenKind::identifier) {
-      if (is_one_of(token, kInteger) || is_one_of(token, kNoType)) continue;
+      if (is_integer_type(token.text) || is_one_of(token, kNoType)) continue;
       const bool is_array = i + 1 < tokens.size() && tokens[i + 1].is("[");
       if (is_pointer || is_array) own.integer_memory.emplace(token.text);
       return;
@@ -124,10 +124,11 @@ bool declares(const Token& before, const Token& next) {
 
 void take_words(const Tokens& tokens, OwnWords& own) {
   const Partners partners = pair_brackets(tokens);
+  own.aliases.take(tokens);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
     if (token.kind != TokenKind::identifier) continue;
-    if (is_one_of(token, kInteger)) take_integer_memory(tokens, i, own);
+    take_integer_memory(tokens, i, own);
     if (i + 1 >= tokens.size()) continue;
     const Token& next = tokens[i + 1];
     if (token.is("extern") && next.is("__shared__")) take_dynamic_shared(tokens, i + 2, own);
@@ -170,7 +171,9 @@ void read_define(const Token& directive, std::size_t line, OwnWords& own,
     }
     body = std::min(close + 1, tokens.size());
   }
+  const string_view name = tokens[1].text;
   tokens.erase(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(body));
+  if (!is_function) own.aliases.take_macro(name, tokens);
   for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (!tokens[i].is("#") || !tokens[i + 1].is("#")) continue;
     piece.trouble = "a macro puts a word together";

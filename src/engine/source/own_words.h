@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/source/token.h"
+#include "engine/source/type_alias.h"
 
 namespace assay::source {
 
@@ -25,6 +26,7 @@ struct OwnWords {
   std::set<std::string, std::less<>> dynamic_shared{};  // extern __shared__ arrays
   std::set<std::string, std::less<>> dynamic_bytes{};   // of these, the ones of bytes
   std::set<std::string, std::less<>> integer_memory{};  // pointers to and arrays of integers
+  TypeAliases aliases{};
 
   [[nodiscard]] bool contains(std::string_view word) const { return words.contains(word); }
 };
