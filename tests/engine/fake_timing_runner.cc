@@ -91,7 +91,7 @@ double sample_ns(const json& order, std::size_t run, Kernel& kernel) {
 
 void add_graph(const Kernel& kernel, json& turn) {
   constexpr double kSlopeNs = 10'000;
-  constexpr double kLaunches = 64;
+  constexpr unsigned kLaunches = 64;
   turn["launches"] = 16;
   turn["wall"] = {{"launches", kLaunches},
                   {"wall_ns", kLaunches * kSlopeNs + 50'000},

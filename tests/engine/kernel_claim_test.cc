@@ -46,7 +46,7 @@ TEST_CASE("an answer to another question is our fault, whichever was asked") {
   CHECK(ended(ran_claim(body)).verdict == Verdict::engine_fault);
   CHECK(ended(inspected_claim(body)).verdict == Verdict::engine_fault);
   CHECK(ended(staged_claim(body)).verdict == Verdict::engine_fault);
-  CHECK(ended(turns_claim(body, 1)).verdict == Verdict::engine_fault);
+  CHECK(ended(turns_claim(body, {{.runs = 1}})).verdict == Verdict::engine_fault);
   CHECK(ended(counted_claim(body)).verdict == Verdict::engine_fault);
 }
 
@@ -75,7 +75,8 @@ TEST_CASE("of several turns those before a failure are kept, and none may be mis
   uncaptured["note"] = "graph capture failed";
   json crashed = ended_launch("faulted");
   const auto claim = [](const json& turns, std::size_t ordered) {
-    return turns_claim({{"type", "timed"}, {"turns", turns}}, ordered);
+    return turns_claim({{"type", "timed"}, {"turns", turns}},
+                       std::vector<OrderedTurn>(ordered, {.runs = 2, .may_fail = true}));
   };
   const auto kept = [&](const json& turns, std::size_t ordered) {
     const auto told = claim(turns, ordered);
@@ -171,7 +172,8 @@ TEST_CASE("what a runner says of a turn arrives: its wall clock, its ramp, who e
   timed.state.busy_pct = 80;
   timed.state.is_set_lower = true;
   const auto heard = [](const json& turn) {
-    auto claim = turns_claim({{"type", "timed"}, {"turns", json::array({turn})}}, 1);
+    auto claim = turns_claim({{"type", "timed"}, {"turns", json::array({turn})}},
+                             {{.runs = turn.at("samples_ns").size()}});
     REQUIRE(std::holds_alternative<Turns>(claim));
     return std::get<Turns>(claim).taken.at(0);
   };
@@ -198,8 +200,168 @@ TEST_CASE("a wall clock that is no number is the runner's end, no exception of o
   json turn = runner::turn_frame({.samples_ns = {5}}, {});
   turn["wall"] = {{"launches", "many"}, {"wall_ns", 1}, {"events_ns", 1}};
   const json body = {{"type", "timed"}, {"turns", json::array({turn})}};
-  const auto claim = decode_claim(RunnerRole::gpu_kernel, [&] { return turns_claim(body, 1); });
+  const auto claim =
+      decode_claim(RunnerRole::gpu_kernel, [&] { return turns_claim(body, {{.runs = 1}}); });
   CHECK(std::holds_alternative<Ended>(claim));
+}
+
+TEST_CASE("a turn in which anything is of no kind or beyond all bounds is the runner's end") {
+  const json good = runner::turn_frame({.samples_ns = {5, 6}}, {.tell_state = true});
+  const auto heard = [](const json& turn, OrderedTurn ordered) {
+    const json body = {{"type", "timed"}, {"turns", json::array({turn})}};
+    return decode_claim(RunnerRole::gpu_kernel, [&] { return turns_claim(body, {ordered}); });
+  };
+  REQUIRE(std::holds_alternative<Turns>(heard(good, {.runs = 2})));
+  const std::pair<const char*, json> strange[] = {
+      {"/state", 7},
+      {"/state", "held down"},
+      {"/state", json::array()},
+      {"/state/held_down", "always"},
+      {"/state/held_down", {1, 2}},
+      {"/state/held_down", json(1000, "power")},
+      {"/state/set_lower", "yes"},
+      {"/state/power_w", {}},
+      {"/state/sm_mhz", -1},
+      {"/state/busy_pct", "all"},
+      {"/state/pids", 12},
+      {"/state/working", {{"pid", 12}}},
+      {"/samples_ns", {5}},
+      {"/samples_ns", json::array()},
+      {"/samples_ns", {5, 6, 7}},
+      {"/samples_ns", {5, "6"}},
+      {"/samples_ns", {5, 1e300}},
+      {"/samples_ns", 5},
+      {"/launches", -1},
+      {"/launches", 1.5},
+      {"/launches", std::uint64_t{1} << 40},
+      {"/clock_mhz", -1980},
+      {"/clock_mhz", 1e300},
+      {"/event_overhead_ns", 1e300},
+      {"/event_overhead_ns", nullptr},
+      {"/note", {}},
+      {"/wall", 7},
+      {"/wall", {{"launches", -1}, {"wall_ns", 1}, {"events_ns", 1}}},
+      {"/wall", {{"launches", 1}, {"wall_ns", 1e300}, {"events_ns", 1}}},
+      {"/ramp", {{"from_mhz", 345}}},
+      {"/ramp", {{"from_mhz", 345}, {"ms", -1}}}};
+  for (const auto& [place, value] : strange) {
+    INFO(place << " " << value.dump().substr(0, 80));
+    json turn = good;
+    turn[json::json_pointer(place)] = value;
+    const Ended told = ended(heard(turn, {.runs = 2}));
+    CHECK(told.verdict ==
+          blame({.why = RunnerEnd::Why::malformed}, RunnerRole::gpu_kernel).verdict);
+    CHECK(told.detail.at("why") == "malformed");
+  }
+  // None at all is an answer of what may fail, and only of that.
+  json none = good;
+  none["samples_ns"] = json::array();
+  CHECK(std::holds_alternative<Turns>(heard(none, {.runs = 2, .may_fail = true})));
+}
+
+TEST_CASE("what is told of a device's state is what the engine knows of it") {
+  json turn = runner::turn_frame({.samples_ns = {5}}, {.tell_state = true});
+  turn["state"]["sm_mhz"] = 1980;
+  turn["state"]["more"] = std::string(100'000, 'x');
+  turn["state"]["held_down"] = {std::string(100'000, 'y')};
+  const auto claim = turns_claim({{"type", "timed"}, {"turns", {turn}}}, {{.runs = 1}});
+  const json state = std::get<Turns>(claim).taken.at(0).state;
+  CHECK(state.at("sm_mhz") == 1980);
+  CHECK_FALSE(state.contains("more"));
+  CHECK(state.dump().size() < 1000);
+}
+
+TEST_CASE("counts, findings and counters that are none are the runner's end, whatever was asked") {
+  const RunnerRole role = RunnerRole::kernel;
+  const auto is_refused = [&](const auto& claim) {
+    return std::holds_alternative<Ended>(claim) &&
+           std::get<Ended>(claim).detail.value("why", "") == "malformed";
+  };
+  const auto with = [](json body, const char* place, const json& value) {
+    body[json::json_pointer(place)] = value;
+    return body;
+  };
+  const json ran = {{"type", "ran"},
+                    {"ending", "completed"},
+                    {"elapsed_ns", 5},
+                    {"printf", ""},
+                    {"printf_truncated", false},
+                    {"message", ""},
+                    {"findings", json::array()},
+                    {"notes", json::array()},
+                    {"checked_blocks", 1},
+                    {"blocks", 1},
+                    {"counters", {{"blocks", 1}}}};
+  REQUIRE(std::holds_alternative<Ran>(ran_claim(ran)));
+  REQUIRE(std::holds_alternative<Inspected>(inspected_claim(ran)));
+  for (const auto& [place, value] :
+       std::vector<std::pair<const char*, json>>{{"/elapsed_ns", -5},
+                                                 {"/elapsed_ns", 1e300},
+                                                 {"/counters", 7},
+                                                 {"/counters/x", "many"},
+                                                 {"/findings", json::array({{{"kind", "x"}}})}}) {
+    INFO(place << " " << value.dump());
+    CHECK(is_refused(decode_claim(role, [&] { return ran_claim(with(ran, place, value)); })));
+  }
+  const json where = {{"file", "k.cu"}, {"line", 3}};
+  const json finding = {
+      {"kind", "race"}, {"severity", "error"}, {"message", "m"}, {"where", where}};
+  const json profile = {{"metrics", json::array({{{"name", "a"}, {"value", 1}}})},
+                        {"lines", json::array()},
+                        {"flops", 1},
+                        {"global_bytes_requested", 1},
+                        {"global_bytes_unique", 1}};
+  const json counting = with(with(ran, "/findings", json::array({finding})), "/profile", profile);
+  REQUIRE(std::holds_alternative<Inspected>(inspected_claim(counting)));
+  for (const auto& [place, value] :
+       std::vector<std::pair<const char*, json>>{{"/findings", 7},
+                                                 {"/findings/0", "race"},
+                                                 {"/findings/0/severity", 1},
+                                                 {"/findings/0/where", 3},
+                                                 {"/findings/0/where/line", -3},
+                                                 {"/findings", json(5000, finding)},
+                                                 {"/notes", "none"},
+                                                 {"/notes", {1}},
+                                                 {"/blocks", -1},
+                                                 {"/checked_blocks", "all"},
+                                                 {"/profile", 7},
+                                                 {"/profile/metrics", 7},
+                                                 {"/profile/metrics/0/name", 7},
+                                                 {"/profile/metrics/0/value", "x"},
+                                                 {"/profile/flops", -1},
+                                                 {"/profile/lines", {}}}) {
+    INFO(place << " " << value.dump().substr(0, 80));
+    CHECK(is_refused(
+        decode_claim(role, [&] { return inspected_claim(with(counting, place, value)); })));
+  }
+  for (const json& places : {json(-1), json(1.5), json(std::uint64_t{1} << 40)}) {
+    CHECK(is_refused(decode_claim(role, [&] {
+      return staged_claim({{"type", "staged"}, {"places", places}});
+    })));
+  }
+  const json stopped = {{"type", "ran"},
+                        {"ending", "invalid_launch"},
+                        {"printf", ""},
+                        {"message", ""},
+                        {"fault", {{"message", "m"}, {"where", where}}}};
+  CHECK(ended(ran_claim(stopped)).verdict == Verdict::launch_failed);
+  for (const auto& [place, value] :
+       std::vector<std::pair<const char*, json>>{{"/fault", 7},
+                                                 {"/fault", "none"},
+                                                 {"/fault/message", 7},
+                                                 {"/fault/where", 3},
+                                                 {"/fault/where/line", -3},
+                                                 {"/fault/where/file", nullptr},
+                                                 {"/printf", 7}}) {
+    INFO(place << " " << value.dump());
+    CHECK(is_refused(decode_claim(role, [&] { return ran_claim(with(stopped, place, value)); })));
+  }
+  const json kernels = {{"type", "loaded"},
+                        {"kernels", json::array()},
+                        {"kernel", "k"},
+                        {"misfits", json::array()},
+                        {"register_rows", -1}};
+  CHECK(is_refused(decode_claim(role, [&] { return loaded(kernels); })));
 }
 
 TEST_CASE("counters are claims: ratios over nothing are named, records are bounded and plain") {
@@ -234,4 +396,29 @@ TEST_CASE("counters are claims: ratios over nothing are named, records are bound
   body["activity"]["records"] = {record};
   CHECK(read().recorded.ns.empty());
   CHECK_FALSE(read().recorded.facts.contains("cache_preference"));
+  const json launch = {
+      {"index", 0}, {"registers", 40}, {"static_shared_bytes", 0}, {"launches_ns", {5}}};
+  body["launch"] = launch;
+  CHECK(read().launch->launches_ns == std::vector{5.0});
+  for (const auto& [place, value] :
+       std::vector<std::pair<const char*, json>>{{"/values", 7},
+                                                 {"/refused", "c"},
+                                                 {"/refused", {1}},
+                                                 {"/passes", -3},
+                                                 {"/group_passes", 2},
+                                                 {"/group_passes/group", -2},
+                                                 {"/setup_ms", -1},
+                                                 {"/counting_ms", "long"},
+                                                 {"/launch", 7},
+                                                 {"/launch/index", -1},
+                                                 {"/launch/registers", 1e300},
+                                                 {"/launch/launches_ns", 5},
+                                                 {"/launch/launches_ns", {1e300}},
+                                                 {"/activity", 7}}) {
+    INFO(place << " " << value.dump());
+    json strange = body;
+    strange[json::json_pointer(place)] = value;
+    const auto claim = decode_claim(RunnerRole::gpu_kernel, [&] { return counted_claim(strange); });
+    CHECK(ended(claim).detail.value("why", "") == "malformed");
+  }
 }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "engine/node/claimed_report.h"
+#include "engine/node/claimed_value.h"
+
 namespace assay::node {
 namespace {
 
@@ -14,6 +17,13 @@ constexpr std::size_t kToldOutputBytes = 2000;
 constexpr std::size_t kToldKernels = 50;
 constexpr std::size_t kToldNameBytes = 200;
 constexpr std::size_t kMostRecords = 100;  // of launches that were recorded
+// Of what a list or an object of an answer may have.
+constexpr std::size_t kMostMetrics = 4096;
+constexpr std::size_t kMostLaunches = 4096;
+constexpr std::size_t kMostNotes = 4096;
+constexpr std::uint32_t kMostPlaces = 1U << 20;
+constexpr double kMostMhz = 1e5;
+constexpr double kMostMs = 1e9;
 
 // What ptxas takes for sm_90, of static shared memory as of both kinds together.
 constexpr std::uint64_t kMostSharedBytes = 227U << 10;
@@ -60,26 +70,6 @@ json told_kernels(const json& kernels) {
   return told;
 }
 
-// Of a load out of bounds what the report speaks of; the rest as it was said.
-json told_stray(const json& said) {
-  json told = said;
-  for (const char* key : {"kind", "severity", "message"})
-    told[key] = said.at(key).get<std::string>();
-  told["memory"] = said.value("memory", std::string());
-  told["where"] = {{"file", said.at("where").at("file").get<std::string>()},
-                   {"line", said.at("where").at("line").get<int>()},
-                   {"column", said.at("where").at("column").get<int>()}};
-  return told;
-}
-
-json told_strays(const json& body) {
-  json told = json::array();
-  for (const auto& said : body.value("findings", json::array())) {
-    if (told.size() < kToldKernels) told.push_back(told_stray(said));
-  }
-  return told;
-}
-
 Ended unloadable(const json& body, RunnerRole role) {
   const std::string what = role == RunnerRole::gpu_kernel
                                ? "The GPU cannot load this program: "
@@ -121,7 +111,7 @@ Ended not_executed(const json& gap) {
 // Where nothing is assembled nobody else says so.
 std::optional<Ended> beyond_assembling(const json& body) {
   for (const auto& kernel : body.at("kernels")) {
-    const auto bytes = kernel.at("static_shared_bytes").get<std::uint64_t>();
+    const auto bytes = claimed_count(kernel.at("static_shared_bytes"));
     if (kernel.at("name") != body.at("kernel") || bytes <= kMostSharedBytes) continue;
     return Ended{.verdict = Verdict::compile_failed,
                  .summary = "The kernel does not compile: '" +
@@ -136,11 +126,12 @@ std::optional<Ended> beyond_assembling(const json& body) {
 Ended all_misfits(const json& misfits, const PassedArguments& passed) {
   json violations = json::array();
   for (const auto& one : misfits) {
-    const auto index = one.at("argument").get<std::size_t>();
+    const auto index = claimed_count(one.at("argument"));
     const std::string pointer = index < passed.in_contract.size()
                                     ? passed.pointer_to(passed.in_contract[index])
                                     : passed.kernel + "/io/args";
-    violations.push_back({{"pointer", pointer}, {"message", one.at("message")}});
+    violations.push_back(
+        {{"pointer", pointer}, {"message", claimed_text(one.at("message"), kToldOutputBytes)}});
   }
   Ended ended = misfit(violations[0]["message"], violations[0]["pointer"]);
   ended.detail["violations"] = std::move(violations);
@@ -174,7 +165,7 @@ std::string too_long(const json& body, const json& fault) {
 // Of a launch that did not complete.
 Ended launch_end(const json& body) {
   const auto how = body.at("ending").get<std::string>();
-  const json fault = body.value("fault", json::object());
+  const json fault = told_fault(body);
   const bool waits = how == "faulted" && is_endless_wait(fault);
   Ended ended{.verdict = waits ? Verdict::timed_out : verdict_of(how)};
   const std::string message = body.value("message", std::string());
@@ -209,22 +200,22 @@ Ended launch_end(const json& body) {
 std::optional<WallClaim> wall_claim(const json& told) {
   const auto found = told.find("wall");
   if (found == told.end()) return std::nullopt;
-  WallClaim wall{.launches = found->at("launches"),
-                 .wall_ns = found->at("wall_ns"),
-                 .events_ns = found->at("events_ns")};
-  if (found->contains("hidden_ns")) wall.hidden_ns = found->at("hidden_ns").get<double>();
+  WallClaim wall{.launches = claimed_count(found->at("launches")),
+                 .wall_ns = claimed_ns(found->at("wall_ns")),
+                 .events_ns = claimed_ns(found->at("events_ns"))};
+  if (found->contains("hidden_ns")) wall.hidden_ns = claimed_ns(found->at("hidden_ns"));
   return wall;
 }
 
 RecordedLaunches recorded_claim(const json& body) {
   RecordedLaunches recorded{.missing = body.at("missing")};
   for (const auto& record : body.at("records")) {
-    const double ns = record.at("ns");
+    const double ns = claimed_ns(record.at("ns"));
     if (!(ns > 0) || recorded.ns.size() == kMostRecords) continue;
     recorded.ns.push_back(ns);
     for (const char* key : {"registers_per_thread", "static_shared_bytes", "dynamic_shared_bytes",
                             "local_bytes_per_thread", "shared_carveout_bytes"}) {
-      recorded.facts[key] = record.at(key).get<std::uint64_t>();
+      recorded.facts[key] = claimed_count(record.at(key));
     }
     const auto preference = record.at("cache_preference").get<std::string>();
     for (const char* known : {"none", "shared", "l1", "equal"}) {
@@ -232,6 +223,29 @@ RecordedLaunches recorded_claim(const json& body) {
     }
   }
   return recorded;
+}
+
+Turn turn_claim(const json& told, const OrderedTurn& ordered) {
+  Turn turn{.launches = claimed_small_count(told.at("launches")),
+            .event_overhead_ns = claimed_ns(told.at("event_overhead_ns")),
+            .state = told_state(told),
+            .note = claimed_text(told.at("note"), kToldOutputBytes)};
+  for (const json& sample : claimed_list(told.at("samples_ns"), ordered.runs)) {
+    turn.samples_ns.push_back(claimed_ns(sample));
+  }
+  const bool is_failure = turn.samples_ns.empty() && ordered.may_fail;
+  if (turn.samples_ns.size() != ordered.runs && !is_failure) {
+    throw ImplausibleClaim("runs without a time");
+  }
+  if (told.at("clock_mhz").is_number()) {
+    turn.clock_mhz = claimed_number(told.at("clock_mhz"), 0, kMostMhz);
+  }
+  turn.wall = wall_claim(told);
+  if (const auto ramp = told.find("ramp"); ramp != told.end()) {
+    turn.ramped_from_mhz = claimed_number(ramp->at("from_mhz"), 0, kMostMhz);
+    turn.ramped_ms = claimed_number(ramp->at("ms"), 0, kMostMs);
+  }
+  return turn;
 }
 
 }  // namespace
@@ -257,12 +271,12 @@ std::variant<Loaded, Ended> loaded_claim(const json& body, RunnerRole role,
   if (auto ended = beyond_assembling(body)) return *std::move(ended);
   if (!body.at("misfits").empty()) return all_misfits(body.at("misfits"), passed);
   Loaded loaded{.entry = body.at("kernel").get<std::string>(),
-                .register_rows = body.value("register_rows", 0U),
+                .register_rows = claimed_small_count(body.value("register_rows", json(0U))),
                 .kernels = told_kernels(body.at("kernels"))};
   for (const auto& kernel : body.at("kernels")) {
     if (kernel.at("name") != loaded.entry) continue;
     loaded.display_name = kernel.at("display_name");
-    loaded.max_threads = kernel.value("max_threads", 0U);
+    loaded.max_threads = claimed_small_count(kernel.value("max_threads", json(0U)));
   }
   return loaded;
 }
@@ -277,8 +291,8 @@ std::variant<bool, Ended> sequence_claim(const json& body) {
 std::variant<Ran, Ended> ran_claim(const json& body) {
   if (type_of(body) != "ran") return out_of_turn();
   if (body.at("ending") != "completed") return launch_end(body);
-  return Ran{.elapsed = nanoseconds(body.at("elapsed_ns").get<std::int64_t>()),
-             .counters = body.at("counters"),
+  return Ran{.elapsed = nanoseconds(claimed_count(body.at("elapsed_ns"))),
+             .counters = told_counters(body.at("counters")),
              .printf_output = body.at("printf").get<std::string>(),
              .printf_truncated = body.at("printf_truncated").get<bool>(),
              .strays = told_strays(body)};
@@ -288,17 +302,20 @@ std::variant<Inspected, Ended> inspected_claim(const json& body) {
   if (type_of(body) != "ran") return out_of_turn();
   Inspected said{.ending = body.at("ending").get<std::string>(),
                  .message = body.at("message").get<std::string>(),
-                 .findings = body.at("findings"),
-                 .notes = body.at("notes"),
-                 .checked_blocks = body.at("checked_blocks"),
-                 .blocks = body.at("blocks")};
-  if (body.contains("profile")) said.profile = body.at("profile");
+                 .findings = told_findings(body.at("findings")),
+                 .checked_blocks = claimed_count(body.at("checked_blocks")),
+                 .blocks = claimed_count(body.at("blocks"))};
+  for (const json& note : claimed_list(body.at("notes"), kMostNotes)) {
+    said.notes.push_back(claimed_text(note, kToldOutputBytes));
+  }
+  if (body.contains("profile")) said.profile = told_profile(body.at("profile"));
   return said;
 }
 
 std::variant<std::uint32_t, Ended> staged_claim(const json& body) {
   if (type_of(body) == "staged") {
-    const auto made = body.value("places", 0U);
+    const auto made =
+        static_cast<std::uint32_t>(claimed_count(body.value("places", json(0U)), kMostPlaces));
     if (made == 0) return our_fault("The kernel runner staged nothing.");
     return made;
   }
@@ -308,44 +325,39 @@ std::variant<std::uint32_t, Ended> staged_claim(const json& body) {
                           body.value("message", std::string()) + "). Use smaller shapes."};
 }
 
-std::variant<Turns, Ended> turns_claim(const json& body, std::size_t ordered) {
+std::variant<Turns, Ended> turns_claim(const json& body, const std::vector<OrderedTurn>& ordered) {
   if (type_of(body) != "timed") return out_of_turn();
   Turns turns;
+  bool gave_up = false;
   for (const json& told : body.at("turns")) {
-    if (turns.ended || turns.taken.size() == ordered) return out_of_turn();
+    if (turns.ended || gave_up || turns.taken.size() == ordered.size()) return out_of_turn();
     if (told.at("ending") != "completed") {
       turns.ended = launch_end(told);
       continue;
     }
-    Turn& turn = turns.taken.emplace_back();
-    turn.samples_ns = told.at("samples_ns").get<std::vector<double>>();
-    turn.launches = told.at("launches");
-    turn.event_overhead_ns = told.at("event_overhead_ns");
-    turn.state = told.value("state", json(nullptr));
-    turn.note = told.at("note");
-    if (told.at("clock_mhz").is_number()) turn.clock_mhz = told.at("clock_mhz").get<double>();
-    turn.wall = wall_claim(told);
-    if (const auto ramp = told.find("ramp"); ramp != told.end()) {
-      turn.ramped_from_mhz = ramp->at("from_mhz").get<double>();
-      turn.ramped_ms = ramp->at("ms").get<double>();
-    }
+    turns.taken.push_back(turn_claim(told, ordered[turns.taken.size()]));
+    gave_up = turns.taken.back().samples_ns.empty();
   }
-  const bool gave_up = !turns.taken.empty() && turns.taken.back().samples_ns.empty();
-  if (turns.taken.size() < ordered && !turns.ended && !gave_up) return out_of_turn();
+  if (turns.taken.size() < ordered.size() && !turns.ended && !gave_up) return out_of_turn();
   return turns;
 }
 
 std::variant<Counted, Ended> counted_claim(const json& body) {
   if (type_of(body) != "profiled") return out_of_turn();
   if (body.at("ending") != "completed") return launch_end(body);
-  Counted counted{.refused = body.at("refused").get<std::vector<std::string>>(),
-                  .passes = body.at("passes"),
-                  .missing = body.at("missing"),
-                  .group_passes = body.at("group_passes"),
+  Counted counted{.passes = claimed_count(body.at("passes")),
+                  .missing = claimed_text(body.at("missing"), kToldOutputBytes),
                   .recorded = recorded_claim(body.at("activity")),
-                  .setup_ms = body.at("setup_ms"),
-                  .counting_ms = body.at("counting_ms")};
-  for (const auto& [metric, value] : body.at("values").items()) {
+                  .setup_ms = claimed_number(body.at("setup_ms"), 0, kMostMs),
+                  .counting_ms = claimed_number(body.at("counting_ms"), 0, kMostMs)};
+  for (const json& metric : claimed_list(body.at("refused"), kMostMetrics)) {
+    counted.refused.push_back(claimed_text(metric, kToldNameBytes));
+  }
+  for (const auto& [group, passes] :
+       claimed_object(body.at("group_passes"), kMostMetrics).items()) {
+    counted.group_passes[group] = claimed_count(passes);
+  }
+  for (const auto& [metric, value] : claimed_object(body.at("values"), kMostMetrics).items()) {
     if (value.is_number()) {
       counted.values[metric] = value.get<double>();
     } else {
@@ -353,10 +365,12 @@ std::variant<Counted, Ended> counted_claim(const json& body) {
     }
   }
   if (const auto launch = body.find("launch"); launch != body.end()) {
-    counted.launch = {.index = launch->at("index"),
-                      .registers = launch->at("registers"),
-                      .static_shared_bytes = launch->at("static_shared_bytes"),
-                      .launches_ns = launch->at("launches_ns").get<std::vector<double>>()};
+    counted.launch = {.index = claimed_count(launch->at("index")),
+                      .registers = claimed_small_count(launch->at("registers")),
+                      .static_shared_bytes = claimed_count(launch->at("static_shared_bytes"))};
+    for (const json& ns : claimed_list(launch->at("launches_ns"), kMostLaunches)) {
+      counted.launch->launches_ns.push_back(claimed_ns(ns));
+    }
   }
   return counted;
 }

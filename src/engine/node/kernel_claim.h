@@ -1,5 +1,6 @@
 // What the runner of a kernel (runner/kernel_role.cc) answers. The process has met the user's
-// program: all of it is a claim, read member by member; json exceptions leave for decode_claim().
+// program: all of it is a claim, read member by member; json exceptions leave for decode_claim(),
+// and so does what has the right type and can be no answer (claimed_value.h).
 // How the kernel itself ended is an Ended; an answer to another question is our fault.
 //
 // Values; any thread.
@@ -58,6 +59,12 @@ struct Turn {
   // Runs at this clock were thrown away, and the device was kept busy for so long.
   std::optional<double> ramped_from_mhz{};
   double ramped_ms = 0;
+};
+
+// What is to be heard of a turn: a time of each run, or none where it may fail (a graph's).
+struct OrderedTurn {
+  std::size_t runs = 0;
+  bool may_fail = false;
 };
 
 // Turns that one question asked for, as far as they were taken.
@@ -119,9 +126,8 @@ struct PassedArguments {
 [[nodiscard]] std::variant<Inspected, Ended> inspected_claim(const nlohmann::json& body);
 // How many places runs can work in: at least one.
 [[nodiscard]] std::variant<std::uint32_t, Ended> staged_claim(const nlohmann::json& body);
-// `ordered`: how many there are to be.
 [[nodiscard]] std::variant<Turns, Ended> turns_claim(const nlohmann::json& body,
-                                                     std::size_t ordered);
+                                                     const std::vector<OrderedTurn>& ordered);
 [[nodiscard]] std::variant<Counted, Ended> counted_claim(const nlohmann::json& body);
 
 }  // namespace assay::node

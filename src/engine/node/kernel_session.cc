@@ -239,12 +239,16 @@ Turns KernelSession::time(const std::vector<TurnOrder>& orders, nanoseconds& exe
   request.body["wall_ns"] = std::max<std::int64_t>(execution_left.count(), 1);
   request.body["turns"] = json::array();
   for (const TurnOrder& order : orders) request.body["turns"].push_back(turn_frame(order));
+  std::vector<OrderedTurn> ordered;
+  for (const TurnOrder& order : orders) {
+    ordered.push_back({order.runs.size(), std::string_view(order.view) == "graph"});
+  }
   const auto begin = std::chrono::steady_clock::now();
   auto reply = ask_launch(std::move(request), execution_left);
   const auto asked = std::chrono::steady_clock::now() - begin;
   auto told = decoded(std::move(reply), [&](const json& body) {
     note_range(body);
-    return turns_claim(body, orders.size());
+    return turns_claim(body, ordered);
   });
   if (auto* ended = std::get_if<Ended>(&told)) return {.ended = std::move(*ended), .asked = asked};
   auto& turns = std::get<Turns>(told);
