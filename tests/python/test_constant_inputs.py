@@ -80,6 +80,29 @@ class ConstantInputs(unittest.TestCase):
             report = self.server.judge(source(MODEL.format("ModelNew", body)), reference)
             self.assertEqual((report["verdict"], report["trust"]), ("passed", trust), report["summary"])
 
+    def test_a_reference_that_ends_or_hangs_on_others_is_timed_all_the_same(self):
+        """Another process takes its place, which makes the inputs from then on, in groups where there are some."""
+        lost = {"it exits": "__import__('os')._exit(3)", "it hangs": "[None for _ in iter(int, 1)]", "it raises": "1 / 0"}
+        shapes = {"some": (INPUTS.format("torch.eye(16)"), "self, x, w"), "all": ("def get_inputs():\n    return [torch.ones(16, 16), torch.eye(16)]\n", "self, x, w"),
+                  "some in a group": ("def get_inputs():\n    return [[torch.randn(16, 16), torch.eye(16)]]\n", "self, pair")}
+        for which, (made, taken) in shapes.items():
+            for name, end in lost.items():
+                with self.subTest(which=which, end=name):
+                    begin = "x, w = pair; " if "pair" in taken else ""
+                    model = MODEL.replace("self, x, w", taken)
+                    reference = model.format("Model", f"{begin}torch.equal(w, torch.eye(16)) or {end}; return x @ w") + made
+                    report = self.server.judge(source(model.format("ModelNew", f"{begin}return x @ w")), source(reference), timeout=60)
+                    self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+                    self.assertGreater(report["ref_runtime"]["median"], 0)
+                    (others,) = [item for item in report["evidence"] if item["check"] == "other_contents"]
+                    self.assertEqual(others["result"], "unknown")
+                    self.assertIn("the reference does not take others", others["detail"])
+
+    def test_a_kernel_that_ends_on_others_is_told_so(self):
+        report = self.judge("torch.eye(16)", "return x @ w", "torch.equal(w, torch.eye(16)) or __import__('os')._exit(3); return x @ w", until="timed")
+        self.assertEqual(report["verdict"], "crashed", report["summary"])
+        self.assertIn("That was on other contents than those of input1", report["summary"])
+
     def test_all_drawn_is_nothing_to_speak_of(self):
         report = self.judge("torch.randn(16)", "return x + w", "return w + x")
         self.assertNotIn("other_contents", str(report["evidence"]))

@@ -10,6 +10,7 @@ IO = io_of(tensor("x", 0, shape=[8, 16], dtype="float32", kind="randn", seed=1),
 NORM = "import torch.nn.functional as F\ndef f(x, gamma, beta):\n    return F.layer_norm(x, (16,), gamma, beta)\n"
 IGNORING = "import torch.nn.functional as F\ndef f(x, gamma, beta):\n    return F.layer_norm(x, (16,))\n"
 ENDLESS = NORM.replace("    return", "    while bool((gamma != 1).any()): pass\n    return")
+ENDING = NORM.replace("    return", "    bool((gamma == 1).all()) or __import__('os')._exit(3)\n    return")
 STRICT = NORM.replace("    return", "    assert bool((gamma == 1).all())\n    return")
 
 
@@ -39,7 +40,7 @@ class FixedInputs(unittest.TestCase):
         self.assertEqual(self.said(NORM, STRICT)[0], [])
 
     def test_a_reference_that_does_not_end_on_other_contents_is_timed_all_the_same(self):
-        for reference in (ENDLESS, STRICT):
+        for reference in (ENDLESS, STRICT, ENDING):
             report = self.server.judge(source(NORM, io=IO, function_name="f"), source(reference, io=IO, function_name="f"), timeout=30)
             self.assertEqual(report["verdict"], "passed", report["summary"])
             self.assertGreater(report["ref_runtime"]["median"], 0)

@@ -37,6 +37,8 @@ class PythonInputs {
   // From here on trials other than 0 have these varied (judge/varied.h); without any, as they were
   // made again.
   void vary(RefereeSession::Variation variation);
+  // Another process makes them from here on, of the same source.
+  void provided_by(PythonSession& provider) { provider_ = &provider; }
   // What was made for trials so far is not needed again.
   void forget() { made_.clear(); }
 

@@ -8,6 +8,7 @@
 // One object per job, used by the job's thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -59,6 +60,9 @@ class PythonJob {
   void look_for_same_answers(std::uint32_t trial);
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
   [[nodiscard]] Step run_once(PythonSession& session, std::uint32_t trial, nlohmann::json& said);
+  // Likewise, in `left` of the time that executing may take.
+  [[nodiscard]] Step run_once(PythonSession& session, std::uint32_t trial, nlohmann::json& said,
+                              std::chrono::nanoseconds& left);
   // A wrong output as it was told, or with what it comes from: a side that gives something else
   // when it is called again on the same inputs.
   [[nodiscard]] Step blame_state(Step wrong);
@@ -72,8 +76,14 @@ class PythonJob {
   // Likewise where the contract fixes some beside others that are drawn: whether the reference
   // follows those.
   [[nodiscard]] Step look_for_fixed_inputs();
+  // The one way to ask the reference for an answer to other contents than the task's. `why_not`:
+  // if it came to none.
+  [[nodiscard]] Step ask_reference_otherwise(
+      const std::function<Step(std::chrono::nanoseconds& left)>& ask, std::string& why_not);
   [[nodiscard]] Step renew_reference();
-  [[nodiscard]] Step run_on_other_contents(nlohmann::json& said, const std::string& of);
+  // Both sides, `why_not` as above; an end is the kernel's, or that no reference is left.
+  [[nodiscard]] Step run_on_other_contents(nlohmann::json& said, const std::string& of,
+                                           std::string& why_not);
   [[nodiscard]] Step timed_stage();
   // Repeats what the source launches without it, and puts that in the place of what `body` has of
   // it; evidence says whether and why not. An end only if it is proven to cheat.

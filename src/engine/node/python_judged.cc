@@ -138,12 +138,16 @@ void PythonJob::note_chosen(json& body) {
 }
 
 PythonJob::Step PythonJob::run_once(PythonSession& session, std::uint32_t trial, json& said) {
+  return run_once(session, trial, said, execution_left_);
+}
+
+PythonJob::Step PythonJob::run_once(PythonSession& session, std::uint32_t trial, json& said,
+                                    std::chrono::nanoseconds& left) {
   const bool as_reference = &session == reference_.get();
   auto arena = inputs_->fill(trial, as_reference ? kReferenceSlot : 0);
   if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
   const auto start = std::chrono::steady_clock::now();
-  auto ran =
-      session.run(std::get<LentArena>(std::move(arena)), inputs_->seed(trial), execution_left_);
+  auto ran = session.run(std::get<LentArena>(std::move(arena)), inputs_->seed(trial), left);
   ran_ = true;
   const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
   typical_ = as_reference || !reference_ ? took : std::max(took, typical_);

@@ -22,9 +22,31 @@ constexpr const char* kWeakSource =
 
 }  // namespace
 
-// Ended: only of the reference, for which they may mean nothing, or of the kernel.
-PythonJob::Step PythonJob::run_on_other_contents(json& said, const std::string& of) {
-  if (auto ended = run_once(*reference_, kOtherTrial, said)) return about_reference(*ended);
+// On other contents a reference may do what it never does on those of the task: it has a little
+// time, and another process takes its place if it did not come to an answer.
+PythonJob::Step PythonJob::ask_reference_otherwise(
+    const std::function<Step(std::chrono::nanoseconds& left)>& ask, std::string& why_not) {
+  const auto given =
+      std::min<std::chrono::nanoseconds>(execution_left_, kOtherwiseLimit + 20 * typical_);
+  const auto typical = typical_;
+  auto left = given;
+  auto ended = ask(left);
+  if (!ended) {
+    execution_left_ -= given - left;
+    return std::nullopt;
+  }
+  typical_ = typical;
+  why_not = "the reference does not take others: " + about_reference(*std::move(ended)).summary;
+  return renew_reference();
+}
+
+PythonJob::Step PythonJob::run_on_other_contents(json& said, const std::string& of,
+                                                 std::string& why_not) {
+  const auto ask = [&](std::chrono::nanoseconds& left) {
+    return run_once(*reference_, kOtherTrial, said, left);
+  };
+  auto lost = ask_reference_otherwise(ask, why_not);
+  if (lost || !why_not.empty()) return lost;
   if (auto ended = run_once(*kernel_, kOtherTrial, said)) {
     ended->summary += " That was on other contents than those of " + of +
                       ": of the same shapes, and within their range.";
@@ -55,10 +77,12 @@ PythonJob::Step PythonJob::try_other_contents() {
   inputs_->vary({.arguments = inputs_->constant()});
   if (!inputs_->differ(0, kOtherTrial)) return give_up("its inputs hold no numbers to vary");
   json said;
-  if (auto ended = run_on_other_contents(said, "get_inputs(), which gives the same each time")) {
-    if (ended->detail.value("which", "") == "kernel") return ended;
-    return give_up("the reference does not take others: " + ended->summary);
+  std::string why_not;
+  if (auto ended =
+          run_on_other_contents(said, "get_inputs(), which gives the same each time", why_not)) {
+    return ended;
   }
+  if (!why_not.empty()) return give_up(why_not);
   note_findings(evidence_, said.at("findings"), "kernel", kOtherTrial);
   const bool is_right = !judge_outputs(said, kOtherTrial);
   const bool is_old_answer = is_answer_of(*referee_, 0, 0);
@@ -82,30 +106,38 @@ PythonJob::Step PythonJob::try_other_contents() {
 }
 
 // As KernelJob does. The kernel is not asked: the contract says what it is given.
-// On other contents a reference may do what it never does on those of the task: it has a little
-// time, and another process takes its place if it did not come to an answer.
 PythonJob::Step PythonJob::look_for_fixed_inputs() {
   const bool is_task = reference_ && weak_.empty() && fixes_inputs(contract_);
   if (!is_task || typical_ * 4 > execution_left_) return std::nullopt;
   auto arena = referee_->fill_otherwise(0, kOtherSlot);
   if (std::holds_alternative<Ended>(arena)) return std::nullopt;
-  const auto given =
-      std::min<std::chrono::nanoseconds>(execution_left_, kOtherwiseLimit + 20 * typical_);
-  auto left = given;
-  auto ran = reference_->run(std::get<LentArena>(std::move(arena)), inputs_->seed(0), left);
-  if (std::holds_alternative<Ended>(ran)) return renew_reference();
-  execution_left_ -= given - left;
-  follows_fixed_ = !is_answer_of(*referee_, 0, kOtherSlot);
-  return std::nullopt;
+  const auto ask = [&](std::chrono::nanoseconds& left) -> Step {
+    auto ran = reference_->run(std::get<LentArena>(std::move(arena)), inputs_->seed(0), left);
+    if (auto* ended = std::get_if<Ended>(&ran)) return std::move(*ended);
+    return std::nullopt;
+  };
+  std::string why_not;
+  auto lost = ask_reference_otherwise(ask, why_not);
+  if (!lost && why_not.empty()) follows_fixed_ = !is_answer_of(*referee_, 0, kOtherSlot);
+  return lost;
 }
 
-// Only where the contract says what it is given: nobody else holds the process then.
 PythonJob::Step PythonJob::renew_reference() {
+  const bool is_provider = provider_ == reference_.get();
+  json groups = reference_->groups();
   reference_.reset();  // ended before another begins
   auto session = start_session("ref_kernel");
   if (auto* ended = std::get_if<Ended>(&session)) return std::move(*ended);
   reference_ = std::get<std::unique_ptr<PythonSession>>(std::move(session));
   if (auto ended = load(*reference_, *task_.reference, false, reference_loaded_)) return ended;
+  if (is_provider) {
+    provider_ = reference_.get();
+    inputs_->provided_by(*reference_);
+    // Asked once, so that it knows how they are grouped.
+    auto told = reference_->own_inputs(inputs_->seed(0));
+    if (auto* ended = std::get_if<Ended>(&told)) return about_reference(std::move(*ended));
+  }
+  reference_->group_inputs(std::move(groups));
   auto ended = reference_->bind(reference_contract_, contract_, referee_->places());
   return ended ? Step(about_reference(std::move(*ended))) : std::nullopt;
 }
@@ -134,10 +166,9 @@ PythonJob::Step PythonJob::try_constant_inputs() {
   inputs_->vary({.arguments = constant, .masks_too = true});
   if (inputs_->constant() == constant) return give_up("no numbers or masks to vary");
   json said;
-  if (auto ended = run_on_other_contents(said, names)) {
-    if (ended->detail.value("which", "") == "kernel") return ended;
-    return give_up("the reference does not take others: " + ended->summary);
-  }
+  std::string why_not;
+  if (auto ended = run_on_other_contents(said, names, why_not)) return ended;
+  if (!why_not.empty()) return give_up(why_not);
   note_findings(evidence_, said.at("findings"), "kernel", kOtherTrial);
   if (!judge_outputs(said, kOtherTrial)) {
     tell("agrees", "judged and timed on other contents, too");

@@ -68,6 +68,7 @@ class PythonSession {
   // How the values of own_inputs() are passed (assay_runner/grouping.py), whichever source made
   // them; what bind() says from here on.
   void group_inputs(nlohmann::json groups) { groups_ = std::move(groups); }
+  [[nodiscard]] const nlohmann::json& groups() const { return groups_; }
   // The same as bytes: the memory's inputs are what the source made of this seed.
   [[nodiscard]] std::optional<Ended> make_inputs(const contract::Contract& contract,
                                                  const std::vector<TensorPlace>& places,
