@@ -90,6 +90,17 @@ TimingFacts timing_facts(const json& timed, const char* views, const char* sampl
   return facts;
 }
 
+// What the manual calls original is the reference, or the one kernel there is.
+void tell_of_kernel(json measured, bool has_reference, json& metrics, json& warnings) {
+  if (measured.contains("unavailable")) {
+    warnings.push_back(
+        {{"code", "no_counters"},
+         {"message", "No hardware counters: " + measured.at("unavailable").get<std::string>()}});
+  }
+  metrics[has_reference ? "custom_device_metrics" : "original_device_metrics"] =
+      std::move(measured);
+}
+
 Counted GpuProfile::count(const Ask& load_and_ask) {
   KernelSession session(pool_.take_counting(), RunnerRole::gpu_kernel, "/kernel", stop_);
   const auto counted = load_and_ask(session);

@@ -26,6 +26,11 @@ namespace assay::node {
 [[nodiscard]] TimingFacts timing_facts(const nlohmann::json& timed, const char* views,
                                        const char* samples);
 
+// Puts what was measured of the kernel under test among the stage's `device_metrics`, under the
+// manual's name; a warning says why there are no counters.
+void tell_of_kernel(nlohmann::json measured, bool has_reference, nlohmann::json& metrics,
+                    nlohmann::json& warnings);
+
 class GpuProfile {
  public:
   using Fill = std::function<std::variant<LentArena, Ended>()>;  // inputs of one run

@@ -45,19 +45,13 @@ void PythonJob::profile_stage() {
   profile_.emplace(*pool_, *referee_, runners_.toolkit().cupti.string(), stop_);
   const GpuProfile::Fill fill = [this] { return inputs_->fill(PythonLift::known_trial(), 0); };
   json& metrics = clock.body["device_metrics"] = json::object();
-  // The manual's names: what it calls original is the reference, or the one kernel there is.
   if (reference_sequence_) {
     metrics["original_device_metrics"] = profile_->measure(
         *reference_sequence_, fill, contract_, task_.metrics_sections, reference_timing_);
   }
   json told =
       profile_->measure(*kernel_sequence_, fill, contract_, task_.metrics_sections, kernel_timing_);
-  if (told.contains("unavailable")) {
-    warnings_.push_back(
-        {{"code", "no_counters"},
-         {"message", "No hardware counters: " + told.at("unavailable").get<std::string>()}});
-  }
-  metrics[task_.reference ? "custom_device_metrics" : "original_device_metrics"] = std::move(told);
+  tell_of_kernel(std::move(told), task_.reference.has_value(), metrics, warnings_);
   (void)clock.tell(std::nullopt);
 }
 

@@ -169,19 +169,13 @@ void KernelJob::gpu_profile_stage() {
   profile_.emplace(*gpu_, *referee_, runners_.toolkit().cupti.string(), stop_);
   const auto& contract = task_.kernel.contract;
   json& metrics = clock.body["device_metrics"] = json::object();
-  // The manual's names: what it calls original is the reference, or the one kernel there is.
   if (reference_program_) {
     metrics["original_device_metrics"] = profile_->measure(
         *task_.reference, *reference_program_, contract, task_.metrics_sections, reference_timing_);
   }
   json told =
       profile_->measure(task_.kernel, *program_, contract, task_.metrics_sections, kernel_timing_);
-  if (told.contains("unavailable")) {
-    warnings_.push_back(
-        {{"code", "no_counters"},
-         {"message", "No hardware counters: " + told.at("unavailable").get<std::string>()}});
-  }
-  metrics[task_.reference ? "custom_device_metrics" : "original_device_metrics"] = std::move(told);
+  tell_of_kernel(std::move(told), task_.reference.has_value(), metrics, warnings_);
   (void)clock.tell(std::nullopt);
 }
 
