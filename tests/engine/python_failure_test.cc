@@ -60,6 +60,19 @@ TEST_CASE("a reply that is no failure throws, for decode_claim to tell") {
   json odd = failed("exception", "run");
   odd["frames"] = json::array({{{"line", "seven"}}});
   CHECK_THROWS_AS(python_failure(odd, "kernel.py", ""), json::exception);
+  const std::pair<const char*, json> strange[] = {
+      {"/traceback", 7},      {"/traceback", {{"a", 1}}},
+      {"/frames", 7},         {"/frames", {{"a", 1}}},
+      {"/frames/0/line", -7}, {"/frames/0/line", 1e300},
+      {"/frames/0/text", 7},  {"/column", "first"},
+      {"/message", 7},        {"/exception", nullptr},
+      {"/code", 7},           {"/frames", json(5000, odd)}};
+  for (const auto& [place, value] : strange) {
+    INFO(place << " " << value.dump().substr(0, 80));
+    json body = failed("exception", "run");
+    body[json::json_pointer(place)] = value;
+    CHECK_THROWS_AS(python_failure(body, "kernel.py", ""), json::exception);
+  }
 }
 
 TEST_CASE("a Python source that kills itself or claims our fault is blamed, nobody else") {

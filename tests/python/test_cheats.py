@@ -24,6 +24,21 @@ def f(x):
 """
 WORK = "torch.tanh(x @ x) + 1.0"
 
+# Answers that the engine waits for while the source is loaded.
+FORGED = """import json, os, struct, torch
+body = json.dumps({}).encode()
+os.write(3, struct.pack("<IIQII", 0x31595341, len(body), 0, 0, 0) + body)
+def f(x):
+    return torch.tanh(x @ x) + 1.0
+"""
+FORGERIES = {
+    "fails to load with a traceback that is no text": FORGED.format(
+        {"type": "failed", "seq": 1, "stage": "load", "code": "exception", "exception": "E", "message": "m", "frames": [], "traceback": 7}),
+    "is loaded with a build that is no text": FORGED.format(
+        {"type": "loaded", "seq": 1, "name": "f", "has_inputs": False, "init_inputs": None, "warnings": [{"message": 7}, 7], "torch": "t",
+         "python": "p", "built": [7, {"by": 7}, {"by": "load_inline", "why": 7}], "no_capture": ""}),
+    "asks for a build without a name": FORGED.format({"type": "build", "seq": 1, "name": 7}),
+}
 CHEATS = {
     "returns what the reference left": """import gc, torch
 def f(x):
@@ -376,6 +391,14 @@ class Cheats(unittest.TestCase):
         self.assertEqual(report["verdict"], "passed", report["summary"])
         self.assertIn("speedup", report)
         self.assertLess(report["speedup"]["ratio"], 1.2, report["speedup"])
+
+    def test_forged_answers_of_odd_kinds_are_the_sources_end(self):
+        for name, kernel_type in (("fails to load with a traceback that is no text", "torch"), ("is loaded with a build that is no text", "torch"),
+                                  ("asks for a build without a name", "torch_cuda"), ("asks for a build without a name", "torch")):
+            with self.subTest(name, kernel_type=kernel_type):
+                report = self.server.judge(source(FORGERIES[name], kernel_type, io=inputs(), function_name="f"),
+                                           source(REFERENCE, io=inputs(), function_name="f"), until="validated")
+                self.assertIn(report["verdict"], ("crashed", "compile_failed"), report["summary"])
 
     def test_forged_frames_are_proven_cheating(self):
         for name in ("writes frames of its own", "writes rubbish to the channel", "writes a frame nested without end",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/node/claimed_value.h"
+
 namespace assay::node {
 namespace {
 
@@ -10,6 +12,12 @@ using nlohmann::json;
 
 constexpr std::size_t kToldOutputBytes = 2000;
 constexpr std::size_t kToldMessageBytes = 600;
+constexpr std::size_t kMostFrames = 1024;
+constexpr std::uint64_t kMostLines = 1U << 30;
+
+json frames_of(const json& failed) {
+  return claimed_list(failed.value("frames", json::array()), kMostFrames);
+}
 
 Verdict verdict_of(const std::string& code, const std::string& stage) {
   if (code == "out_of_memory") return Verdict::out_of_memory;
@@ -30,10 +38,11 @@ Verdict verdict_of(const std::string& code, const std::string& stage) {
 }
 
 std::string at_line(const json& failed, const std::string& file) {
-  const json frames = failed.value("frames", json::array());
+  const json frames = frames_of(failed);
   if (frames.empty()) return {};
   const auto& last = frames.back();
-  std::string text = " at " + file + ":" + std::to_string(last.at("line").get<int>());
+  std::string text =
+      " at " + file + ":" + std::to_string(claimed_count(last.at("line"), kMostLines));
   const auto excerpt = last.at("text").get<std::string>();
   const auto begin = excerpt.find_first_not_of(" \t");
   if (begin != std::string::npos) text += " (`" + excerpt.substr(begin) + "`)";
@@ -51,16 +60,16 @@ std::string doing(const std::string& stage) {
 
 json diagnostics(const json& failed, const std::string& file) {
   json list = json::array();
-  const json frames = failed.value("frames", json::array());
+  const json frames = frames_of(failed);
   if (frames.empty()) return list;
   const auto& last = frames.back();
   json one = {{"severity", "error"},
               {"file", file},
-              {"line", last.at("line")},
+              {"line", claimed_count(last.at("line"), kMostLines)},
               {"message", failed.at("exception").get<std::string>() + ": " +
                               failed.at("message").get<std::string>().substr(0, kToldMessageBytes)},
-              {"excerpt", last.at("text")}};
-  if (failed.contains("column")) one["column"] = failed.at("column");
+              {"excerpt", last.at("text").get<std::string>()}};
+  if (failed.contains("column")) one["column"] = claimed_count(failed.at("column"), kMostLines);
   list.push_back(std::move(one));
   return list;
 }
@@ -108,8 +117,11 @@ Ended python_failure(const json& failed, const std::string& file, const std::str
                   {"stage", stage},
                   {"exception", failed.at("exception")},
                   {"message", failed.at("message")},
-                  {"frames", failed.value("frames", json::array())}};
-  if (failed.contains("traceback")) ended.detail["log"] = failed.at("traceback");
+                  {"frames", frames_of(failed)}};
+  // Becomes an artifact, which is text.
+  if (failed.contains("traceback")) {
+    ended.detail["log"] = failed.at("traceback").get<std::string>();
+  }
   if (failed.contains("available")) ended.detail["available"] = failed.at("available");
   if (failed.contains("module")) ended.detail["module"] = failed.at("module");
   if (failed.contains("missing")) ended.detail["missing"] = failed.at("missing");

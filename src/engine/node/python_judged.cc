@@ -67,13 +67,14 @@ bool PythonJob::is_emulated() const {
 
 void PythonJob::note_build(const json& built) {
   for (const auto& one : built) {
-    const bool is_torchs = one.is_object() && one.value("by", "") == "load_inline";
-    if (!is_torchs) continue;
-    evidence_.push_back({{"check", "build"},
-                         {"result", "agrees"},
-                         {"which", "kernel"},
-                         {"detail", "torch's own load_inline built it: " +
-                                        one.value("why", std::string()).substr(0, 300)}});
+    if (!one.is_object() || one.value("by", json()) != "load_inline") continue;
+    const json why = one.value("why", json());
+    evidence_.push_back(
+        {{"check", "build"},
+         {"result", "agrees"},
+         {"which", "kernel"},
+         {"detail", "torch's own load_inline built it: " +
+                        (why.is_string() ? why.get<std::string>() : "").substr(0, 300)}});
   }
 }
 

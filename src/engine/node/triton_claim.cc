@@ -1,5 +1,6 @@
 #include "engine/node/triton_claim.h"
 
+#include "engine/node/claimed_value.h"
 #include "engine/node/passed_scalar.h"
 
 namespace assay::node {
@@ -11,6 +12,12 @@ constexpr std::size_t kToldNameBytes = 200;
 constexpr std::size_t kMaxMetasBytes = 4096;
 constexpr std::size_t kToldWhyBytes = 200;
 constexpr std::size_t kToldChoices = 16;
+constexpr std::size_t kToldWarnings = 16;
+constexpr std::size_t kToldWarningBytes = 1000;
+constexpr std::size_t kMostEntryBytes = 16U << 10;
+// Of what a list has.
+constexpr std::size_t kMostArguments = 4096;
+constexpr std::size_t kMostNeeds = 64;
 
 // No address is in it and no seed: other contents compile to the same program.
 json asked_tensor(const contract::Arg& arg) {
@@ -30,8 +37,8 @@ json told_choices(const json& list) {
   for (const auto& one : list) {
     if (told.size() == kToldChoices) break;
     told.push_back({{"metas", told_metas(one.at("metas"))},
-                    {"num_warps", one.at("num_warps").get<unsigned>()},
-                    {"num_stages", one.at("num_stages").get<unsigned>()}});
+                    {"num_warps", claimed_small_count(one.at("num_warps"))},
+                    {"num_stages", claimed_small_count(one.at("num_stages"))}});
   }
   return told;
 }
@@ -40,7 +47,7 @@ json told_passed_over(const json& list) {
   json told = json::array();
   for (const auto& one : list) {
     if (told.size() == kToldChoices) break;
-    told.push_back({{"choice", one.at("choice").get<std::size_t>()},
+    told.push_back({{"choice", claimed_count(one.at("choice"))},
                     {"why", one.at("why").get<std::string>().substr(0, kToldWhyBytes)}});
   }
   return told;
@@ -70,22 +77,28 @@ TritonClaim triton_claim(const json& body, std::string ptx) {
   TritonClaim claim{.ptx = std::move(ptx),
                     .entry = body.at("entry").get<std::string>(),
                     .kernel = body.at("kernel").get<std::string>().substr(0, kToldNameBytes),
-                    .passed = body.at("passed").get<std::vector<std::size_t>>(),
-                    .scratch = body.at("scratch").get<std::size_t>(),
-                    .num_warps = body.at("num_warps").get<unsigned>(),
-                    .num_stages = body.at("num_stages").get<unsigned>(),
-                    .shared_bytes = body.at("shared_bytes").get<std::uint64_t>(),
+                    .scratch = claimed_count(body.at("scratch")),
+                    .num_warps = claimed_small_count(body.at("num_warps")),
+                    .num_stages = claimed_small_count(body.at("num_stages")),
+                    .shared_bytes = claimed_count(body.at("shared_bytes")),
                     .metas = told_metas(body.at("metas")),
-                    .configurations = body.at("configurations").get<std::size_t>(),
-                    .chosen = body.at("chosen").get<std::size_t>(),
+                    .configurations = claimed_count(body.at("configurations")),
+                    .chosen = claimed_count(body.at("chosen")),
                     .choices = told_choices(body.at("choices")),
                     .passed_over = told_passed_over(body.at("passed_over")),
                     .has_hooks = body.at("hooks").get<bool>(),
-                    .needs = body.at("needs").get<std::vector<std::string>>(),
                     .triton = body.at("triton").get<std::string>().substr(0, kToldNameBytes)};
-  for (const auto& warning : body.at("warnings")) {
+  if (claim.entry.size() > kMostEntryBytes) throw ImplausibleClaim("a name without end");
+  for (const json& index : claimed_list(body.at("passed"), kMostArguments)) {
+    claim.passed.push_back(claimed_count(index));
+  }
+  for (const json& need : claimed_list(body.at("needs"), kMostNeeds)) {
+    claim.needs.push_back(claimed_text(need, kToldNameBytes));
+  }
+  for (const json& warning : body.at("warnings")) {
+    if (claim.warnings.size() == kToldWarnings) break;
     claim.warnings.push_back(
-        {{"code", "source"}, {"message", warning.at("message").get<std::string>()}});
+        {{"code", "source"}, {"message", claimed_text(warning.at("message"), kToldWarningBytes)}});
   }
   return claim;
 }
