@@ -25,11 +25,12 @@ room(src/engine/judge        ROOMS engine/contract LIBRARIES json)
 room(src/engine/journal      ROOMS engine/job engine/posix LIBRARIES json sqlite openssl)
 room(src/engine/confinement  ROOMS engine/posix LIBRARIES json seccomp)
 room(src/engine/emulator)
+room(src/engine/inspection   ROOMS engine/emulator LIBRARIES json)
 room(src/engine/runner       ROOMS engine/frames engine/confinement engine/judge engine/contract engine/emulator
-                                   engine/posix
+                                   engine/inspection engine/posix
                              LIBRARIES json cuda expat)
 # wrapper/ is text for another compiler, which travels inside the engine: no part of this build.
-room(src/engine/python       ROOMS engine/confinement engine/emulator engine/posix LIBRARIES json cuda)
+room(src/engine/python       ROOMS engine/confinement engine/emulator engine/inspection engine/posix LIBRARIES json cuda)
 room(src/engine/node         ROOMS engine/frames engine/job engine/contract engine/source engine/confinement engine/posix
                              LIBRARIES json)
 room(src/mcp                 LIBRARIES json boost spdlog openssl)

@@ -80,27 +80,32 @@ bool runs_on_gpu(Jobs& jobs, const Json& arguments) {
   return types.value("torch", Json::object()).value("runs_on", "").starts_with("gpu");
 }
 
-// The emulator's checks look at device code; a Python source has it behind host code, and shows it
-// where its launches can be repeated: on a GPU.
+// Whether what it launches goes to the emulator where there is no GPU: what load_inline builds
+// does.
+bool launches_on_emulator(const ArgumentType& judged, const Request& request) {
+  const std::string source = request.order.at("kernel").value("source", std::string());
+  return judged.kernel_type == "torch_cuda" ||
+         (judged.kernel_type == "multi_kernel" && source.find("load_inline") != std::string::npos);
+}
+
+// The emulator's checks look at device code; torch's own kernels and Triton's are shown to it by no
+// Python source, but on a GPU, where its launches can be repeated.
 void refuse_checks(Jobs& jobs, const Json& arguments, const ArgumentType& judged,
                    Request& request) {
   if (is_device_code(judged.kernel_type) || option(arguments, "checks", Json::array()).empty() ||
-      runs_on_gpu(jobs, arguments)) {
+      launches_on_emulator(judged, request) || runs_on_gpu(jobs, arguments)) {
     return;
   }
-  const char* instead =
-      judged.kernel_type == "torch_cuda"
-          ? "Its CUDA source can be checked as kernel_type `cuda`, pasted whole, with an io that "
-            "has a launch."
-      : judged.kernel_type == "multi_kernel" ? "Its Triton kernels can be checked one by one as "
-                                               "kernel_type `triton`, its CUDA kernels "
-                                               "as `cuda`, each with an io that has a launch."
-                                             : "torch launches kernels of its own; one of yours "
-                                               "can be checked as kernel_type `triton` "
-                                               "or `cuda`.";
+  const char* instead = judged.kernel_type == "multi_kernel"
+                            ? "Its Triton kernels can be checked one by one as "
+                              "kernel_type `triton`, its CUDA kernels "
+                              "as `cuda`, each with an io that has a launch."
+                            : "torch launches kernels of its own; one of yours "
+                              "can be checked as kernel_type `triton` "
+                              "or `cuda`.";
   request.violations.push_back({"/checks",
-                                "look at device code, without a GPU of `cuda` and "
-                                "`triton` alone; '" +
+                                "look at device code, without a GPU at that of `cuda` and `triton` "
+                                "and at what load_inline built; '" +
                                     judged.argument + "' is of type " + judged.kernel_type + ". " +
                                     instead});
 }

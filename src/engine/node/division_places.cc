@@ -35,7 +35,7 @@ std::size_t division_in(std::string_view line) {
 
 }  // namespace
 
-void place_divisions(nlohmann::json& findings, std::string_view source) {
+void place_divisions(nlohmann::json& findings, std::string_view source, std::string_view file) {
   // Lines with numbers of their own are not counted here.
   if (source.find("#line") != std::string_view::npos) return;
   const auto lines = lines_of(source);
@@ -43,7 +43,7 @@ void place_divisions(nlohmann::json& findings, std::string_view source) {
     if (finding.at("kind") != "division_by_zero") continue;
     auto& where = finding.at("where");
     const auto line = where.value("line", std::size_t{0});
-    if (line == 0 || line > lines.size() || where.value("file", std::string()) != "kernel.cu") {
+    if (line == 0 || line > lines.size() || where.value("file", std::string()) != file) {
       continue;
     }
     const std::size_t first = line > kMostLinesBefore ? line - kMostLinesBefore : 1;

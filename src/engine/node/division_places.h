@@ -9,6 +9,8 @@
 namespace assay::node {
 
 // Corrects `where` of findings of that kind. Any source is taken; `findings` are an inspection's.
-void place_divisions(nlohmann::json& findings, std::string_view source);
+// `file`: what the source is called in them.
+void place_divisions(nlohmann::json& findings, std::string_view source,
+                     std::string_view file = "kernel.cu");
 
 }  // namespace assay::node

@@ -11,10 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// What a launch may take at most under inspection, which is many times slower than running.
 constexpr std::chrono::seconds kInspectionLimit{30};
-
-// What it gets even if the runs before it used up the time: a hang is worth looking at.
 constexpr std::chrono::seconds kInspectionLeast{1};
 
 // Peaks of the GPU that a roofline is drawn for (its data sheet: FP32 without tensor cores, HBM3e).
@@ -82,13 +79,16 @@ json estimate_of(const json& profile) {
 
 }  // namespace
 
+std::chrono::nanoseconds inspection_time(std::chrono::nanoseconds execution_left) {
+  return std::clamp<std::chrono::nanoseconds>(execution_left, kInspectionLeast, kInspectionLimit);
+}
+
 std::variant<Inspected, Ended> inspect(RefereeSession& referee, KernelSession& kernel,
                                        const InspectionOrder& order,
                                        std::chrono::nanoseconds& execution_left) {
   auto arena = referee.fill(0);
   if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
-  std::chrono::nanoseconds limit = std::min<std::chrono::nanoseconds>(
-      kInspectionLimit, std::max<std::chrono::nanoseconds>(execution_left, kInspectionLeast));
+  std::chrono::nanoseconds limit = inspection_time(execution_left);
   const std::chrono::nanoseconds given = limit;
   auto said = kernel.inspect(order, std::move(std::get<LentArena>(arena)), limit);
   execution_left -= given - limit;

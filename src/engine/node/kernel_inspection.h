@@ -22,6 +22,9 @@ struct InspectionRun {
   std::chrono::nanoseconds& execution_left;
 };
 
+// What an inspection may take, which is many times slower than running: something even if the runs
+// before it used up the time, for a hang is worth looking at.
+[[nodiscard]] std::chrono::nanoseconds inspection_time(std::chrono::nanoseconds execution_left);
 // One inspection with the inputs of the first trial, in at most the time there is for one.
 [[nodiscard]] std::variant<Inspected, Ended> inspect(RefereeSession& referee, KernelSession& kernel,
                                                      const InspectionOrder& order,

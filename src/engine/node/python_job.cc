@@ -229,8 +229,9 @@ PythonJob::Step PythonJob::take_own_inputs() {
   });
   if (auto* ended = std::get_if<Ended>(&made)) return std::move(*ended);
   contract_ = std::get<contract::Contract>(std::move(made));
+  input_groups_ = std::get<json>(told).at("groups");
   for (auto* session : {kernel_.get(), reference_.get()}) {
-    if (session != nullptr) session->group_inputs(std::get<json>(told).at("groups"));
+    if (session != nullptr) session->group_inputs(input_groups_);
   }
   return std::nullopt;
 }
@@ -288,7 +289,7 @@ PythonJob::Step PythonJob::complete_contract() {
   }
   reference_contract_ =
       task_.reference && task_.reference->has_contract ? task_.reference->contract : contract_;
-  const contract::Contract called = contract_;
+  called_ = contract_;
   if (!has_output(contract_)) {
     if (auto ended = add_outputs()) {
       return reference_ ? about_reference(std::move(*ended)) : about_kernel(std::move(*ended));
@@ -305,16 +306,16 @@ PythonJob::Step PythonJob::complete_contract() {
                             " MiB; Python kernels take up to " + std::to_string(most >> 20) +
                             " MiB. Use smaller shapes."};
   }
-  return bind_both(called);
+  return bind_both();
 }
 
-PythonJob::Step PythonJob::bind_both(const contract::Contract& called) {
+PythonJob::Step PythonJob::bind_both() {
   if (reference_) {
     if (auto ended = reference_->bind(reference_contract_, contract_, referee_->places())) {
       return about_reference(std::move(*ended));
     }
   }
-  if (auto ended = kernel_->bind(called, contract_, referee_->places())) {
+  if (auto ended = kernel_->bind(called_, contract_, referee_->places())) {
     return about_kernel(std::move(*ended));
   }
   return std::nullopt;

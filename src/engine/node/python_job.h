@@ -54,8 +54,7 @@ class PythonJob {
   [[nodiscard]] Step complete_contract();
   [[nodiscard]] Step take_own_inputs();
   [[nodiscard]] Step add_outputs();
-  // `called`: the kernel's order of arguments, without outputs that nobody named.
-  [[nodiscard]] Step bind_both(const contract::Contract& called);
+  [[nodiscard]] Step bind_both();
   [[nodiscard]] Step validate_stage();
   void look_for_same_answers(std::uint32_t trial);
   [[nodiscard]] Step validation_trial(std::uint32_t trial, nlohmann::json& body);
@@ -95,6 +94,14 @@ class PythonJob {
   void profile_stage();
   [[nodiscard]] nlohmann::json checks_made();
   [[nodiscard]] nlohmann::json checks_of_lifted();
+  // Whether it may launch kernels on the emulator, where `checks` look at them.
+  [[nodiscard]] bool launches_on_emulator() const;
+  // Of its launches on the inputs of trial 0, in a process of their own, which is not judged. At
+  // most what an inspection may take, where so much of the execution's time is left.
+  [[nodiscard]] nlohmann::json checks_of_launches(const Step& ended,
+                                                  std::chrono::nanoseconds execution_left);
+  [[nodiscard]] std::variant<InspectedCall, Ended> look_at_launches(
+      std::vector<std::string> what, std::chrono::nanoseconds execution_left);
   [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,
                                  nlohmann::json& body);
   void note_claims(const PythonClaims& claims);
@@ -131,8 +138,10 @@ class PythonJob {
   PythonLoaded reference_loaded_{};
   std::optional<GpuLease> lease_{};
   contract::Contract contract_{};            // of the kernel: complete once prepared
+  contract::Contract called_{};              // in the kernel's order, without outputs added to it
   contract::Contract reference_contract_{};  // its order of arguments
   PythonSession* provider_ = nullptr;        // of inputs; null: the contract
+  nlohmann::json input_groups_{};            // of get_inputs(); null: each is an argument
   std::optional<PythonInputs> inputs_{};
   std::chrono::nanoseconds execution_left_{0};
   std::chrono::nanoseconds typical_{0};  // of the slower side's last run

@@ -321,6 +321,23 @@ std::variant<PythonClaims, Ended> PythonSession::run(LentArena arena, std::uint6
   });
 }
 
+std::variant<InspectedCall, Ended> PythonSession::inspect(LentArena arena, const Looking& looking,
+                                                          nanoseconds& execution_left) {
+  // Its launches have a little less: what was found until then is told.
+  const std::chrono::duration<double> seconds = execution_left * 9 / 10;
+  auto reply = ask_running({{"type", "inspect"},
+                            {"seed", looking.seed},
+                            {"inspect", looking.what},
+                            {"checked_blocks", looking.checked_blocks},
+                            {"unwritten", looking.unwritten},
+                            {"seconds", seconds.count()}},
+                           "inspected", only(std::move(arena)), execution_left);
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  return decode_claim(RunnerRole::python, [&]() -> std::variant<InspectedCall, Ended> {
+    return inspected_call_claim(std::get<json>(reply));
+  });
+}
+
 std::variant<CapturedCall, Ended> PythonSession::capture(LentArena arena, std::uint64_t seed,
                                                          nanoseconds& execution_left) {
   const std::uint64_t bytes = arena.bytes;

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/node/finding_claim.h"
 #include "engine/node/kernel_task.h"
 #include "engine/node/lift_claim.h"
 #include "engine/node/referee_session.h"
@@ -92,6 +93,17 @@ class PythonSession {
   [[nodiscard]] std::variant<PythonClaims, Ended> run(LentArena arena, std::uint64_t seed,
                                                       std::chrono::nanoseconds& execution_left,
                                                       const char* in_double = nullptr);
+
+  // One call whose launches on the emulator are looked at, for nothing else: what it gives nobody
+  // sees, and no other call of this process is judged after it.
+  struct Looking {
+    std::vector<std::string> what{};
+    std::uint32_t checked_blocks = 0;      // 0: all
+    std::vector<std::string> unwritten{};  // outputs that begin without contents
+    std::uint64_t seed = 0;
+  };
+  [[nodiscard]] std::variant<InspectedCall, Ended> inspect(
+      LentArena arena, const Looking& looking, std::chrono::nanoseconds& execution_left);
 
   // One turn: `calls` calls, one on each of the first stretches of the memory. The time is that
   // between the engine's word and the answer.

@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "engine/node/finding_claim.h"
+
 namespace assay::node {
 namespace {
 
@@ -14,8 +16,6 @@ using Clock = std::chrono::steady_clock;
 
 // Looking at every access makes a kernel some hundred times slower; starting takes a second.
 constexpr std::chrono::seconds kToolLimit{60};
-constexpr std::size_t kMaxTextBytes = 2000;
-constexpr std::size_t kMaxFindings = 100;
 
 struct Tool {
   const char* check;
@@ -26,52 +26,13 @@ constexpr Tool kTools[] = {{.check = "memory", .name = "memcheck"},
                            {.check = "initialised", .name = "initcheck"},
                            {.check = "barriers", .name = "synccheck"}};
 
-std::string text_claim(const json& item, const char* key) {
-  auto text = item.at(key).get<std::string>();
-  return text.size() <= kMaxTextBytes ? text : "(too long)";
-}
-
 // What a process wrote need not be text.
 std::string readable(const std::string& bytes) {
-  std::string text = bytes.substr(0, kMaxTextBytes);
+  std::string text = bytes.substr(0, kMostFindingTextBytes);
   for (char& c : text) {
     if (static_cast<unsigned char>(c) >= 0x80) c = '?';
   }
   return text;
-}
-
-json place_claim(const json& where) {
-  return {{"file", text_claim(where, "file")},
-          {"line", where.at("line").get<std::uint32_t>()},
-          {"column", where.at("column").get<std::uint32_t>()}};
-}
-
-json triple_claim(const json& triple) {
-  return json::array({triple.at(0).get<std::uint32_t>(), triple.at(1).get<std::uint32_t>(),
-                      triple.at(2).get<std::uint32_t>()});
-}
-
-// The process has met the user's program: member by member. Throws json's exceptions.
-json finding_claim(const json& item) {
-  json finding = {{"kind", text_claim(item, "kind")},
-                  {"severity", item.at("severity") == "error" ? "error" : "warning"},
-                  {"message", text_claim(item, "message")},
-                  {"by", "compute-sanitizer"},
-                  {"count", item.at("count").get<std::uint64_t>()},
-                  {"where", place_claim(item.at("where"))}};
-  for (const char* key : {"block", "thread"}) {
-    if (item.contains(key)) finding[key] = triple_claim(item.at(key));
-  }
-  if (item.contains("memory")) {
-    finding["memory"] = text_claim(item, "memory");
-    finding["offset_bytes"] = item.at("offset_bytes").get<std::int64_t>();
-  }
-  if (item.contains("kernel")) finding["kernel"] = text_claim(item, "kernel");
-  if (item.contains("element")) finding["element"] = item.at("element").get<std::int64_t>();
-  if (item.contains("other")) {
-    finding["other"] = {{"where", place_claim(item.at("other").at("where"))}};
-  }
-  return finding;
 }
 
 // Why a launch cannot be made for it; "" if it can.
@@ -106,7 +67,8 @@ Seen look(const SanitizerRun& run, const LentArena& lent, const char* tool) {
   if (body.at("type") != "sanitized") return body.value("message", std::string("It said nothing."));
   json findings = json::array();
   for (const auto& item : body.at("findings")) {
-    if (findings.size() < kMaxFindings) findings.push_back(finding_claim(item));
+    if (findings.size() == kMostFindings) break;
+    findings.push_back(finding_claim(item, "compute-sanitizer"));
   }
   return findings;
 }

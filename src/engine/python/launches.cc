@@ -6,15 +6,19 @@
 // count. One state per process, as the functions have no object to hang it on; launches come one at
 // a time, memory is noted by any thread.
 #include <cxxabi.h>
+#include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <memory>
-#include <mutex>
+#include <optional>
 
 #include "engine/emulator/emulator.h"
+#include "engine/inspection/inspection.h"
+#include "engine/inspection/launch_findings.h"
+#include "engine/python/memory_regions.h"
 
 #define ASSAY_EXPORTED extern "C" __attribute__((visibility("default")))
 
@@ -29,60 +33,22 @@ struct Program {
   std::unique_ptr<emulator::Device> device{};
 };
 
-// Memory that kernels may touch. What overlaps something older has taken its place.
-class Regions {
- public:
-  // `name`: the contract's, of what is lent.
-  void add(std::uint64_t address, std::size_t bytes, std::string name = {}) {
-    const std::lock_guard lock(mutex_);
-    forget_locked(address, bytes);
-    if (bytes > 0) regions_[address] = {bytes, std::move(name)};
-  }
-  void remove(std::uint64_t address) {
-    const std::lock_guard lock(mutex_);
-    regions_.erase(address);
-  }
-  void forget(std::uint64_t address, std::size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    forget_locked(address, bytes);
-  }
-  std::vector<emulator::Buffer> buffers() {
-    const std::lock_guard lock(mutex_);
-    std::vector<emulator::Buffer> list;
-    for (const auto& [address, region] : regions_) {
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): it was a pointer when it was noted
-      auto* const memory = reinterpret_cast<std::byte*>(address);
-      list.push_back({.address = address, .bytes = {memory, region.bytes}, .name = region.name});
-    }
-    return list;
-  }
-
- private:
-  void forget_locked(std::uint64_t address, std::size_t bytes) {
-    auto at = regions_.lower_bound(address);
-    if (at != regions_.begin()) {
-      const auto before = std::prev(at);
-      if (before->first + before->second.bytes > address) at = before;
-    }
-    while (at != regions_.end() && at->first < address + bytes) at = regions_.erase(at);
-  }
-
-  struct Region {
-    std::size_t bytes = 0;
-    std::string name{};
-  };
-
-  std::mutex mutex_{};
-  std::map<std::uint64_t, Region> regions_{};
+// One call whose launches are looked at; what it makes of them is told and nobody judges.
+struct InspectedCall {
+  emulator::Inspection wanted{};
+  std::chrono::steady_clock::time_point until{};  // of all its launches together
+  inspection::LaunchFindings findings{};
 };
 
 struct State {
   std::vector<Program> programs{};
-  Regions regions{};
+  MemoryRegions regions{};
   std::string failure{};  // of the first launch that failed: later ones fail likewise
   std::string kind{};
   std::uint64_t launches = 0;
   bool skips = false;  // launches succeed and do nothing
+  std::optional<InspectedCall> inspected{};
+  std::string told{};  // of the last one that was
 };
 
 State& state() {
@@ -110,17 +76,27 @@ std::string at_line(const emulator::SourceLine& where) {
          std::to_string(where.line);
 }
 
-// As the source has it, without its parameters.
+// As the source has it, without its parameters and what a template returns.
 std::string plain_name(const std::string& entry) {
+  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> name(
       abi::__cxa_demangle(entry.c_str(), nullptr, nullptr, &status), &std::free);
   if (status != 0 || !name) return entry;
-  const std::string whole(name.get());
+  std::string whole(name.get());
+  for (auto at = whole.find(kUnnamed); at != std::string::npos; at = whole.find(kUnnamed, at)) {
+    whole.erase(at, kUnnamed.size());
+  }
+  if (whole.starts_with("void ")) whole.erase(0, 5);
   return whole.substr(0, whole.find('('));
 }
 
-int tell(const emulator::Outcome& outcome, const std::string& mangled) {
+std::string seconds_text(std::chrono::nanoseconds time) {
+  return std::to_string(std::chrono::ceil<std::chrono::seconds>(time).count());
+}
+
+int tell(const emulator::Outcome& outcome, const std::string& mangled,
+         std::chrono::nanoseconds limit) {
   using emulator::Ending;
   const std::string entry = plain_name(mangled);
   const auto& fault = outcome.fault;
@@ -139,9 +115,8 @@ int tell(const emulator::Outcome& outcome, const std::string& mangled) {
     case Ending::invalid_launch:
       return fail("device_launch", "No device takes this launch of " + entry + ": " + text);
     default:
-      return fail("device_hang", "A launch of " + entry + " did not end in " +
-                                     std::to_string(kLaunchLimit.count()) + " s" +
-                                     at_line(fault.where));
+      return fail("device_hang", "A launch of " + entry + " did not end in " + seconds_text(limit) +
+                                     " s" + at_line(fault.where));
   }
 }
 
@@ -164,12 +139,64 @@ std::string pack(const emulator::KernelInfo& kernel, const void* const* argument
   return {};
 }
 
+// The arguments that point somewhere, by their number: others are 0.
+std::vector<std::uint64_t> pointers_in(const emulator::KernelInfo& kernel,
+                                       const std::vector<std::byte>& block) {
+  std::vector<std::uint64_t> pointers(kernel.parameters.size());
+  for (std::size_t i = 0; i < pointers.size(); ++i) {
+    const auto& parameter = kernel.parameters[i];
+    if (parameter.size_bytes != sizeof(std::uint64_t)) continue;
+    std::memcpy(&pointers[i], block.data() + parameter.offset_bytes, sizeof(std::uint64_t));
+  }
+  return pointers;
+}
+
+// What copies to variables of the device is the engine's own (wrapper_build.cc).
+bool is_added(std::string_view entry) {
+  return entry == "assay_copy" || entry.starts_with("assay_address_");
+}
+
+// A word for memory that nobody has written: as a number it is 1 and something, twice.
+std::uint64_t random_pattern() {
+  constexpr std::uint64_t kDrawn = 0x000F'FFFF'000F'FFFF;
+  constexpr std::uint64_t kOnes = 0x3F80'0000'3F80'0000;
+  std::uint64_t drawn = 0x9E3779B97F4A7C15;
+  if (::getrandom(&drawn, sizeof drawn, GRND_NONBLOCK) < 0)
+    drawn ^= static_cast<std::uint64_t>(::getpid());
+  return kOnes | (drawn & kDrawn);
+}
+
 void print(std::string_view text) {
   while (!text.empty()) {
     const auto wrote = ::write(STDOUT_FILENO, text.data(), text.size());
     if (wrote <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(wrote));
   }
+}
+
+int execute(const Program& program, emulator::Launch& launch, const emulator::KernelInfo& kernel) {
+  auto& inspected = state().inspected;
+  const bool is_looked_at = inspected && !is_added(kernel.name);
+  std::chrono::nanoseconds limit = kLaunchLimit;
+  if (is_looked_at) {
+    limit = std::min(limit, inspected->until - std::chrono::steady_clock::now());
+    if (limit <= std::chrono::nanoseconds(0)) {
+      inspected->findings.note("The time for it was over before a launch of " +
+                               plain_name(kernel.name) + " and what came after that.");
+      return fail("device_hang", "The time for the inspection was over");
+    }
+    launch.inspection = inspected->wanted;
+  }
+  // One thread: work beside the call would count as work that is hidden.
+  const auto outcome = program.device->launch(
+      launch, state().regions.buffers(pointers_in(kernel, launch.parameters)),
+      {.wall = limit, .threads = 1}, std::stop_token());
+  if (is_looked_at) {
+    inspected->findings.add(plain_name(kernel.name), outcome);
+  } else {
+    print(outcome.printf_output);
+  }
+  return tell(outcome, kernel.name, limit);
 }
 
 }  // namespace
@@ -211,12 +238,37 @@ ASSAY_EXPORTED int assay_emulator_launch(int program, const char* entry, const s
   if (!misfit.empty()) return assay::python::fail("device_launch", misfit);
   ++state().launches;
   if (state().skips) return 0;
-  // One thread: work beside the call would count as work that is hidden.
-  const auto outcome =
-      loaded.device->launch(launch, state().regions.buffers(),
-                            {.wall = assay::python::kLaunchLimit, .threads = 1}, std::stop_token());
-  assay::python::print(outcome.printf_output);
-  return assay::python::tell(outcome, entry);
+  return assay::python::execute(loaded, launch, *kernel);
+}
+
+// Every launch is looked at from here on, for so many seconds; `order`: {inspect: [what],
+// checked_blocks} (engine/inspection/inspection.h). 0, or -1: it orders nothing.
+ASSAY_EXPORTED int assay_emulator_inspect(const char* order, double seconds) {
+  try {
+    const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(std::clamp(seconds, 0.0, 600.0)));
+    state().inspected.emplace(assay::python::InspectedCall{
+        .wanted = assay::inspection::decode_inspection(nlohmann::json::parse(order)),
+        .until = std::chrono::steady_clock::now() + limit});
+  } catch (const std::exception&) {
+    return -1;
+  }
+  state().regions.watch_contents(assay::python::random_pattern());
+  return 0;
+}
+// What was found, and no launch is looked at any more; a failure among it is none of later calls.
+ASSAY_EXPORTED const char* assay_emulator_findings() {
+  auto& one = state();
+  one.regions.watch_contents(0);
+  one.kind.clear();
+  one.failure.clear();
+  one.told = "null";
+  if (one.inspected) {
+    one.told = one.inspected->findings.told().dump(-1, ' ', true,
+                                                   nlohmann::json::error_handler_t::replace);
+  }
+  one.inspected.reset();
+  return one.told.c_str();
 }
 
 ASSAY_EXPORTED const char* assay_emulator_failure() { return state().failure.c_str(); }
@@ -226,6 +278,14 @@ ASSAY_EXPORTED void assay_emulator_skip() { state().skips = true; }
 
 ASSAY_EXPORTED void assay_memory_add(const void* memory, std::size_t bytes) {
   state().regions.add(reinterpret_cast<std::uint64_t>(memory), bytes);
+}
+// What has just been allocated.
+ASSAY_EXPORTED void assay_memory_add_allocated(const void* memory, std::size_t bytes) {
+  state().regions.add_allocated(reinterpret_cast<std::uint64_t>(memory), bytes);
+}
+// What begins here is a call's to write before anybody reads it.
+ASSAY_EXPORTED void assay_memory_forget_contents(const void* memory) {
+  state().regions.forget_contents(reinterpret_cast<std::uint64_t>(memory));
 }
 ASSAY_EXPORTED void assay_memory_add_named(const void* memory, std::size_t bytes,
                                            const char* name) {

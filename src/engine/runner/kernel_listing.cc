@@ -1,6 +1,6 @@
 #include "engine/runner/kernel_listing.h"
 
-#include "engine/runner/inspection.h"
+#include "engine/inspection/inspection.h"
 #include "engine/runner/kernel_choice.h"
 #include "engine/runner/signature.h"
 
@@ -53,7 +53,7 @@ json describe(const emulator::KernelInfo& kernel, std::string_view source) {
               {"max_threads", kernel.max_threads}};
   for (const auto& argument : list) out["arguments"].push_back(describe(argument));
   if (!kernel.unsupported_instruction.empty()) {
-    out["unsupported"] = describe_place(kernel.unsupported_where);
+    out["unsupported"] = inspection::describe_place(kernel.unsupported_where);
     out["unsupported"]["instruction"] = kernel.unsupported_instruction;
     out["unsupported"]["ptx_line"] = kernel.unsupported_ptx_line;
   }

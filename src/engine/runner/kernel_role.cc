@@ -40,10 +40,10 @@
 #include <stdexcept>
 
 #include "engine/emulator/emulator.h"
+#include "engine/inspection/inspection.h"
 #include "engine/runner/arguments.h"
 #include "engine/runner/awake.h"
 #include "engine/runner/device.h"
-#include "engine/runner/inspection.h"
 #include "engine/runner/kernel_choice.h"
 #include "engine/runner/launch_frame.h"
 #include "engine/runner/nvtx.h"
@@ -137,19 +137,20 @@ class Session {
     if (body.value("fresh_module", false)) device_.reload();
     if (has_sequence_) return outcome_frame(device_.run_sequence(*arena, limits));
     emulator::Launch launch = decode_launch(body, arena->address());
-    if (body.contains("inspect")) launch.inspection = decode_inspection(body);
+    if (body.contains("inspect")) launch.inspection = inspection::decode_inspection(body);
     const auto buffers = tensors(body.at("arguments"), *arena);
     launch.surroundings = surroundings_of(*arena);
     const nvtx::Range range(body.value("range", std::string()));
     const auto outcome = device_.launch(launch, buffers, *arena, limits);
     json reply = outcome_frame(outcome);
-    reply["findings"] = describe_findings(outcome.findings);
+    reply["findings"] = inspection::describe_findings(outcome.findings);
     if (!range.failure().empty()) reply["range_failure"] = range.failure();
     if (!launch.inspection.any()) return reply;
     reply["notes"] = outcome.inspection_notes;
     reply["checked_blocks"] = outcome.checked_blocks;
     reply["blocks"] = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
-    if (launch.inspection.counters) reply["profile"] = describe_profile(outcome.profile);
+    if (launch.inspection.counters)
+      reply["profile"] = inspection::describe_profile(outcome.profile);
     return reply;
   }
 
@@ -314,7 +315,7 @@ class Session {
     if (!kernel_->unsupported_instruction.empty()) {
       reply["unsupported"] = {{"instruction", kernel_->unsupported_instruction},
                               {"ptx_line", kernel_->unsupported_ptx_line},
-                              {"where", describe_place(kernel_->unsupported_where)}};
+                              {"where", inspection::describe_place(kernel_->unsupported_where)}};
     }
     const auto packed = pack(*kernel_, decode_arguments(body.at("arguments"), 0));
     if (const auto* misfits = std::get_if<std::vector<Misfit>>(&packed)) {

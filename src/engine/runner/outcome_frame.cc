@@ -1,6 +1,6 @@
 #include "engine/runner/outcome_frame.h"
 
-#include "engine/runner/inspection.h"
+#include "engine/inspection/inspection.h"
 
 namespace assay::runner {
 
@@ -45,7 +45,8 @@ json outcome_frame(const emulator::Outcome& outcome) {
                 {"printf", outcome.printf_output},
                 {"printf_truncated", outcome.printf_truncated},
                 {"elapsed_ns", outcome.wall.count()}};
-  if (outcome.ending != emulator::Ending::completed) reply["fault"] = describe_fault(outcome.fault);
+  if (outcome.ending != emulator::Ending::completed)
+    reply["fault"] = inspection::describe_fault(outcome.fault);
   if (outcome.ending != emulator::Ending::completed && outcome.ending != emulator::Ending::faulted)
     reply["fault"].erase("kind");
   if (outcome.grid_blocks > 1) {

@@ -3,6 +3,7 @@ they may touch."""
 
 import ctypes
 import gc
+import json
 
 import torch
 
@@ -16,10 +17,12 @@ def use(library):
     """Once, in the zygote."""
     global _library
     _library = library
-    for name in ("assay_emulator_failure", "assay_emulator_failure_kind"):
+    for name in ("assay_emulator_failure", "assay_emulator_failure_kind", "assay_emulator_findings"):
         getattr(library, name).restype = ctypes.c_char_p
     library.assay_emulator_open.argtypes = (ctypes.c_char_p, ctypes.c_size_t)
     library.assay_emulator_launches.restype = ctypes.c_uint64
+    library.assay_emulator_inspect.argtypes = (ctypes.c_char_p, ctypes.c_double)
+    library.assay_memory_forget_contents.argtypes = (ctypes.c_void_p,)
     for name in ("assay_memory_add", "assay_memory_forget"):
         getattr(library, name).argtypes = (ctypes.c_void_p, ctypes.c_size_t)
     library.assay_memory_add_named.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p)
@@ -35,7 +38,7 @@ def attach(wrapper, kernels, ptx, is_first):
     module = _library.assay_emulator_open(ptx, len(ptx))
     if module < 0:
         check()
-    functions = (_library.assay_emulator_launch, _library.assay_emulator_failure, _library.assay_memory_add,
+    functions = (_library.assay_emulator_launch, _library.assay_emulator_failure, _library.assay_memory_add_allocated,
                  _library.assay_memory_remove)
     process = _Process(module, *(ctypes.cast(function, ctypes.c_void_p) for function in functions))
     wrapper.assay_name_kernel.argtypes = (ctypes.c_size_t, ctypes.c_char_p)
@@ -62,6 +65,11 @@ def check():
         raise Refused(kind, _library.assay_emulator_failure().decode(errors="replace"))
 
 
+def has_failed():
+    """Whether a launch did."""
+    return bool(_library.assay_emulator_failure_kind())
+
+
 def launches():
     """How many there were in this process."""
     return 0 if _library is None else _library.assay_emulator_launches()
@@ -70,3 +78,19 @@ def launches():
 def skip():
     """From here on launches do nothing: what is right then was not theirs."""
     _library.assay_emulator_skip()
+
+
+def inspect(order, seconds):
+    """From here on every launch is looked at: {inspect: [what], checked_blocks}, for so many seconds together."""
+    if _library.assay_emulator_inspect(json.dumps(order).encode(), seconds) != 0:
+        raise RuntimeError("the engine ordered what is no inspection")
+
+
+def is_unwritten(tensor):
+    """What it holds is a call's to write before anybody reads it; until findings()."""
+    _library.assay_memory_forget_contents(tensor.data_ptr())
+
+
+def findings():
+    """{findings, notes, launches, blocks}; launches are not looked at any more, and none of them has failed."""
+    return json.loads(_library.assay_emulator_findings())

@@ -101,6 +101,11 @@ def describe(stage, error, file, on_gpu=False):
     return body
 
 
+def short(error):
+    """For a sentence: "ValueError: what it says"."""
+    return f"{type(error).__name__}: {_text(error)}"[:_MAX_LINE]
+
+
 def _text(error):
     try:
         return str(error)[:_MAX_MESSAGE]

@@ -20,6 +20,8 @@ from the host's memory with the word:
   → {type: "stage", contents, stride_bytes, arena_bytes} + memory           ← {type: "staged"}
   → {type: "go", seed, calls, moves}                ← {type: "gone", patched}
   → {type: "fetch"}                            ← {type: "fetched"}
+  → {type: "inspect", seed, arena_bytes, inspect: [what], checked_blocks, unwritten: [name], seconds} + memory
+  ← {type: "inspected", findings, notes, launches, blocks, raised}: its launches on CPU tensors, and none of its outputs
   → {type: "skip_launches"}                    ← {type: "skipping"}: kernels on CPU tensors do nothing from here on
   → {type: "rest"}                             ← {type: "rested"}
 What a call makes the device do (capture.py):
@@ -253,6 +255,20 @@ class Worker:
         programs = capture.programs(body["programs"])
         self.blob = b"".join(programs)
         return {"type": "programs", "bytes": [len(program) for program in programs]}
+
+    def _inspect(self, body, descriptors):
+        self._adopt(body, descriptors)
+        emulated.inspect({"inspect": body["inspect"], "checked_blocks": body["checked_blocks"]}, body["seconds"])
+        arguments = self._task.bind(self._memory)
+        for item in self._task.outputs if self._task.passes_outputs else ():
+            if item["name"] in body["unwritten"]:
+                emulated.is_unwritten(self._memory.tensor(item))
+        raised = ""
+        try:
+            calls.call(self._target, arguments, body["seed"])
+        except BaseException as error:  # what was found until then is told
+            raised = "" if emulated.has_failed() else failure.short(error)
+        return {"type": "inspected", **emulated.findings(), "raised": raised}
 
     def _skip_launches(self, _body, _descriptors):
         emulated.skip()

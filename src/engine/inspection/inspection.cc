@@ -1,9 +1,9 @@
-#include "engine/runner/inspection.h"
+#include "engine/inspection/inspection.h"
 
 #include <stdexcept>
 #include <string>
 
-namespace assay::runner {
+namespace assay::inspection {
 
 using nlohmann::json;
 
@@ -137,4 +137,4 @@ json describe_profile(const emulator::Profile& profile) {
           {"global_bytes_unique", profile.global_bytes_unique}};
 }
 
-}  // namespace assay::runner
+}  // namespace assay::inspection

@@ -6,7 +6,7 @@
 
 #include "engine/emulator/emulator.h"
 
-namespace assay::runner {
+namespace assay::inspection {
 
 // {inspect: ["memory", "races", "initialised", "locals", "barriers", "numbers", "counters"],
 // checked_blocks}; throws on another word.
@@ -18,4 +18,4 @@ namespace assay::runner {
 [[nodiscard]] nlohmann::json describe_findings(const std::vector<emulator::Finding>& findings);
 [[nodiscard]] nlohmann::json describe_profile(const emulator::Profile& profile);
 
-}  // namespace assay::runner
+}  // namespace assay::inspection

@@ -1,0 +1,106 @@
+// Of PythonJob: `checks` where there is no GPU, of the kernels that a source launches on the
+// emulator. Its own process looks at them, so that all of it is a claim: it changes no verdict, and
+// a source that says nothing of its mistakes is judged by its outputs as every other.
+#include <algorithm>
+
+#include "engine/node/division_places.h"
+#include "engine/node/kernel_inspection.h"
+#include "engine/node/python_job.h"
+#include "engine/node/trial_judgement.h"
+
+namespace assay::node {
+namespace {
+
+using nlohmann::json;
+
+// Nobody else's memory.
+constexpr std::uint32_t kInspectedSlot = 3000;
+
+constexpr const char* kOwnWord =
+    "The launches were looked at in the source's own process: what is told of them is its word, "
+    "and no verdict rests on it.";
+constexpr const char* kContents =
+    "Global memory counts as initialised once anything of an allocation was written, and as a "
+    "whole "
+    "if it was there before the call.";
+constexpr const char* kNoLaunch = "Nothing was looked at: the call launched no kernel of its own.";
+constexpr const char* kInterpreted =
+    "Kernels of Triton were not looked at: its interpreter runs them on CPU tensors. Alone, as "
+    "kernel_type `triton`, each can be checked.";
+
+bool is_among(const std::vector<std::string>& checks, const char* wanted) {
+  return std::find(checks.begin(), checks.end(), wanted) != checks.end();
+}
+
+// Outputs that hold nothing until the call writes them.
+std::vector<std::string> unwritten(const contract::Contract& contract) {
+  std::vector<std::string> names;
+  for (const contract::Arg& arg : contract.args) {
+    const bool is_output = arg.is_tensor() && arg.is_written() && !arg.is_read();
+    if (is_output && !arg.tensor_spec->init && !arg.tensor_spec->data) names.push_back(arg.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+bool PythonJob::launches_on_emulator() const {
+  return gpu_ == nullptr && builds_wrappers(task_.kernel);
+}
+
+// A process of its own, so that a fault there is no fault of what is judged, and a kernel that made
+// its process hang or fall is looked at all the same.
+std::variant<InspectedCall, Ended> PythonJob::look_at_launches(
+    std::vector<std::string> what, std::chrono::nanoseconds execution_left) {
+  auto started = start_session("kernel");
+  if (auto* ended = std::get_if<Ended>(&started)) return std::move(*ended);
+  const auto session = std::get<std::unique_ptr<PythonSession>>(std::move(started));
+  PythonLoaded loaded;
+  if (auto ended = load(*session, task_.kernel, true, loaded)) return std::move(*ended);
+  session->group_inputs(input_groups_);
+  if (auto ended = session->bind(called_, contract_, referee_->places())) return std::move(*ended);
+  auto arena = inputs_->fill(0, kInspectedSlot);
+  if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
+  auto limit = inspection_time(execution_left);
+  return session->inspect(std::get<LentArena>(std::move(arena)),
+                          {.what = std::move(what),
+                           .checked_blocks = task_.check_blocks,
+                           .unwritten = unwritten(contract_),
+                           .seed = inputs_->seed(0)},
+                          limit);
+}
+
+json PythonJob::checks_of_launches(const Step& ended, std::chrono::nanoseconds execution_left) {
+  json out = {{"ran", false},
+              {"checks", task_.checks},
+              {"findings", json::array()},
+              {"notes", json::array()}};
+  json& notes = out["notes"];
+  auto answer = look_at_launches(task_.checks, execution_left);
+  if (const auto* failed = std::get_if<Ended>(&answer)) {
+    notes.push_back("The inspection did not come to its end: " + failed->summary);
+    return out;
+  }
+  auto& said = std::get<InspectedCall>(answer);
+  const bool has_triton = task_.kernel.source.find("triton") != std::string::npos;
+  notes = std::move(said.notes);
+  if (!said.raised.empty()) notes.push_back("The call raised " + said.raised);
+  if (task_.kernel.kernel_type == "multi_kernel" && has_triton) notes.push_back(kInterpreted);
+  if (said.launches == 0) {
+    notes.push_back(kNoLaunch);
+    return out;
+  }
+  notes.push_back(kOwnWord);
+  if (is_among(task_.checks, "initialised")) notes.push_back(kContents);
+  out["ran"] = true;
+  out["findings"] = std::move(said.findings);
+  out["blocks"] = {{"checked", said.checked_blocks}, {"of", said.blocks}};
+  place_divisions(out["findings"], task_.kernel.source, "kernel.py");
+  // The one fault that ended it is told already.
+  const bool is_told =
+      ended && ended->detail.value("code", "") == "device_fault" && out.at("findings").size() == 1;
+  if (!is_told) checks_sentence_ = findings_sentence(out);
+  return out;
+}
+
+}  // namespace assay::node

@@ -1,0 +1,165 @@
+"""`checks` of the kernels that a torch_cuda source launches where there is no GPU: its own process looks at them, and what it
+tells is a claim."""
+
+import time
+import unittest
+
+from assay_client import tensor
+from torch_cuda_sources import DECLARED, PLAIN, ROWS, TAIL, VARIABLES, inline
+from torch_server import SCALE, TorchServer, inputs, io_of, source
+
+FOUR = ["memory", "races", "initialised", "barriers"]
+CENTRED = "import torch\n\ndef f(x):\n    return x - x.mean(dim=1, keepdim=True)\n"
+HEADERS = "#include <torch/extension.h>\n#include <cuda_runtime.h>\n"
+
+# Turns each 128 elements round in shared memory.
+REVERSE = HEADERS + """
+__global__ void reverse(const float* a, float* out, int n) {
+  __shared__ float tile[128];
+  int i = blockIdx.x * 128 + threadIdx.x;
+  tile[threadIdx.x] = a[i];
+  __syncthreads();
+  out[i] = tile[127 - threadIdx.x];
+}
+torch::Tensor forward(torch::Tensor a) {
+  auto out = torch::empty_like(a);
+  reverse<<<a.numel() / 128, 128>>>(a.data_ptr<float>(), out.data_ptr<float>(), a.numel());
+  return out;
+}
+"""
+REVERSED = "import torch\n\ndef scale(x):\n    return x.view(-1, 128).flip(1).reshape(x.shape)\n"
+
+
+def line_of(text, words):
+    return next(number for number, line in enumerate(text.split("\n"), 1) if words in line)
+
+
+class TorchCudaChecks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = TorchServer(shares_state=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+
+    def judge(self, text, io=None, reference=SCALE, checks=FOUR, function="scale", **more):
+        return self.server.judge(source(text, "torch_cuda", io or inputs()), reference and source(reference, function_name=function),
+                                 checks=checks, **more)
+
+    def looked_at(self, text, verdict="passed", ran=True, **more):
+        report = self.judge(text, **more)
+        self.assertEqual(report["verdict"], verdict, report["summary"])
+        checks = report["validation"]["checks"]
+        self.assertEqual(checks["ran"], ran, checks)
+        return report, checks
+
+    def finds(self, kind, kernel, line, text, **more):
+        """The one finding of this kind at this line."""
+        report, checks = self.looked_at(text, **more)
+        where = [("kernel.py", line_of(text, line))]
+        (found,) = [finding for finding in checks["findings"] if finding["kind"] == kind
+                    and [(finding["where"]["file"], finding["where"]["line"])] == where]
+        self.assertEqual((found["kernel"], found["by"]), (kernel, "emulator"))
+        if kind != "out_of_bounds":  # that is what ended it
+            self.assertIn("Checks found", report["summary"])
+        return found
+
+    def test_right_kernels_are_clean_under_all_checks(self):
+        for text, more in ((inline(ROWS), {"reference": CENTRED, "function": "f", "io": inputs(shape=(33, 70))}),
+                           (inline(PLAIN), {}), (inline(REVERSE), {"reference": REVERSED}), (inline(VARIABLES), {})):
+            with self.subTest(text[:200]):
+                report, checks = self.looked_at(text, **more)
+                self.assertEqual((checks["findings"], checks["checks"]), ([], FOUR), checks)
+                self.assertGreater(checks["blocks"]["of"], 0)
+                self.assertEqual(checks["blocks"]["checked"], checks["blocks"]["of"])
+                self.assertNotIn("Checks found", report["summary"])
+                self.assertFalse([warning for warning in report["warnings"] if warning["code"] == "checks"])
+
+    def test_a_store_and_a_load_out_of_bounds_are_told_with_line_thread_and_block(self):
+        io = inputs(shape=(1000,))
+        store = inline(PLAIN.replace("if (i < n)", "if (i <= n)").replace("a[i] * 2.0f", "2.0f"))
+        load = inline(PLAIN.replace("if (i < n) out[i] = a[i]", "if (i < n) out[i] = a[i + i / 999]"))
+        for text, thread, memory in ((store, [232, 0, 0], "argument 1"), (load, [231, 0, 0], "x")):
+            found = self.finds("out_of_bounds", "twice", "out[i] = ", text, io=io, verdict="crashed", checks=["memory"])
+            self.assertEqual((found["block"], found["thread"], found["memory"], found["element"], found["severity"]),
+                             ([3, 0, 0], thread, memory, 1000, "error"))
+
+    def test_a_missing_barrier_is_told_with_both_sides(self):
+        text = inline(REVERSE.replace("  __syncthreads();\n", ""))
+        found = self.finds("shared_race", "reverse", "out[i] = tile", text, reference=None, checks=["races"])
+        self.assertEqual((found["memory"], found["other"]["where"]["line"]), ("tile", line_of(text, "tile[threadIdx.x] =")))
+        self.assertNotEqual(found["thread"], found["other"]["thread"])
+        self.assertEqual(self.looked_at(text, reference=None, checks=["barriers"])[1]["findings"], [])
+
+    def test_shared_memory_that_nobody_wrote_is_told(self):
+        text = inline(REVERSE.replace("tile[threadIdx.x] = a[i];", "if (threadIdx.x != 5) tile[threadIdx.x] = a[i];"))
+        found = self.finds("uninitialised_shared", "reverse", "out[i] = tile", text, reference=None, checks=["initialised"])
+        self.assertEqual((found["memory"], found["element"], found["thread"], found["count"]), ("tile", 5, [122, 0, 0], 32))
+
+    def test_a_barrier_that_a_part_of_a_warp_meets_is_told(self):
+        text = inline(REVERSE.replace("  __syncthreads();", "  __syncthreads();\n  if (threadIdx.x % 2 == 0) __syncthreads();"))
+        print(self.judge(text, reference=None, checks=["barriers"])["validation"]["checks"])
+
+    def test_numbers_are_looked_at_too(self):
+        text = inline(PLAIN.replace("if (i < n) out[i] =", "long long by = i % 2;\n  if (i < n) out[i] = float(i / by) * 0 +"))
+        print(self.judge(text, checks=["numbers"])["validation"]["checks"])
+
+    def test_allocated_memory_that_is_added_to_is_uninitialised(self):
+        adds = PLAIN.replace("out[i] = a[i] * 2.0f", "out[i] += a[i] * 2.0f")
+        text = inline(adds)
+        found = self.finds("uninitialised_global", "twice", "out[i] += ", text, reference=None, checks=["initialised"])
+        self.assertEqual((found["memory"], found["count"]), ("argument 1", 4096))
+        for zeroed in ("torch::zeros_like(a)", "torch::empty_like(a); out.zero_()", "a.clone(); out -= a",
+                       "torch::empty_like(a); cudaMemset(out.data_ptr(), 0, out.numel() * 4)"):
+            with self.subTest(zeroed):
+                text = inline(adds.replace("torch::empty_like(a)", zeroed))
+                self.assertEqual(self.looked_at(text, checks=["initialised"])[1]["findings"], [])
+
+    def test_an_output_that_is_lent_is_uninitialised_unless_it_begins_with_contents(self):
+        cuda = HEADERS + """
+__global__ void add(const float* a, float* out, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) out[i] += a[i] * 2.0f;
+}
+void forward(torch::Tensor a, torch::Tensor out) {
+  add<<<(a.numel() + 255) / 256, 256>>>(a.data_ptr<float>(), out.data_ptr<float>(), a.numel());
+}
+"""
+        text = inline(cuda, "void forward(torch::Tensor a, torch::Tensor out);", tail=TAIL.replace("(self, x)", "(self, x, y)").replace("forward(x)", "forward(x, y)"))
+        x = tensor("x", 1000, kind="randn", seed=3)
+        found = self.finds("uninitialised_global", "add", "out[i] += ", text, reference=None, checks=["initialised"], io=io_of(x, tensor("y", 1000, role="output")))
+        self.assertEqual((found["memory"], found["count"]), ("y", 1000))
+        for other in (tensor("y", 1000, role="output", kind="zeros"), tensor("y", 1000, role="inout", kind="zeros")):
+            self.assertEqual(self.looked_at(text, reference=None, checks=["initialised"], io=io_of(x, other))[1]["findings"], [])
+
+    def test_the_same_mistake_of_many_launches_is_told_once(self):
+        cuda = REVERSE.replace("  __syncthreads();\n", "").replace("reverse<<<", "for (int k = 0; k < 5; ++k) reverse<<<")
+        found = self.finds("shared_race", "reverse", "out[i] = tile", inline(cuda), reference=None, checks=["races"])
+        once = self.finds("shared_race", "reverse", "out[i] = tile", inline(cuda.replace("k < 5", "k < 1")), reference=None, checks=["races"])
+        self.assertEqual(found["count"], 5 * once["count"])
+
+    def test_kernels_are_called_as_the_source_has_them(self):
+        cuda = REVERSE.replace("  __syncthreads();\n", "").replace("__global__ void reverse(const float* a, float* out", "namespace {\ntemplate <class T>\n__global__ void reverse(const T* a, T* out")
+        cuda = cuda.replace("torch::Tensor forward", "}  // namespace\ntorch::Tensor forward").replace("reverse<<<", "reverse<float><<<")
+        self.finds("shared_race", "reverse<float>", "out[i] = tile", inline(cuda), reference=None, checks=["races"])
+
+    def test_inputs_of_its_own_and_a_sample_of_blocks(self):
+        text = inline(REVERSE.replace("  __syncthreads();\n", "")) + "\ndef get_inputs():\n    return [torch.randn(64, 128)]\n"
+        kernel = {"source_code": text, "kernel_type": "torch_cuda"}
+        counts = []
+        for more in ({}, {"check_blocks": 4}):
+            checks = self.server.judge(kernel, checks=["races"], **more)["validation"]["checks"]
+            counts.append(sum(found["count"] for found in checks["findings"]))
+            self.assertEqual(checks["blocks"], {"checked": more.get("check_blocks", 64), "of": 64})
+        self.assertEqual(counts[0], 16 * counts[1])
+
+    def test_what_launches_nothing_says_so(self):
+        text = inline(PLAIN.replace("twice<<<(n + 255) / 256, 256>>>(a.data_ptr<float>(), out.data_ptr<float>(), n);", "out.copy_(a * 2);"))
+        report, checks = self.looked_at(text, ran=False)
+        self.assertEqual((checks["findings"], len(checks["notes"])), ([], 1))
+        self.assertIn("launched no kernel of its own", checks["notes"][0])
+
+
+if __name__ == "__main__":
+    unittest.main()
