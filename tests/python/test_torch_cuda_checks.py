@@ -99,11 +99,14 @@ class TorchCudaChecks(unittest.TestCase):
 
     def test_a_barrier_that_a_part_of_a_warp_meets_is_told(self):
         text = inline(REVERSE.replace("  __syncthreads();", "  __syncthreads();\n  if (threadIdx.x % 2 == 0) __syncthreads();"))
-        print(self.judge(text, reference=None, checks=["barriers"])["validation"]["checks"])
+        found = self.finds("divergent_barrier", "reverse", "% 2 == 0) __syncthreads", text, reference=None, checks=["barriers"])
+        self.assertEqual((found["block"], found["severity"]), ([0, 0, 0], "error"))
+        self.assertEqual(len(found["thread"]), 3)
 
     def test_numbers_are_looked_at_too(self):
         text = inline(PLAIN.replace("if (i < n) out[i] =", "long long by = i % 2;\n  if (i < n) out[i] = float(i / by) * 0 +"))
-        print(self.judge(text, checks=["numbers"])["validation"]["checks"])
+        found = self.finds("division_by_zero", "twice", "i / by", text, checks=["numbers"])
+        self.assertEqual((found["count"], found["thread"]), (2048, [0, 0, 0]))
 
     def test_allocated_memory_that_is_added_to_is_uninitialised(self):
         adds = PLAIN.replace("out[i] = a[i] * 2.0f", "out[i] += a[i] * 2.0f")
@@ -154,11 +157,119 @@ void forward(torch::Tensor a, torch::Tensor out) {
             self.assertEqual(checks["blocks"], {"checked": more.get("check_blocks", 64), "of": 64})
         self.assertEqual(counts[0], 16 * counts[1])
 
+    def test_a_local_that_nobody_set_is_told_by_its_name(self):
+        text = inline(REVERSE.replace("  out[i] = tile", "  float scale;\n  if (a[i] > 100.f) scale = 2;\n  out[i] = scale * tile"))
+        report, checks = self.looked_at(text, reference=None, checks=["initialised"])
+        (found,) = checks["findings"]
+        self.assertEqual((found["kind"], found["memory"], found["kernel"], found["where"]["line"]),
+                         ("uninitialised_local", "scale", "reverse", line_of(text, "out[i] = scale")))
+        self.assertTrue(checks["locals"]["ran"])
+        self.assertGreater(checks["locals"]["compile_ms"], 0)
+
     def test_what_launches_nothing_says_so(self):
         text = inline(PLAIN.replace("twice<<<(n + 255) / 256, 256>>>(a.data_ptr<float>(), out.data_ptr<float>(), n);", "out.copy_(a * 2);"))
         report, checks = self.looked_at(text, ran=False)
         self.assertEqual((checks["findings"], len(checks["notes"])), ([], 1))
         self.assertIn("launched no kernel of its own", checks["notes"][0])
+
+    def test_a_hang_is_told_and_what_was_found_before_it(self):
+        text = inline(REVERSE.replace("  __syncthreads();\n", "").replace("out[i] = tile", "while (a[0] == a[0]) if (out == nullptr) break;\n  out[i] = tile"))
+        report, checks = self.looked_at(text, "timed_out", reference=REVERSED, checks=["races", "memory"], timeout=5)
+        self.assertEqual(checks["findings"], [])
+        self.assertIn("budget_wall", checks["notes"][0])
+        self.assertIn(f"kernel.py:{line_of(text, 'while (a[0]')}", checks["notes"][0])
+
+    def test_what_a_kernel_prints_while_it_is_looked_at_is_nobodys_output(self):
+        text = inline(REVERSE.replace("  __syncthreads();\n", '  for (int k = 0; k < 99; ++k) printf("%d of %d", k, i);\n'))
+        self.finds("shared_race", "reverse", "out[i] = tile", text, reference=None, checks=["races"], validation_trials=1)
+
+    def test_a_source_whose_kernels_decide_nothing_is_told_so_as_without_checks(self):
+        text = inline(PLAIN.replace("return out;", "return a * 2;"))
+        report, checks = self.looked_at(text)
+        self.assertEqual([item["check"] for item in report["evidence"]], ["launches"])
+        self.assertEqual(checks["findings"], [])
+
+    def test_scripts_that_mix_kernels_are_looked_at_where_they_build(self):
+        text = inline(REVERSE.replace("  __syncthreads();\n", "")) + "\ndef run(x):\n    return ModelNew()(x)\n"
+        report = self.server.judge(source(text, "multi_kernel", inputs(), entry_point="run"), checks=["races"])
+        checks = report["validation"]["checks"]
+        self.assertEqual({found["kind"] for found in checks["findings"]}, {"shared_race"}, checks)
+        self.assertFalse([warning for warning in report["warnings"] if warning["code"] == "checks"])
+        answer = self.server.call("evaluate", {"kernel": source("def run(x):\n    return x * 2\n", "multi_kernel", inputs(), entry_point="run"),
+                                               "checks": ["races"]})
+        self.assertTrue(answer["isError"])
+        self.assertIn("load_inline", answer["content"][0]["text"])
+
+
+RACE = REVERSE.replace("  __syncthreads();\n", "").replace("out[i] = tile", "while (a[0] == 12345.f) if (out == nullptr) break;\n  out[i] = tile")
+FORGING = "import os, time\nfrom assay_runner import emulated\nfrom assay_runner.channel import Channel\n"
+TELLS = "emulated.findings = lambda: {'findings': [], 'notes': [], 'launches': 1, 'blocks': {'checked': 1, 'of': 1}}"
+NO_FINDING = "what are no findings"
+NOT_ENDED = "did not come to its end"
+# What a source may do to the process that is to tell of its mistakes, and what is said then; None: it is believed.
+FORGED = {
+    "tells of none": (TELLS, None),
+    "tells of nothing": ("emulated.findings = lambda: {}", NO_FINDING),
+    "tells junk": ("emulated.findings = lambda: {'findings': 7, 'notes': None, 'launches': -1, 'blocks': []}", NO_FINDING),
+    "tells half a finding": (TELLS.replace("'findings': []", "'findings': [{'kind': 'shared_race'}]"), NO_FINDING),
+    "tells fractions": (TELLS.replace("'checked': 1", "'checked': 1e300"), NO_FINDING),
+    "tells no number": (TELLS.replace("'launches': 1", "'launches': float('nan')"), "broke the protocol"),
+    "tells many": (TELLS.replace("'findings': []", "'findings': [dict(kind='k' * 9999, severity='fatal', message='m' * 3000, count=1, "
+                                 "where=dict(file='f', line=1 << 60, column=1))] * 150").replace("'notes': []", "'notes': ['n' * 9999] * 200"), None),
+    "tells too much": (TELLS.replace("'notes': []", "'notes': ['n' * (1 << 27)]"), "broke the protocol"),
+    "tells what is no text": (TELLS.replace("'notes': []", "'notes': ['\\udc80\\ud800']"), None),
+    "raises": ("emulated.findings = lambda: 1 / 0", "ZeroDivisionError"),
+    "looks at nothing": ("emulated.inspect = lambda *_: None", "TypeError"),
+    "leaves": ("emulated.inspect = lambda *_: os._exit(0)", "exit code 0"),
+    "falls": ("emulated.inspect = lambda *_: os.kill(os.getpid(), 11)", "SIGSEGV"),
+    "never answers": ("emulated.inspect = lambda *_: time.sleep(100)", "passed its deadline"),
+    "answers twice": ("emulated.inspect = lambda *_: Channel(3).send({'type': 'inspected', 'seq': 4})", "own channel"),
+    "writes what is no frame": ("emulated.inspect = lambda *_: os.write(3, b'x' * 9999)", "broke the protocol"),
+    "floods": ("emulated.inspect = lambda *_: [os.write(1, b'y' * 65536) for _ in range(9999)]", NOT_ENDED),
+    "hangs then alone": ("looks = emulated.inspect\nemulated.inspect = lambda *order: (looks(*order), FORCED.append(12345.0))", "budget_wall"),
+}
+FORCING = """
+FORCED = []
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return module.forward(torch.full_like(x, FORCED[0]) if FORCED else x)
+"""
+
+
+class ForgedChecks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = TorchServer(shares_state=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+
+    def judge(self, cuda, forged, reference=None):
+        return self.server.judge(source(inline(cuda, tail=FORGING + FORCING + forged + "\n"), "torch_cuda", inputs()),
+                                 reference and source(reference, function_name="scale"), checks=["races"], timeout=5)
+
+    def test_whatever_its_process_tells_has_the_form_of_findings_or_is_told_in_a_note(self):
+        for what, (forged, says) in FORGED.items():
+            with self.subTest(what):
+                report = self.judge(RACE, forged)
+                checks = report["validation"]["checks"]
+                self.assertEqual((report["verdict"], checks["ran"]), ("passed", says in (None, "budget_wall")), report)
+                if says:
+                    self.assertIn(says, checks["notes"][0])
+                self.assertLessEqual(len(checks["findings"]), 100)
+                for found in checks["findings"]:
+                    self.assertLessEqual(len(found["message"]) + len(found["kind"]), 2000)
+                    self.assertEqual(found["by"], "emulator")
+                self.assertLess(len(str(checks)), 60_000)
+                self.assertEqual([item["check"] for item in report["evidence"] if item["check"] == "patched_functions"], ["patched_functions"])
+
+    def test_no_finding_and_no_silence_makes_a_wrong_kernel_pass(self):
+        for what in ("tells of none", "tells many", "leaves", "answers twice"):
+            with self.subTest(what):
+                report = self.judge(RACE, FORGED[what][0], reference=SCALE)
+                self.assertEqual(report["verdict"], "wrong_output", report["summary"])
+                self.assertNotEqual(report["trust"], "verified")
 
 
 if __name__ == "__main__":

@@ -117,9 +117,9 @@ class Loading(unittest.TestCase):
                                    source("import torch\n" + model.format(name="Model", result="self.conv(x) * 2")), until="validated")
         self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
 
-    def test_a_tensor_that_is_left_is_named_where_it_has_a_name(self):
+    def test_a_tensor_that_is_left_is_named_or_told_by_the_argument_that_points_there(self):
         for text, named in ((PLAIN.replace("out[i] = a[i]", "out[i] = a[i + 1]"), "tensor 'x' (4000 bytes)"),
-                            (PLAIN.replace("out[i] = a[i]", "out[i + 1] = a[i]"), "a tensor (4000 bytes)")):
+                            (PLAIN.replace("out[i] = a[i]", "out[i + 1] = a[i]"), "tensor 'argument 1' (4000 bytes)")):
             report = self.judge(inline(text), shape=(1000,))
             self.assertEqual(report["verdict"], "crashed", report["summary"])
             self.assertIn(named, report["summary"])

@@ -68,6 +68,11 @@ void LaunchFindings::add(const std::string& kernel, const emulator::Outcome& out
 
 void LaunchFindings::take(const std::string& kernel, json finding) {
   shorten(finding);
+  if (json& callers = finding["inlined_at"]; callers.size() > kMostCallers) {
+    callers.erase(callers.begin() + kMostCallers, callers.end());
+  } else if (callers.empty()) {
+    finding.erase("inlined_at");
+  }
   finding["kernel"] = beginning_of(kernel, kMostTextBytes);
   const json other = finding.value("other", json::object()).value("where", json::object());
   const std::string place =

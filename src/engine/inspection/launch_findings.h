@@ -18,6 +18,7 @@ class LaunchFindings {
   static constexpr std::size_t kMostFindings = 100;
   static constexpr std::size_t kMostNotes = 16;
   static constexpr std::size_t kMostTextBytes = 1000;
+  static constexpr std::size_t kMostCallers = 16;
 
   // `kernel`: as the source has it. A fault is a finding; how else a launch ended early, a note.
   void add(const std::string& kernel, const emulator::Outcome& outcome);

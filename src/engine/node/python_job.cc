@@ -148,11 +148,12 @@ Conclusion PythonJob::run() {
 }
 
 PythonJob::Step PythonJob::load(PythonSession& session, const KernelSource& source,
-                                bool is_candidate, PythonLoaded& loaded) {
+                                bool is_candidate, PythonLoaded& loaded, bool debug) {
   std::unique_ptr<WrapperBuild> wrappers;
   if (builds_wrappers(source)) {
-    wrappers = std::make_unique<WrapperBuild>(
-        wrappers_, source, session.file(), gpu_ != nullptr ? gpu_->arch() : kEmulatorArch, stop_);
+    wrappers = std::make_unique<WrapperBuild>(wrappers_, source, session.file(),
+                                              gpu_ != nullptr ? gpu_->arch() : kEmulatorArch, stop_,
+                                              debug);
   }
   auto answer = session.load(source,
                              {.is_candidate = is_candidate,

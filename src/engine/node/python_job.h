@@ -47,8 +47,9 @@ class PythonJob {
   [[nodiscard]] std::variant<std::unique_ptr<PythonSession>, Ended> start_session(
       const char* which);
   [[nodiscard]] Step compile_stage();
+  // `debug`: what it builds of device code is a debug build.
   [[nodiscard]] Step load(PythonSession& session, const KernelSource& source, bool is_candidate,
-                          PythonLoaded& loaded);
+                          PythonLoaded& loaded, bool debug = false);
   [[nodiscard]] Step prepare_stage();
   [[nodiscard]] Step lease_device(nlohmann::json& body);
   [[nodiscard]] Step complete_contract();
@@ -100,8 +101,11 @@ class PythonJob {
   // most what an inspection may take, where so much of the execution's time is left.
   [[nodiscard]] nlohmann::json checks_of_launches(const Step& ended,
                                                   std::chrono::nanoseconds execution_left);
+  // `compile_ms`: gains what its device code took to compile.
   [[nodiscard]] std::variant<InspectedCall, Ended> look_at_launches(
-      std::vector<std::string> what, std::chrono::nanoseconds execution_left);
+      std::vector<std::string> what, std::chrono::nanoseconds execution_left, double& compile_ms);
+  // As check_locals() does of a `cuda` kernel.
+  void look_at_locals(nlohmann::json& checks, std::chrono::nanoseconds execution_left);
   [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,
                                  nlohmann::json& body);
   void note_claims(const PythonClaims& claims);

@@ -333,9 +333,12 @@ std::variant<InspectedCall, Ended> PythonSession::inspect(LentArena arena, const
                             {"seconds", seconds.count()}},
                            "inspected", only(std::move(arena)), execution_left);
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
-  return decode_claim(RunnerRole::python, [&]() -> std::variant<InspectedCall, Ended> {
+  try {
     return inspected_call_claim(std::get<json>(reply));
-  });
+  } catch (const json::exception&) {
+    return Ended{.verdict = Verdict::crashed,
+                 .summary = "The source's own process told what are no findings."};
+  }
 }
 
 std::variant<CapturedCall, Ended> PythonSession::capture(LentArena arena, std::uint64_t seed,

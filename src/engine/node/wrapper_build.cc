@@ -255,7 +255,7 @@ std::variant<std::string, Ended> WrapperBuild::build(const json& asked) {
 
 // Code that takes what only torch's own build gives it is no mistake.
 std::variant<Program, Ended> WrapperBuild::compile_device() {
-  auto compiled = tools_.compiler.compile(device_, {.arch = arch_}, stop_);
+  auto compiled = tools_.compiler.compile(device_, {.arch = arch_, .debug = is_debug_}, stop_);
   const auto* failed = std::get_if<Ended>(&compiled);
   if (failed == nullptr || failed->verdict != Verdict::compile_failed) return compiled;
   const auto named = source::torch_name(device_.source);

@@ -26,13 +26,15 @@ struct WrapperTools {
 
 class WrapperBuild {
  public:
-  // `arch`: of the device code, as the compiler takes it; a real one makes machine code.
+  // `arch`: of the device code, as the compiler takes it; a real one makes machine code. `debug`:
+  // with -G, for what is looked at.
   WrapperBuild(WrapperTools tools, const KernelSource& source, std::string file, std::string arch,
-               std::stop_token stop)
+               std::stop_token stop, bool debug = false)
       : tools_(tools),
         source_(source),
         file_(std::move(file)),
         arch_(std::move(arch)),
+        is_debug_(debug),
         stop_(std::move(stop)) {}
 
   // The answer to a `build` or `kernels` frame of the source's process.
@@ -59,6 +61,7 @@ class WrapperBuild {
   const KernelSource& source_;
   const std::string file_;
   const std::string arch_;
+  const bool is_debug_;
   std::stop_token stop_;
   KernelSource device_{};  // of the last build
   unsigned builds_ = 0;

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "engine/emulator/emulator.h"
 #include "engine/inspection/inspection.h"
@@ -37,6 +38,7 @@ struct Program {
 struct InspectedCall {
   emulator::Inspection wanted{};
   std::chrono::steady_clock::time_point until{};  // of all its launches together
+  std::set<std::string> searched{};               // for locals: the entries
   inspection::LaunchFindings findings{};
 };
 
@@ -174,6 +176,22 @@ void print(std::string_view text) {
   }
 }
 
+// Runs of its own on a device of its own, whose variables are as loaded; the buffers are in the end
+// what they were. Of a kernel the first launch: each takes several runs.
+void search_locals(const Program& program, emulator::Launch launch, std::chrono::nanoseconds limit,
+                   const std::vector<emulator::Buffer>& buffers) {
+  auto& inspected = *state().inspected;
+  if (!inspected.searched.insert(launch.kernel).second) {
+    inspected.findings.note("Locals were looked at in the first launch of each kernel.");
+    return;
+  }
+  launch.inspection = inspected.wanted;
+  emulator::Device device(program.module);
+  inspected.findings.add(
+      plain_name(launch.kernel),
+      device.launch(launch, buffers, {.wall = limit, .threads = 1}, std::stop_token()));
+}
+
 int execute(const Program& program, emulator::Launch& launch, const emulator::KernelInfo& kernel) {
   auto& inspected = state().inspected;
   const bool is_looked_at = inspected && !is_added(kernel.name);
@@ -185,16 +203,21 @@ int execute(const Program& program, emulator::Launch& launch, const emulator::Ke
                                plain_name(kernel.name) + " and what came after that.");
       return fail("device_hang", "The time for the inspection was over");
     }
-    launch.inspection = inspected->wanted;
+    if (!inspected->wanted.locals) launch.inspection = inspected->wanted;
+  }
+  const auto buffers = state().regions.buffers(pointers_in(kernel, launch.parameters));
+  if (is_looked_at && inspected->wanted.locals) {
+    search_locals(program, launch, limit / 2, buffers);
+    limit = std::max<std::chrono::nanoseconds>(inspected->until - std::chrono::steady_clock::now(),
+                                               std::chrono::milliseconds(1));
   }
   // One thread: work beside the call would count as work that is hidden.
-  const auto outcome = program.device->launch(
-      launch, state().regions.buffers(pointers_in(kernel, launch.parameters)),
-      {.wall = limit, .threads = 1}, std::stop_token());
-  if (is_looked_at) {
-    inspected->findings.add(plain_name(kernel.name), outcome);
-  } else {
+  const auto outcome =
+      program.device->launch(launch, buffers, {.wall = limit, .threads = 1}, std::stop_token());
+  if (!is_looked_at) {
     print(outcome.printf_output);
+  } else if (launch.inspection.any()) {
+    inspected->findings.add(plain_name(kernel.name), outcome);
   }
   return tell(outcome, kernel.name, limit);
 }
