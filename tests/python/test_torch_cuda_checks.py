@@ -264,6 +264,28 @@ class ForgedChecks(unittest.TestCase):
                 self.assertLess(len(str(checks)), 60_000)
                 self.assertEqual([item["check"] for item in report["evidence"] if item["check"] == "patched_functions"], ["patched_functions"])
 
+    def test_a_source_that_knows_when_it_is_looked_at_gains_nothing_by_what_it_does_then(self):
+        knows = """
+def is_looked_at(frame):
+    return frame is not None and (frame.f_code.co_name == '_inspect' or is_looked_at(frame.f_back))
+class ModelNew(nn.Module):
+    def forward(self, x):
+        if is_looked_at(sys._getframe()):
+            THEN
+        return module.forward(x)
+"""
+        wrong = RACE.replace("127 - threadIdx.x];", "127 - threadIdx.x] + 1;")
+        for then, says, trust in (("return x * 2", "launched no kernel of its own", "audited"), ("os.write(3, b'x' * 9999)", "broke the protocol", "suspect"),
+                                  ("Channel(3).send({'type': 'inspected', 'seq': 4, 'findings': []})", "own channel", "suspect"),
+                                  ("os.abort()", "SIGABRT", "audited"), ("raise SystemExit(0)", "raised SystemExit", "audited")):
+            with self.subTest(then):
+                forged = "import sys\n" + knows.replace("THEN", then)
+                report = self.judge(REVERSE, forged, REVERSED)
+                notes = report["validation"]["checks"]["notes"]
+                self.assertEqual((report["verdict"], report["trust"]), ("passed", trust), report["summary"])
+                self.assertIn(says, notes[0])
+                self.assertEqual(self.judge(wrong, forged, REVERSED)["verdict"], "wrong_output")
+
     def test_no_finding_and_no_silence_makes_a_wrong_kernel_pass(self):
         for what in ("tells of none", "tells many", "leaves", "answers twice"):
             with self.subTest(what):

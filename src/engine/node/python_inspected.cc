@@ -114,6 +114,16 @@ void PythonJob::look_at_locals(json& checks, std::chrono::nanoseconds execution_
   append(checks["notes"], std::move(said.notes));
 }
 
+// Nobody but the source's own code can have written it, though no verdict came of that process.
+void PythonJob::note_forged() {
+  evidence_.push_back(
+      {{"check", "checks"},
+       {"result", "disagrees"},
+       {"which", "kernel"},
+       {"detail", "what came on the engine's channel while its launches were looked at"},
+       {"message", "It spoke on the engine's own channel while its launches were looked at."}});
+}
+
 json PythonJob::checks_of_launches(const Step& ended, std::chrono::nanoseconds execution_left) {
   json out = {{"ran", false},
               {"checks", task_.checks},
@@ -124,6 +134,7 @@ json PythonJob::checks_of_launches(const Step& ended, std::chrono::nanoseconds e
   auto answer = look_at_launches(task_.checks, execution_left, compile_ms);
   if (const auto* failed = std::get_if<Ended>(&answer)) {
     notes.push_back("The inspection did not come to its end: " + failed->summary);
+    if (failed->detail.value("forged", false)) note_forged();
     return out;
   }
   auto& said = std::get<InspectedCall>(answer);

@@ -104,6 +104,7 @@ class PythonJob {
   // `compile_ms`: gains what its device code took to compile.
   [[nodiscard]] std::variant<InspectedCall, Ended> look_at_launches(
       std::vector<std::string> what, std::chrono::nanoseconds execution_left, double& compile_ms);
+  void note_forged();
   // As check_locals() does of a `cuda` kernel.
   void look_at_locals(nlohmann::json& checks, std::chrono::nanoseconds execution_left);
   [[nodiscard]] Step judge_trial(std::uint32_t trial, const nlohmann::json& said,

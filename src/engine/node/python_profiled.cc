@@ -18,6 +18,8 @@ constexpr const char* kNotAsked =
     "Not asked for: `device_metrics: \"on\"` counts, and says what limits the kernel.";
 // Of the host's memory, which holds it several times then.
 constexpr std::uint64_t kMaxArenaBytes = 1ULL << 30;
+constexpr const char* kOnEmulator =
+    ". With `device: \"emulator\"` its launches there are looked at.";
 constexpr const char* kOfTheHost = "There are no counters of CPU tensors.";
 
 bool is_among(const std::vector<std::string>& checks, const char* wanted) {
@@ -70,13 +72,15 @@ json PythonJob::checks_of_lifted() {
               {"checks", task_.checks},
               {"findings", json::array()},
               {"notes", json::array()}};
+  const char* otherwise = builds_wrappers(task_.kernel) ? kOnEmulator : ".";
   const auto unseen = [&](const std::string& why) {
     out["notes"].push_back("Nothing was looked at: " + why);
     return out;
   };
   if (gpu_ == nullptr) return unseen("its tensors are the CPU's.");
   if (!kernel_sequence_) {
-    return unseen("what it launches cannot be repeated without Python (" + why_no_lift_ + ").");
+    return unseen("what it launches cannot be repeated without Python (" + why_no_lift_ + ")" +
+                  otherwise);
   }
   // The process that is looked at takes its inputs from the host's memory.
   RefereeSession host(runners_.start(RunnerRole::referee), std::string(), stop_);
@@ -91,7 +95,7 @@ json PythonJob::checks_of_lifted() {
                                   .checks = task_.checks,
                                   .work = work,
                                   .arena = inputs_->fill(host, PythonLift::known_trial()),
-                                  .otherwise = ".",
+                                  .otherwise = otherwise,
                                   .stop = stop_});
   if (sanitized.contains("reason")) {
     out["notes"].push_back("Nothing was looked at: " + sanitized.at("reason").get<std::string>());

@@ -199,8 +199,9 @@ int execute(const Program& program, emulator::Launch& launch, const emulator::Ke
   if (is_looked_at) {
     limit = std::min(limit, inspected->until - std::chrono::steady_clock::now());
     if (limit <= std::chrono::nanoseconds(0)) {
-      inspected->findings.note("The time for it was over before a launch of " +
-                               plain_name(kernel.name) + " and what came after that.");
+      inspected->findings.note("The inspection's time was over before a launch of " +
+                               plain_name(kernel.name) +
+                               ": that one and what came after it was not looked at.");
       return fail("device_hang", "The time for the inspection was over");
     }
     if (!inspected->wanted.locals) launch.inspection = inspected->wanted;
@@ -279,12 +280,10 @@ ASSAY_EXPORTED int assay_emulator_inspect(const char* order, double seconds) {
   state().regions.watch_contents(assay::python::random_pattern());
   return 0;
 }
-// What was found, and no launch is looked at any more; a failure among it is none of later calls.
+// What was found, and no launch is looked at any more. A launch that failed has failed for good.
 ASSAY_EXPORTED const char* assay_emulator_findings() {
   auto& one = state();
   one.regions.watch_contents(0);
-  one.kind.clear();
-  one.failure.clear();
   one.told = "null";
   if (one.inspected) {
     one.told = one.inspected->findings.told().dump(-1, ' ', true,

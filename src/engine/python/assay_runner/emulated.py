@@ -92,5 +92,5 @@ def is_unwritten(tensor):
 
 
 def findings():
-    """{findings, notes, launches, blocks}; launches are not looked at any more, and none of them has failed."""
+    """{findings, notes, launches, blocks}; launches are not looked at any more."""
     return json.loads(_library.assay_emulator_findings())
