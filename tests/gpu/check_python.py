@@ -347,6 +347,14 @@ assert torch.cuda.get_device_properties(DEVICE).multi_processor_count == {count}
         self.assertEqual(report["verdict"], "compile_failed", report["summary"])
         print(f"  a mistake in the host code: {time.monotonic() - began:.1f} s", file=sys.stderr)
 
+    def test_checks_on_the_emulator_look_at_what_is_launched_there_whatever_gpu_there_is(self):
+        adds = PLAIN.replace("out[i] = a[i] * 2.0f", "out[i] += a[i] * 2.0f")
+        for text, kinds in ((PLAIN, []), (adds, ["uninitialised_global"])):
+            report = self.server.judge(source(inline(text), "torch_cuda", inputs()), checks=["memory", "races", "initialised", "barriers"],
+                                       device="emulator", timeout=300)
+            checks = report["validation"]["checks"]
+            self.assertEqual((checks["ran"], [found["kind"] for found in checks["findings"]]), (True, kinds), checks)
+
     def test_torch_cuda_is_the_reference_of_a_kernel_in_cuda(self):
         twice = "__global__ void twice(const float* x, float* y, int n) { int i = blockIdx.x * 256 + threadIdx.x; if (i < n) y[i] = x[i] * 2.0f; }"
         (x,) = inputs(shape=(1000,))["args"]
