@@ -153,6 +153,17 @@ class Cheats(unittest.TestCase):
         if report["verdict"] == "passed":
             self.assertIn("remembers", [item["check"] for item in report["evidence"]], cold)
 
+    def test_results_kept_in_memory_that_is_no_tensors_are_told_by_their_times(self):
+        """The same below the tensors and far above them: where the memory of the cache flush may lie, and the clock's stamps."""
+        for pages in (-1, -8, -32, -60, -64, 64, 128):
+            with self.subTest(pages=pages):
+                source = BESIDE.replace("(float2*)(out + n + 32768 + (n & 1))",
+                                        f"(float2*)((((unsigned long long)a >> 21) + ({pages}) << 21) + 512)")
+                self.assertNotEqual(source, BESIDE)
+                report = self.evaluate(source, n=BESIDE_N)
+                if report["verdict"] == "passed":
+                    self.assertIn("remembers", [item["check"] for item in report["evidence"]], report["timing"].get("cold"))
+
     def test_what_must_not_run_does_not(self):
         for name, (source, verdicts) in REFUSED.items():
             with self.subTest(name):

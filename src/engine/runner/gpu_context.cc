@@ -16,6 +16,9 @@ constexpr std::chrono::microseconds kPause{50};
 constexpr std::size_t kPrintfBytes = 1U << 20;
 // Addresses, of which GpuMapping draws its own: the driver takes no hint where memory should lie.
 constexpr std::size_t kSpanBytes = std::size_t{1} << 44;
+// Far more than the stamps take: of a smaller piece the driver would map the rest of its largest
+// page too, where a kernel could leave something that nobody clears.
+constexpr std::size_t kStampBytes = 2U << 20;
 
 // Multiprocessor 0 writes the global timer [ns] and its own cycle counter. One block per
 // multiprocessor is launched, twice over, so that one surely lands there. And a kernel that does
@@ -84,7 +87,7 @@ GpuContext::GpuContext() {
   cuda::Handle module = nullptr;
   if (driver_.ModuleLoadData(&module, kStampPtx) == cuda::kSuccess &&
       driver_.ModuleGetFunction(&stamp_kernel_, module, "assay_stamp") == cuda::kSuccess) {
-    driver_.check(driver_.MemAlloc(&stamps_, 2 * sizeof(Stamp)), "cuMemAlloc");
+    driver_.check(driver_.MemAlloc(&stamps_, kStampBytes), "cuMemAlloc");
     driver_.check(driver_.ModuleGetFunction(&hold_kernel_, module, "assay_hold"), "assay_hold");
   }
 }
@@ -124,6 +127,11 @@ void GpuContext::stamp(int which) {
   driver_.check(driver_.LaunchKernel(stamp_kernel_, blocks, 1, 1, 1, 1, 1, 0, stream_,
                                      parameters.data(), nullptr),
                 "stamp");
+}
+
+int GpuContext::clear_stamps() const {
+  return stamps_ == 0 ? cuda::kSuccess
+                      : driver_.MemsetD32Async(stamps_, 0, kStampBytes / 4, stream_);
 }
 
 int GpuContext::hold(std::chrono::nanoseconds time) { return spin(time, 1, 1); }

@@ -51,6 +51,9 @@ class GpuContext {
   // Likewise, on all multiprocessors: for clocks that follow what a device has to do.
   [[nodiscard]] int burn(std::chrono::nanoseconds time);
   [[nodiscard]] std::optional<double> clock_mhz() const;
+  // Queues clearing the memory of the stamps, as a kernel can write beside them; answers the
+  // driver's result.
+  [[nodiscard]] int clear_stamps() const;
 
  private:
   [[nodiscard]] int spin(std::chrono::nanoseconds time, unsigned blocks, unsigned threads);

@@ -76,12 +76,18 @@ void GpuTimer::scrub() {
     if (memory) clear(*memory);
   }
   clear(room_);
+  driver.check(clear_apart(), "scrubbing");
   driver.check(context_.wait(Clock::now() + kStagingLimit), "scrubbing");
   arenas_.clear();
   places_.clear();
   if (held <= kKeptBytes) return;
   contents_.clear();
   room_ = GpuMemory(context_);
+}
+
+int GpuTimer::clear_apart() const {
+  const int result = flush_.clear();
+  return result == cuda::kSuccess ? context_.clear_stamps() : result;
 }
 
 void GpuTimer::make_places(std::size_t bytes, std::uint32_t wished) {
@@ -117,6 +123,7 @@ double GpuTimer::ramp_ms(double wanted_mhz) {
 // a check before would cost each measurement what this costs the few that need it.
 Timed GpuTimer::time(const GpuWork& work, const TimingPlan& plan) {
   const auto begin = Clock::now();
+  if (plan.fresh) context_.driver().check(clear_apart(), "clearing");
   Timed timed = Measurement(*this, work, plan).carry_out();
   const bool is_low = timed.clock_mhz && *timed.clock_mhz < plan.ramp_below_mhz;
   if (!is_low || plan.fresh || ramps_in_vain_ || timed.samples_ns.empty()) return timed;

@@ -97,6 +97,8 @@ class GpuTimer {
   static constexpr std::size_t kBatch = 128;
 
   void make_places(std::size_t bytes, std::uint32_t wished);
+  // Queues clearing what is no run's and kernels can write to all the same; the driver's result.
+  [[nodiscard]] int clear_apart() const;
   // Keeps the device busy until its clock has risen (clock_ramp.h); what that took.
   [[nodiscard]] double ramp_ms(double wanted_mhz);
 

@@ -74,10 +74,15 @@ void L2Flush::prepare() {
   const auto& driver = context_->driver();
   const auto l2 = static_cast<std::size_t>(std::max(context_->attribute(cuda::kL2Bytes), 1 << 20));
   memory_.reserve(2 * l2);
-  driver.check(driver.MemsetD32Async(memory_.address(), 0, memory_.bytes() / 4, context_->stream()),
-               "flush memory");
+  driver.check(clear(), "flush memory");
   blocks_ =
       kBlocksPerMultiprocessor * static_cast<unsigned>(context_->attribute(cuda::kMultiprocessors));
+}
+
+int L2Flush::clear() const {
+  if (memory_.bytes() == 0) return cuda::kSuccess;
+  return context_->driver().MemsetD32Async(memory_.address(), 0, memory_.bytes() / 4,
+                                           context_->stream());
 }
 
 int L2Flush::queue(std::size_t worked_on_bytes) {

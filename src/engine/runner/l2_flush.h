@@ -20,6 +20,9 @@ class L2Flush {
   // Queues one, for a kernel whose tensors have that many bytes; answers the driver's result.
   // REQUIRES prepare().
   [[nodiscard]] int queue(std::size_t worked_on_bytes);
+  // Queues clearing it: a kernel that has found it can leave there what its next run is to find.
+  // Answers the driver's result.
+  [[nodiscard]] int clear() const;
 
  private:
   const GpuContext* context_;
