@@ -26,7 +26,8 @@ enum Result {
   kNotReady = 600,
   kIllegalAddress = 700,
   kLaunchOutOfResources = 701,
-  kCooperativeLaunchTooLarge = 720,
+  kLaunchTimeout = 702,  // the driver's own, of a device that shows a screen too
+  kIncompatibleTexturing = 703,
   kAssert = 710,
   kHardwareStackError = 714,
   kIllegalInstruction = 715,
@@ -34,6 +35,10 @@ enum Result {
   kInvalidAddressSpace = 717,
   kInvalidPc = 718,
   kLaunchFailed = 719,
+  kCooperativeLaunchTooLarge = 720,
+  kTensorMemoryLeak = 721,
+  kNotSupported = 801,
+  kInvalidClusterSize = 912,
 };
 
 // CUdevice_attribute
@@ -57,6 +62,9 @@ enum FunctionAttribute {
   kFunctionRegisters = 4,
   kFunctionMaxDynamicShared = 8,
   kFunctionLargeClusters = 14,  // of more blocks than every device has
+  kFunctionClusterWidth = 11,  // as __cluster_dims__ has it; 0: no clusters of its own
+  kFunctionClusterHeight = 12,
+  kFunctionClusterDepth = 13,
 };
 
 // CUlimit

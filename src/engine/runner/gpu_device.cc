@@ -323,6 +323,10 @@ class GpuDevice final : public Device {
     return std::nullopt;
   }
 
+    if (const int refused = allow_own_clusters(driver, function); refused != cuda::kSuccess) {
+      return Outcome{.ending = Ending::invalid_launch,
+                     .message = "its clusters: " + driver.text(refused)};
+    }
   GpuContext context_{};
   Nvml nvml_{context_.pci()};
   GpuTimer timer_;

@@ -55,36 +55,67 @@ int queue_launch(const GpuContext& context, cuda::Handle function, const emulato
       bytes == 0 ? nullptr : extra.data());
 }
 
-Outcome outcome_of(const GpuContext& context, int result) {
-  const auto text = [&] { return context.driver().text(result); };
+bool is_large_cluster(std::int64_t x, std::int64_t y, std::int64_t z) {
+  constexpr std::int64_t kPortableBlocks = 8;
+  const auto counted = [](std::int64_t n) {
+    return std::clamp<std::int64_t>(n, 0, kPortableBlocks + 1);
+  };
+  return counted(x) * counted(y) * counted(z) > kPortableBlocks;
+}
+
+int allow_own_clusters(const cuda::Driver& driver, cuda::Handle function) {
+  std::array<int, 3> blocks{};
+  constexpr std::array kAttributes{cuda::kFunctionClusterWidth, cuda::kFunctionClusterHeight,
+                                   cuda::kFunctionClusterDepth};
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    // A driver that knows of no clusters refuses the question.
+    if (driver.FuncGetAttribute(&blocks[i], kAttributes[i], function) != cuda::kSuccess) {
+      return cuda::kSuccess;
+    }
+  }
+  if (!is_large_cluster(blocks[0], blocks[1], blocks[2])) return cuda::kSuccess;
+  return driver.FuncSetAttribute(function, cuda::kFunctionLargeClusters, 1);
+}
+
+Outcome outcome_of(int result, const std::string& text) {
   switch (result) {
     case cuda::kSuccess:
       return {};
     case cuda::kNotReady:
+    case cuda::kLaunchTimeout:
       return {.ending = Ending::budget_wall};
     case cuda::kOutOfMemory:
-      return {.ending = Ending::out_of_memory, .message = text()};
+      return {.ending = Ending::out_of_memory, .message = text};
     case cuda::kLaunchOutOfResources:
+    case cuda::kIncompatibleTexturing:
     case cuda::kCooperativeLaunchTooLarge:
+    case cuda::kInvalidClusterSize:
+    case cuda::kNotSupported:
     case kInvalidValue:
-      return {.ending = Ending::invalid_launch, .message = text()};
+      return {.ending = Ending::invalid_launch, .message = text};
     case cuda::kIllegalAddress:
     case cuda::kInvalidAddressSpace:
-      return fault(FaultKind::out_of_bounds, text());
+      return fault(FaultKind::out_of_bounds, text);
     case cuda::kMisalignedAddress:
-      return fault(FaultKind::misaligned, text());
+      return fault(FaultKind::misaligned, text);
     case cuda::kAssert:
-      return fault(FaultKind::assertion, text());
+      return fault(FaultKind::assertion, text);
     case cuda::kHardwareStackError:
-      return fault(FaultKind::stack_overflow, text());
+      return fault(FaultKind::stack_overflow, text);
     case cuda::kInvalidPc:
-      return fault(FaultKind::invalid_call, text());
+      return fault(FaultKind::invalid_call, text);
     case cuda::kIllegalInstruction:
     case cuda::kLaunchFailed:
-      return fault(FaultKind::trap, text());
+    case cuda::kTensorMemoryLeak:
+      return fault(FaultKind::trap, text);
     default:
-      throw cuda::DriverError(result, text());
+      throw cuda::DriverError(result, text);
   }
+}
+
+Outcome outcome_of(const GpuContext& context, int result) {
+  if (result == cuda::kSuccess) return {};
+  return outcome_of(result, context.driver().text(result));
 }
 
 std::vector<std::byte> placed(const std::vector<std::byte>& parameters,

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/emulator/emulator.h"
@@ -17,8 +19,14 @@ namespace assay::runner {
                                const emulator::Launch& launch, std::vector<std::byte> parameters,
                                std::span<const LaunchTrait> traits = {});
 
-// A driver's result as the end of a kernel's run: its own faults are told apart by name. Throws
-// cuda::DriverError for results that no kernel can bring about.
+// A cluster of so many blocks is not accepted by every device, and by none unasked.
+[[nodiscard]] bool is_large_cluster(std::int64_t x, std::int64_t y, std::int64_t z);
+// Lets a kernel have the clusters that its own __cluster_dims__ ask for; the driver's result.
+[[nodiscard]] int allow_own_clusters(const cuda::Driver& driver, cuda::Handle function);
+
+// A driver's result, with its words, as the end of a kernel's run: its own faults are told apart by
+// name. Throws cuda::DriverError for results that no kernel can bring about.
+[[nodiscard]] emulator::Outcome outcome_of(int result, const std::string& text);
 [[nodiscard]] emulator::Outcome outcome_of(const GpuContext& context, int result);
 
 // The parameter block for tensors that begin at `arena`: the block as for an arena at address 0,

@@ -7,12 +7,10 @@
 namespace assay::runner {
 namespace {
 
-constexpr int kPortableClusterBlocks = 8;
-
 bool has_large_clusters(const SequenceStep& step) {
   return std::any_of(step.traits.begin(), step.traits.end(), [](const LaunchTrait& trait) {
     return trait.id == cuda::LaunchAttribute::kClusterDimension &&
-           std::int64_t{trait.value[0]} * trait.value[1] * trait.value[2] > kPortableClusterBlocks;
+           is_large_cluster(trait.value[0], trait.value[1], trait.value[2]);
   });
 }
 
@@ -55,10 +53,10 @@ std::string GpuSequence::find_functions() {
       return name + ": " + std::to_string(shared) +
              " bytes of shared memory: " + driver.text(result);
     }
-    if (has_large_clusters(step)) {
-      result = driver.FuncSetAttribute(function, cuda::kFunctionLargeClusters, 1);
-      if (result != cuda::kSuccess) return name + ": its clusters: " + driver.text(result);
-    }
+    result = has_large_clusters(step)
+                 ? driver.FuncSetAttribute(function, cuda::kFunctionLargeClusters, 1)
+                 : allow_own_clusters(driver, function);
+    if (result != cuda::kSuccess) return name + ": its clusters: " + driver.text(result);
     functions_.back() = function;
   }
   return {};
