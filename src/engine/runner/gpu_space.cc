@@ -4,9 +4,11 @@
 #include <array>
 #include <chrono>
 #include <map>
+#include <optional>
 
 #include "engine/judge/on_device.h"
 #include "engine/runner/gpu_mapping.h"
+#include "engine/runner/idle_memory.h"
 #include "engine/runner/nvrtc.h"
 
 namespace assay::runner {
@@ -15,6 +17,9 @@ namespace {
 constexpr unsigned kThreads = 256;
 constexpr std::uint64_t kMostBlocks = 4096;
 constexpr std::size_t kIdleBytes = 2ULL << 30;
+// Of lent memory: several referees keep so much beside what jobs work on.
+constexpr std::size_t kIdleLentBytes = 4ULL << 30;
+constexpr std::size_t kIdleLentShare = 16;  // of the device's memory at most a sixteenth
 // A referee that waits longer than this for its own kernels has a device that does not work.
 constexpr std::chrono::seconds kFinishLimit{15};
 
@@ -53,7 +58,7 @@ class GpuSpace final : public DeviceSpace {
       idle_bytes_ -= bytes;
     } else {
       if (driver().MemAlloc(&address, std::max<std::size_t>(bytes, 1)) == cuda::kOutOfMemory) {
-        give_up_idle();
+        give_up_all();
         check_memory(driver().MemAlloc(&address, std::max<std::size_t>(bytes, 1)));
       }
     }
@@ -62,26 +67,23 @@ class GpuSpace final : public DeviceSpace {
   }
 
   Shared allocate_shared(std::size_t bytes) override {
-    if (const auto idle = idle_shared_.find(bytes); idle != idle_shared_.end()) {
-      Lent lent = std::move(idle->second);
-      idle_shared_.erase(idle);
-      return lend(std::move(lent));
+    if (auto idle = idle_lent_.take(bytes)) return lend(std::move(*idle));
+    auto made = make_lent(bytes);
+    if (!made) {
+      give_up_all();
+      made = make_lent(bytes);
     }
-    try {
-      auto mapping = std::make_unique<GpuMapping>(context_, bytes, GpuMapping::For::lending);
-      posix::Descriptor descriptor = mapping->descriptor();
-      return lend({std::move(mapping), std::move(descriptor), bytes});
-    } catch (const cuda::DriverError& error) {
-      check_memory(error.result());
-      throw;
-    }
+    if (!made) check_memory(cuda::kOutOfMemory);
+    return lend(std::move(*made));
   }
 
   void free(DeviceAddress address) noexcept override {
     if (const auto lent = shared_.find(address); lent != shared_.end()) {
       const std::size_t bytes = lent->second.bytes;
-      idle_shared_.emplace(bytes, std::move(lent->second));
+      const std::size_t taken = lent->second.mapping->bytes();
+      idle_lent_.put(bytes, taken, std::move(lent->second));
       shared_.erase(lent);
+      if (idle_lent_.is_too_much() && has_finished()) idle_lent_.shrink();
       return;
     }
     const auto plain = plain_.find(address);
@@ -93,9 +95,9 @@ class GpuSpace final : public DeviceSpace {
 
   // What was kept of the last run may still be on its way out of it: unmapping waits for nobody.
   void give_up_lent() override {
-    if (idle_shared_.empty()) return;
+    if (idle_lent_.is_empty()) return;
     finish();
-    idle_shared_.clear();
+    idle_lent_.clear();
   }
 
   void copy_in(DeviceAddress to, std::span<const std::byte> from) override {
@@ -125,10 +127,7 @@ class GpuSpace final : public DeviceSpace {
                                          context_.stream(), list.data(), nullptr),
                    kernel);
   }
-  void finish() override {
-    driver().check(context_.wait(std::chrono::steady_clock::now() + kFinishLimit),
-                   "the referee's work");
-  }
+  void finish() override { driver().check(wait(), "the referee's work"); }
 
  private:
   struct Lent {
@@ -138,6 +137,29 @@ class GpuSpace final : public DeviceSpace {
   };
 
   [[nodiscard]] const cuda::Driver& driver() const { return context_.driver(); }
+
+  [[nodiscard]] int wait() const {
+    return context_.wait(std::chrono::steady_clock::now() + kFinishLimit);
+  }
+  [[nodiscard]] bool has_finished() const noexcept { return wait() == cuda::kSuccess; }
+
+  [[nodiscard]] std::size_t most_idle_lent() const {
+    std::size_t memory = 0;
+    driver().check(driver().DeviceTotalMem(&memory, context_.ordinal()), "cuDeviceTotalMem");
+    return std::min(kIdleLentBytes, memory / kIdleLentShare);
+  }
+
+  // None: the device has not the memory.
+  [[nodiscard]] std::optional<Lent> make_lent(std::size_t bytes) const {
+    try {
+      auto mapping = std::make_unique<GpuMapping>(context_, bytes, GpuMapping::For::lending);
+      posix::Descriptor descriptor = mapping->descriptor();
+      return Lent{std::move(mapping), std::move(descriptor), bytes};
+    } catch (const cuda::DriverError& error) {
+      if (error.result() == cuda::kOutOfMemory) return std::nullopt;
+      throw;
+    }
+  }
 
   Shared lend(Lent lent) {
     const DeviceAddress address = lent.mapping->address();
@@ -150,6 +172,11 @@ class GpuSpace final : public DeviceSpace {
     for (const auto& [unused, address] : idle_) driver().MemFree(address);
     idle_.clear();
     idle_bytes_ = 0;
+  }
+
+  void give_up_all() {
+    give_up_idle();
+    give_up_lent();
   }
 
   void check_memory(int result) const {
@@ -177,7 +204,7 @@ class GpuSpace final : public DeviceSpace {
   // Of former jobs, by size: an agent's next attempt asks for the same.
   std::multimap<std::size_t, DeviceAddress> idle_{};
   std::size_t idle_bytes_ = 0;
-  std::multimap<std::size_t, Lent> idle_shared_{};
+  IdleMemory<Lent> idle_lent_{most_idle_lent()};
 };
 
 }  // namespace
