@@ -6,7 +6,7 @@
 
 #include <array>
 #include <cstdio>
-#include <future>
+#include <memory>
 
 #include "engine/posix/descriptor.h"
 #include "engine/runner/device.h"
@@ -16,6 +16,7 @@
 #include "engine/runner/gpu_sequence.h"
 #include "engine/runner/gpu_textures.h"
 #include "engine/runner/gpu_timer.h"
+#include "engine/runner/late_reading.h"
 #include "engine/runner/one_launch.h"
 
 namespace assay::runner {
@@ -24,6 +25,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using emulator::Ending;
 using emulator::Outcome;
+
+// Of a reading that takes milliseconds.
+constexpr std::chrono::seconds kStateLimit{1};
 
 // The driver writes device printf to standard output: while this lives, that is a file of ours.
 class CapturedOutput {
@@ -277,14 +281,13 @@ class GpuDevice final : public Device {
   [[nodiscard]] Timed timed(const GpuWork& work, const TimingPlan& plan) {
     const CapturedOutput unwanted;
     // Beside the runs: as they were timed is how the device is to be described.
-    std::future<GpuState> state;
     if (plan.tell_state) {
       const Look look = plan.tell_neighbours ? Look::neighbours : Look::state;
-      state = std::async(std::launch::async | std::launch::deferred,
-                         [this, look] { return nvml_.read(look); });
+      state_.begin([nvml = nvml_, look] { return nvml->read(look); });
     }
     Timed timed = timer_.time(work, plan);
-    if (state.valid()) timed.state = state.get();
+    // A driver that does not answer costs the report these figures, and the kernel nothing.
+    if (plan.tell_state) timed.state = state_.take(kStateLimit).value_or(GpuState{});
     return timed;
   }
 
@@ -320,15 +323,16 @@ class GpuDevice final : public Device {
                                 " bytes of dynamic shared memory are more than this kernel can "
                                 "have on this device"};
     }
-    return std::nullopt;
-  }
-
     if (const int refused = allow_own_clusters(driver, function); refused != cuda::kSuccess) {
       return Outcome{.ending = Ending::invalid_launch,
                      .message = "its clusters: " + driver.text(refused)};
     }
+    return std::nullopt;
+  }
+
   GpuContext context_{};
-  Nvml nvml_{context_.pci()};
+  std::shared_ptr<const Nvml> nvml_ = std::make_shared<const Nvml>(context_.pci());
+  LateReading<GpuState> state_{};
   GpuTimer timer_;
   GpuCounting counting_{context_};
   std::string cubin_{};
