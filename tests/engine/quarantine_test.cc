@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <latch>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -160,6 +161,39 @@ TEST_CASE("a canary that was stopped says nothing of the device") {
   CHECK_FALSE(guard.may_use(source.get_token()));
   CHECK(guard.told().at("condition") == "doubtful");
   CHECK(guard.may_use({}));
+}
+
+TEST_CASE("a job that waits for another's canary hears that it is cancelled") {
+  std::latch begun(1);
+  std::latch may_end(1);
+  DeviceGuard guard([&](const std::stop_token&) {
+    begun.count_down();
+    may_end.wait();  // it waits for the device, behind a long job
+    return std::string();
+  });
+  std::atomic<bool> first = false;
+  std::jthread asks_first([&] { first = guard.may_use({}); });
+  begun.wait();
+  std::atomic<bool> second = true;
+  std::jthread waits([&](const std::stop_token& stop) { second = guard.may_use(stop); });
+  waits.request_stop();
+  waits.join();
+  CHECK_FALSE(second);
+  may_end.count_down();
+  asks_first.join();
+  CHECK(first);
+  CHECK(guard.may_use({}));
+}
+
+TEST_CASE("a canary that could not even be sent leaves the next to try") {
+  int canaries = 0;
+  DeviceGuard guard([&](const std::stop_token&) -> std::string {
+    if (++canaries == 1) throw std::runtime_error("no process can be made");
+    return {};
+  });
+  CHECK_THROWS_AS(guard.may_use({}), std::runtime_error);
+  CHECK(guard.may_use({}));
+  CHECK(canaries == 2);
 }
 
 TEST_CASE("only what no kernel does speaks against a device") {

@@ -4,6 +4,7 @@
 // Any thread.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -30,11 +31,12 @@ class DeviceGuard {
   [[nodiscard]] std::string why() const;
 
  private:
-  [[nodiscard]] bool wants_canary() const;
+  class Proving;
 
   const Canary canary_;
-  std::mutex proving_{};  // held while a canary runs; taken before mutex_
   mutable std::mutex mutex_{};
+  std::condition_variable_any proved_{};
+  bool is_proving_ = false;  // a canary runs, without the lock
   Quarantine quarantine_{};
 };
 
