@@ -56,3 +56,17 @@ TEST_CASE("the first kernel of a source is found past comments, attributes and t
   CHECK(first_global("void host() {}").empty());
   CHECK(first_global("__global__").empty());
 }
+
+TEST_CASE("what ran out of time, crashed or failed in an unknown way may be at work still") {
+  const auto goes_on = [](Verdict verdict) {
+    return assay::node::may_go_on({.verdict = verdict, .summary = "it ended"});
+  };
+  for (const Verdict verdict : {Verdict::timed_out, Verdict::crashed, Verdict::engine_fault}) {
+    CHECK(goes_on(verdict));
+  }
+  for (const Verdict verdict :
+       {Verdict::wrong_output, Verdict::launch_failed, Verdict::compile_failed,
+        Verdict::contract_invalid, Verdict::unsupported, Verdict::out_of_memory}) {
+    CHECK_FALSE(goes_on(verdict));
+  }
+}

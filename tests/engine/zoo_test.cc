@@ -190,3 +190,21 @@ TEST_CASE("the last words of a dead runner are kept") {
   CHECK(end.why == Why::timed_out);
   CHECK_FALSE(end.output.empty());
 }
+
+TEST_CASE("a runner that is ended is dead when that returns, however it resists") {
+  for (const Layers& layers : levels()) {
+    for (const char* role : {"hang", "ignore_sigterm"}) {
+      INFO(role);
+      const auto before = children();
+      RunnerProcess runner(misdeed(role, layers), {});
+      CHECK(runner.end());
+      CHECK(children() == before);
+      CHECK(runner.end());
+      frames::Frame question;
+      question.body = {{"type", "question"}};
+      const auto reply = runner.ask(std::move(question), Clock::now() + 10s, {});
+      REQUIRE(std::holds_alternative<RunnerEnd>(reply));
+      CHECK_FALSE(std::get<RunnerEnd>(reply).left_running);
+    }
+  }
+}

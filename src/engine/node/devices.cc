@@ -26,7 +26,10 @@ DeviceGuard::Canary canary_of(GpuPool& pool) {
   return [&pool](const std::stop_token& stop) -> std::string {
     const auto lease = pool.lease({}, stop);
     if (!lease) return "stopped";
-    return run_canary(pool.start_apart(), RunnerRole::gpu_kernel, stop);
+    std::string why = run_canary(pool.start_apart(), RunnerRole::gpu_kernel, stop);
+    // What a dead holder left is not to be forgotten by a canary that was not right.
+    if (lease->follows_dead() && !why.empty()) lease->doubt();
+    return why;
   };
 }
 

@@ -39,6 +39,8 @@ class DoubleReference {
   [[nodiscard]] std::optional<Ended> run(RefereeSession& referee,
                                          std::chrono::nanoseconds& execution_left);
 
+  // Ends its process, if one was begun, as RunnerProcess::end() does.
+  [[nodiscard]] bool end() { return !session_ || session_->end(); }
   // The process, if one was begun.
   [[nodiscard]] std::unique_ptr<RunnerProcess> release();
 

@@ -77,6 +77,11 @@ Ended our_fault(const std::string& what) {
           .summary = what + " This is not the kernel's fault: run it again."};
 }
 
+bool may_go_on(const Ended& ended) {
+  return ended.verdict == Verdict::timed_out || ended.verdict == Verdict::crashed ||
+         ended.verdict == Verdict::engine_fault;
+}
+
 Ended blame(const RunnerEnd& end, RunnerRole role) {
   const std::string who = work_of(role);
   Ended ended;

@@ -19,6 +19,10 @@ struct Ended {
   bool interrupted = false;
 };
 
+// Whether what ended so may be at work on its device still: it ran out of its time, crashed, or
+// failed in a way that nobody knows.
+[[nodiscard]] bool may_go_on(const Ended& ended);
+
 // What the end of a runner means for the job, by the role it played.
 [[nodiscard]] Ended blame(const RunnerEnd& end, RunnerRole role);
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,28 +14,47 @@
 namespace assay::node {
 namespace {
 
-// World-writable with the sticky bit, where they exist.
+// The first of these that is for all users. /run/lock is root's alone on some systems: there root
+// too uses the next, or it would hold another lock than the others.
 constexpr const char* kFolders[] = {"/run/lock", "/tmp"};
 // A job's turn on a device lasts tens of milliseconds: waiting for it costs little more.
 constexpr std::chrono::milliseconds kRetry{1};
 
-posix::Descriptor open_lock(const std::string& name) {
-  int error = ENOENT;
+std::string lock_folder() {
   for (const char* folder : kFolders) {
-    const std::string path = std::string(folder) + "/" + name;
-    constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
-    // Who finds it need not be who made it: a file of another user is opened without O_CREAT, which
-    // sticky folders forbid for it.
-    posix::Descriptor file(::open(path.c_str(), kFlags));
-    if (!file) file = posix::Descriptor(::open(path.c_str(), kFlags | O_CREAT, 0666));
-    if (!file) {
-      error = errno;
-      continue;
-    }
-    ::fchmod(file.get(), 0666);  // whatever the umask was; only its maker may, others need not
-    return file;
+    struct stat status {};
+    if (::stat(folder, &status) == 0 && is_for_all_users(status.st_mode)) return folder;
   }
-  throw std::system_error(error, std::generic_category(), "the lock of a GPU");
+  // A machine of one user, or one where only root is: its own.
+  return kFolders[1];
+}
+
+posix::Descriptor open_lock(const std::string& name) {
+  const std::string path = lock_folder() + "/" + name;
+  constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  // Who finds it need not be who made it: a file of another user is opened without O_CREAT, which
+  // sticky folders forbid for it.
+  posix::Descriptor file(::open(path.c_str(), kFlags));
+  if (!file) file = posix::Descriptor(::open(path.c_str(), kFlags | O_CREAT, 0666));
+  if (!file) {
+    throw std::system_error(errno, std::generic_category(), "the lock of a GPU, " + path);
+  }
+  ::fchmod(file.get(), 0666);  // whatever the umask was; only its maker may, others need not
+  return file;
+}
+
+bool is_marked(const posix::Descriptor& lock) {
+  struct stat status {};
+  return ::fstat(lock.get(), &status) == 0 && status.st_size > 0;
+}
+
+// A full disk leaves no mark, which only costs who comes after a death a probe.
+void mark(const posix::Descriptor& lock) {
+  [[maybe_unused]] const auto written = ::pwrite(lock.get(), "h", 1, 0);
+}
+
+void unmark(const posix::Descriptor& lock) {
+  [[maybe_unused]] const int truncated = ::ftruncate(lock.get(), 0);
 }
 
 // When it is taken and when it is given up.
@@ -53,6 +73,11 @@ std::string name_of_lock(const std::string& uuid) { return "assay-" + uuid + ".l
 
 }  // namespace
 
+bool is_for_all_users(unsigned mode) {
+  constexpr unsigned kWanted = S_ISVTX | S_IWOTH | S_IXOTH;
+  return S_ISDIR(mode) && (mode & kWanted) == kWanted;
+}
+
 std::optional<GpuLease> GpuLease::take(const std::string& uuid, JobQueue& turns,
                                        const std::string& client, const std::stop_token& stop) {
   const JobQueue::Ticket ticket = turns.enter(client);
@@ -67,12 +92,16 @@ std::optional<GpuLease> GpuLease::take(const std::string& uuid, JobQueue& turns,
     std::this_thread::sleep_for(kRetry);
   }
   const auto was_free = untouched_for(lock);
+  const bool follows_dead = is_marked(lock);
+  mark(lock);
   touch(lock);
-  return GpuLease(std::move(turn), std::move(lock), was_free);
+  return GpuLease(std::move(turn), std::move(lock), was_free, follows_dead);
 }
 
 GpuLease::Lock::~Lock() {
-  if (file_) touch(file_);
+  if (!file_) return;
+  if (!keeps_mark_) unmark(file_);
+  touch(file_);
 }
 
 bool GpuLease::is_held(const std::string& uuid) {

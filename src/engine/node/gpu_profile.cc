@@ -104,8 +104,10 @@ void tell_of_kernel(json measured, bool has_reference, json& metrics, json& warn
 Counted GpuProfile::count(const Ask& load_and_ask) {
   KernelSession session(pool_.take_counting(), RunnerRole::gpu_kernel, "/kernel", stop_);
   const auto counted = load_and_ask(session);
+  const auto* ended = std::get_if<Ended>(&counted);
+  if (ended != nullptr && may_go_on(*ended)) (void)session.end();
   used_.push_back(session.release());
-  if (const auto* ended = std::get_if<Ended>(&counted)) return {.missing = ended->summary};
+  if (ended != nullptr) return {.missing = ended->summary};
   return std::get<Counted>(counted);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/node/assembling.h"
+#include "engine/node/dead_holder.h"
 #include "engine/node/element_types.h"
 #include "engine/node/kernel_wording.h"
 #include "engine/node/launch_resources.h"
@@ -69,6 +70,8 @@ KernelJob::~KernelJob() {
     end_runners();
     return;
   }
+  // It was left by an exception: nobody knows what goes on there.
+  if (lease_ && !end_at_work(false)) lease_->doubt();
   GpuPool::Used used{.client = task_.client, .hung = hung_};
   if (profile_) {
     used.ended = profile_->release();
@@ -81,6 +84,26 @@ KernelJob::~KernelJob() {
   if (reference_) give_back(*reference_, GpuPool::Side::reference, used);
   if (kernel_) give_back(*kernel_, GpuPool::Side::judged, used);
   gpu_->give_back(std::move(used));
+}
+
+bool KernelJob::end_at_work(bool spares_reference) {
+  bool gone = !kernel_ || kernel_->is_untouched() || kernel_->end();
+  if (spares_reference) return gone;
+  if (reference_ && !reference_->is_untouched()) gone = reference_->end() && gone;
+  if (double_reference_) gone = double_reference_->end() && gone;
+  return gone;
+}
+
+// A job that waits for the device would be timed beside it.
+void KernelJob::end_failed(Step& ended) {
+  // Its host code can launch as long as it lives.
+  if (lease_ && python_reference_) python_reference_->dismiss();
+  if (!lease_ || (repeats_ && !(ended && may_go_on(*ended)))) return;
+  const bool is_kernels = ended && ended->detail.value("which", "") == "kernel";
+  if (end_at_work(is_kernels)) return;
+  lease_->doubt();
+  if (!ended) ended = our_fault("A process that ran a kernel could not be killed.");
+  ended->detail["left_running"] = true;
 }
 
 void KernelJob::end_runners() {
@@ -135,6 +158,7 @@ Conclusion KernelJob::run() {
   if (!ended && task_.until > Until::timed) profile_stage();
   // What the referee was asked ahead it does before the device is another's.
   if (ended && referee_ && fills_ahead_) referee_->take_ahead();
+  end_failed(ended);
   lease_.reset();
   hung_ = !repeats_ || lost_reference_ || (ended && ended->verdict == Verdict::timed_out);
   if (ended && gpu_ != nullptr && kernel_ && !kernel_->is_untouched()) gpu_->failed();
@@ -279,6 +303,17 @@ void KernelJob::tell_resources(const KernelSource& source, const Program& progra
   }
 }
 
+KernelJob::Step KernelJob::lease_device(json& body) {
+  if (gpu_ == nullptr) return std::nullopt;
+  const auto asked = Clock::now();
+  lease_ = gpu_->lease(task_.client, stop_);
+  if (!lease_) throw JobStopped();
+  if (auto ended = probe_after_dead(*lease_, *gpu_, stop_)) return ended;
+  body["device"] = gpu_->gpu().device();
+  body["lease_wait_ms"] = std::chrono::duration<double, std::milli>(Clock::now() - asked).count();
+  return std::nullopt;
+}
+
 KernelJob::Step KernelJob::prepare_stage() {
   StageClock clock(reporter_, "prepared");
   execution_left_ = task_.timeout;
@@ -301,14 +336,7 @@ KernelJob::Step KernelJob::prepare_stage() {
                                        device + " takes up to " + std::to_string(most >> 20) +
                                        " MiB. Use smaller shapes."});
   }
-  if (gpu_ != nullptr) {
-    const auto asked = Clock::now();
-    lease_ = gpu_->lease(task_.client, stop_);
-    if (!lease_) throw JobStopped();
-    clock.body["device"] = device;
-    clock.body["lease_wait_ms"] =
-        std::chrono::duration<double, std::milli>(Clock::now() - asked).count();
-  }
+  if (auto ended = lease_device(clock.body)) return clock.tell(std::move(ended));
   fill_ahead();
   clock.body["runners_wait_ms"] = std::chrono::duration<double, std::milli>(runners_wait_).count();
   if (task_.reference) {

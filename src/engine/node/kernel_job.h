@@ -44,16 +44,22 @@ class KernelJob {
   // Another process with the same program, in place of the one that was used so far.
   [[nodiscard]] std::variant<KernelSession*, Ended> renew(bool is_reference);
   void end_runners();  // of the emulator, all at once
+  // What went wrong on the device is dead before that is another's.
+  void end_failed(Step& ended);
+  // Those of its processes that may be at work there; false: one could not be killed.
+  [[nodiscard]] bool end_at_work(bool spares_reference);
   void give_back(KernelSession& session, GpuPool::Side side, GpuPool::Used& used) const;
   [[nodiscard]] CompileGoal goal() const;
   [[nodiscard]] Step compile_stage();
   [[nodiscard]] Step list_stage();
   [[nodiscard]] Step compile_reference(nlohmann::json& body, std::vector<Artifact>& artifacts);
   [[nodiscard]] Step prepare_stage();
+  [[nodiscard]] Step lease_device(nlohmann::json& body);
   [[nodiscard]] Step prepare_reference(nlohmann::json& body);
   [[nodiscard]] Step compile_in_double(nlohmann::json& body, std::vector<Artifact>& artifacts);
   [[nodiscard]] Step prepare_in_double(const Loaded& reference);
   [[nodiscard]] Step validate_stage();
+  [[nodiscard]] Step lease_again();
   [[nodiscard]] Step timed_stage();
   [[nodiscard]] Step gpu_timed_stage();
   [[nodiscard]] Step emulated_timed_stage();

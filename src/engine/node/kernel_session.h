@@ -57,6 +57,8 @@ class KernelSession {
 
   // Ends this session; the process is for whoever ends it.
   [[nodiscard]] std::unique_ptr<RunnerProcess> release() { return std::move(process_); }
+  // Ends its process, as RunnerProcess::end() does.
+  [[nodiscard]] bool end() { return !process_ || process_->end(); }
   // What a profiler calls the runs from now on (runner/nvtx.h); why it cannot see them, if it
   // cannot.
   void name_range(std::string name) { range_ = std::move(name); }

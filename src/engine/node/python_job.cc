@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/node/dead_holder.h"
 #include "engine/node/kernel_wording.h"
 #include "engine/node/python_start.h"
 #include "engine/node/stage_clock.h"
@@ -137,12 +138,28 @@ PythonJob::Step PythonJob::start_runners() {
   return std::nullopt;
 }
 
+// Its host code can launch as long as it lives: beside the next job's runs, too.
+void PythonJob::end_on_device(Step& ended) {
+  for (auto* session : {&kernel_, &reference_}) {
+    if (*session) (*session)->dismiss();
+  }
+  if (!ended || !may_go_on(*ended)) return;
+  bool gone = true;
+  for (auto* session : {&kernel_, &reference_}) {
+    if (*session) gone = (*session)->end() && gone;
+  }
+  if (gone) return;
+  if (lease_) lease_->doubt();
+  ended->detail["left_running"] = true;
+}
+
 Conclusion PythonJob::run() {
   Step ended = compile_stage();
   if (!ended && task_.until > Until::compiled) ended = prepare_stage();
   if (!ended && task_.until > Until::compiled) ended = validate_stage();
   if (!ended && task_.until > Until::validated) ended = timed_stage();
   if (!ended && task_.until > Until::timed) profile_stage();
+  if (gpu_ != nullptr) end_on_device(ended);
   lease_.reset();
   return conclude(ended);
 }
@@ -330,6 +347,7 @@ PythonJob::Step PythonJob::lease_device(json& body) {
   if (!lease_) {
     return Ended{.verdict = Verdict::cancelled, .summary = "Cancelled before it finished."};
   }
+  if (auto ended = probe_after_dead(*lease_, *pool_, stop_)) return ended;
   body["device_name"] = gpu_->name;
   body["lease_wait_ms"] =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - asked).count();

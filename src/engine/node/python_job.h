@@ -52,6 +52,7 @@ class PythonJob {
                           PythonLoaded& loaded, bool debug = false);
   [[nodiscard]] Step prepare_stage();
   [[nodiscard]] Step lease_device(nlohmann::json& body);
+  void end_on_device(Step& ended);
   [[nodiscard]] Step complete_contract();
   [[nodiscard]] Step take_own_inputs();
   [[nodiscard]] Step add_outputs();

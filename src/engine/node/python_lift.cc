@@ -52,6 +52,10 @@ PythonLift::~PythonLift() {
   for (Lifted* lifted : {&kernel_, reference_ ? &*reference_ : nullptr}) {
     if (lifted != nullptr && lifted->runner) used.ended.push_back(lifted->runner->release());
   }
+  // Before the job gives the device to another.
+  if (goes_on_) {
+    for (const auto& process : used.ended) (void)process->end();
+  }
   setting_.pool.give_back(std::move(used));
 }
 
@@ -104,6 +108,7 @@ PythonLift::Step PythonLift::relaunches() {
 PythonLift::Step PythonLift::conclude(Step ended) {
   if (!ended) return std::nullopt;
   why_not_ = ended->summary;
+  goes_on_ = may_go_on(*ended);
   measured_ = json::object();
   if (ended->detail.value("forged", false) || ended->verdict == job::Verdict::cancelled) {
     return ended;

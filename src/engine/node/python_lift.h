@@ -113,6 +113,7 @@ class PythonLift {
   std::function<void()> end_python_;
   std::chrono::nanoseconds left_;
   std::string why_not_{};
+  bool goes_on_ = false;  // what ended so may be at work on the device still
   nlohmann::json launched_ = nullptr;
   nlohmann::json measured_ = nlohmann::json::object();
   std::uint32_t examined_ = 0;

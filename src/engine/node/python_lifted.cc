@@ -106,7 +106,10 @@ PythonJob::Step PythonJob::lift(json& body) {
 void PythonJob::end_python() {
   std::vector<std::unique_ptr<RunnerProcess>> used;
   for (auto* session : {&kernel_, &reference_}) {
-    if (*session) used.push_back((*session)->release());
+    if (*session) {
+      (*session)->dismiss();  // what is given back is ended in the background
+      used.push_back((*session)->release());
+    }
     session->reset();
   }
   spares_->give_back(std::move(used));

@@ -43,6 +43,11 @@ class PythonReference {
                                          std::chrono::nanoseconds& execution_left,
                                          const char* in_double = nullptr);
 
+  // Its process is to end; nothing is asked of it any more.
+  void dismiss() noexcept {
+    if (session_) session_->dismiss();
+  }
+
   // Of what is called: "Model.forward".
   [[nodiscard]] const std::string& name() const { return name_; }
 

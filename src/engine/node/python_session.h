@@ -157,6 +157,12 @@ class PythonSession {
   // Ends this session.
   [[nodiscard]] std::unique_ptr<RunnerProcess> release() { return std::move(process_); }
 
+  // Its process is to end, or has ended: as RunnerProcess has it.
+  void dismiss() noexcept {
+    if (process_) process_->dismiss();
+  }
+  [[nodiscard]] bool end() { return !process_ || process_->end(); }
+
   [[nodiscard]] std::string recent_output() { return process_->recent_output(); }
   [[nodiscard]] std::optional<std::chrono::nanoseconds> cpu_time() const {
     return process_->cpu_time();

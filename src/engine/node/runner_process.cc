@@ -222,6 +222,11 @@ std::optional<RunnerEnd> RunnerProcess::watch_memory() {
                              std::to_string(limits_.resident_bytes >> 20) + " MiB allowed"};
 }
 
+bool RunnerProcess::end() {
+  if (!end_) end_ = finish({.why = RunnerEnd::Why::cancelled});
+  return !end_->left_running;
+}
+
 RunnerEnd RunnerProcess::finish(RunnerEnd first) {
   child_.kill();
   const confinement::End end = child_.reap(Clock::now() + kReapLimit);

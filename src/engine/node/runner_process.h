@@ -75,6 +75,9 @@ class RunnerProcess {
   // It is to end, and nothing is asked of it any more; returns at once. Several that end together
   // are told so before the first of them is waited for.
   void dismiss() noexcept { child_.kill(); }
+  // Ends it, if it has not ended: kills all its processes and waits for that, some seconds at most.
+  // False: one of them could not be killed, and what it runs on a device may go on.
+  [[nodiscard]] bool end();
   RunnerProcess(const RunnerProcess&) = delete;
   RunnerProcess& operator=(const RunnerProcess&) = delete;
 

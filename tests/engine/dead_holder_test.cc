@@ -1,0 +1,100 @@
+// Where the lock of a GPU lies, and what its taker learns of a holder that died.
+#include "engine/node/dead_holder.h"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engine/node/devices.h"
+#include "tests/catch.h"
+
+using namespace assay;
+using node::GpuLease;
+
+namespace {
+
+struct Device {
+  const std::string uuid;
+  node::JobQueue turns{1, 10};
+
+  explicit Device(const char* name)
+      : uuid("test-" + std::string(name) + "-" + std::to_string(::getpid())) {}
+  ~Device() {
+    for (const char* folder : {"/run/lock", "/tmp"}) {
+      ::unlink((std::string(folder) + "/assay-" + uuid + ".lock").c_str());
+    }
+  }
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  [[nodiscard]] GpuLease take() {
+    auto lease = GpuLease::take(uuid, turns, "anna", {});
+    REQUIRE(lease);
+    return std::move(*lease);
+  }
+  // As an engine that is killed while a job of its has the device.
+  void die_with_it() const {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      node::JobQueue theirs(1, 10);
+      const auto lease = GpuLease::take(uuid, theirs, "bob", {});
+      ::_exit(lease ? 0 : 1);
+    }
+    int status = 1;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(status == 0);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("locks lie where every user may make and open them, and none remove another's") {
+  CHECK(node::is_for_all_users(S_IFDIR | 01777));
+  CHECK_FALSE(node::is_for_all_users(S_IFDIR | 0755));   // /run/lock of some systems
+  CHECK_FALSE(node::is_for_all_users(S_IFDIR | 0777));   // others' files could be removed
+  CHECK_FALSE(node::is_for_all_users(S_IFDIR | 01775));  // for a group
+  CHECK_FALSE(node::is_for_all_users(S_IFREG | 01777));
+}
+
+TEST_CASE("who follows a holder that died is told so, who follows one that gave it up is not") {
+  Device device("dead");
+  CHECK_FALSE(device.take().follows_dead());
+  CHECK_FALSE(device.take().follows_dead());
+  device.die_with_it();
+  CHECK(device.take().follows_dead());
+  CHECK_FALSE(device.take().follows_dead());
+}
+
+TEST_CASE(
+    "a device that its holder doubts is doubted by the next, until one gives it up in peace") {
+  Device device("doubt");
+  device.take().doubt();
+  {
+    auto lease = device.take();
+    CHECK(lease.follows_dead());
+    lease.doubt();
+  }
+  CHECK(device.take().follows_dead());
+  CHECK_FALSE(device.take().follows_dead());
+}
+
+TEST_CASE("a device is proved after a dead holder alone, and stays in doubt if it is not right") {
+  Device device("probe");
+  const node::Runners runners{
+      ASSAY_BINARY_FOLDER "/fake_gpu_runner", {.level = confinement::Level::L1}, {}};
+  // Its runners say nothing sensible of a kernel: a device that does not work.
+  node::GpuPool pool(runners, {.uuid = device.uuid});
+  {
+    auto lease = device.take();
+    CHECK_FALSE(node::probe_after_dead(lease, pool, {}));
+  }
+  device.die_with_it();
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    auto lease = device.take();
+    const auto ended = node::probe_after_dead(lease, pool, {});
+    REQUIRE(ended);
+    CHECK(ended->verdict == job::Verdict::engine_fault);
+    CHECK(node::speaks_against_device({.verdict = ended->verdict}));
+    CHECK(ended->summary.find("gpu:0") != std::string::npos);
+  }
+}
