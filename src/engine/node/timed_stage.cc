@@ -213,6 +213,7 @@ json KernelJob::checks_made(const Step& ended) {
                                   .arena = twin.referee().fill(0),
                                   .otherwise = ": the emulator alone looked.",
                                   .stop = stop_});
+  lease_.reset();  // the emulator may look for minutes
   if (unloaded) {
     json out = {{"ran", false},
                 {"checks", task_.checks},

@@ -1,6 +1,7 @@
 // The validated stage of a KernelJob: trials whose outputs the referee compares, and one more run.
 #include <algorithm>
 
+#include "engine/node/dead_holder.h"
 #include "engine/node/gpu_timing.h"
 #include "engine/node/kernel_inspection.h"
 #include "engine/node/kernel_job.h"
@@ -279,6 +280,16 @@ void KernelJob::tell_first(const Ran& ran, json& body) {
   body["printf_truncated"] = ran.printf_truncated || ran.printf_output.size() > 2000;
 }
 
+// The checks gave the device to others, for as long as the emulator looked.
+KernelJob::Step KernelJob::lease_again() {
+  if (gpu_ == nullptr || lease_ || task_.until <= Until::validated) return std::nullopt;
+  lease_ = gpu_->lease(task_.client, stop_);
+  if (!lease_) {
+    return Ended{.verdict = job::Verdict::cancelled, .summary = "Cancelled before it finished."};
+  }
+  return probe_after_dead(*lease_, *gpu_, stop_);
+}
+
 KernelJob::Step KernelJob::validate_stage() {
   Step ended = stage_ahead();
   StageClock clock(reporter_, "validated");
@@ -295,8 +306,11 @@ KernelJob::Step KernelJob::validate_stage() {
   if (!ended) ended = look_for_fixed_inputs();
   clock.body["findings"] = evidence_;
   if (!task_.checks.empty()) {
+    if (ended && referee_ && fills_ahead_) referee_->take_ahead();
+    end_failed(ended);
     clock.body["checks"] = checks_made(ended);
     checks_sentence_ = findings_sentence(clock.body["checks"]);
+    if (!ended) ended = lease_again();
   }
   if (!output_.empty()) clock.artifacts.push_back({"output", "text/plain", output_});
   return clock.tell(std::move(ended));
