@@ -53,6 +53,7 @@ json devices(const Gpus& gpus) {
     item["model"] = gpu.name;
     item["arch"] = gpu.arch();
     item["driver"] = gpus.driver;
+    if (const auto why = gpu.unusable(); !why.empty()) item["unusable"] = why;
     list.push_back(std::move(item));
   }
   list.push_back({{"name", "emulator"},

@@ -21,10 +21,16 @@ Ended shut_away(const std::string& device, const std::string& why) {
           .detail = {{"quarantine", why}}};
 }
 
+Ended closed(const std::string& why) {
+  return {.verdict = job::Verdict::unsupported,
+          .summary = why + " Device \"emulator\" judges meanwhile.",
+          .detail = {{"missing", why}}};
+}
+
 // Alone on the device, as a job would be.
 DeviceGuard::Canary canary_of(GpuPool& pool) {
   return [&pool](const std::stop_token& stop) -> std::string {
-    const auto lease = pool.lease({}, stop);
+    auto lease = pool.lease({}, stop);
     if (!lease) return "stopped";
     std::string why = run_canary(pool.start_apart(), RunnerRole::gpu_kernel, stop);
     // What a dead holder left is not to be forgotten by a canary that was not right.
@@ -85,8 +91,10 @@ std::variant<Devices::Chosen, Ended> Devices::any_usable(Use use, const std::str
   if (use == Use::compiles) return Chosen{.pool = places_.front().pool.get()};
   std::vector<DeviceLoads::Candidate> candidates;
   for (const Place& place : places_) {
-    candidates.push_back({.knows_client = place.pool->knows(client),
-                          .held_elsewhere = GpuLease::is_held(place.pool->gpu().uuid)});
+    const Gpu& gpu = place.pool->gpu();
+    candidates.push_back({.may_serve = gpu.unusable().empty(),
+                          .knows_client = place.pool->knows(client),
+                          .held_elsewhere = GpuLease::is_held(gpu.uuid)});
   }
   // Who sits there while the device is proved keeps others away, who find it proved or shut.
   while (DeviceLoads::Seat seat = loads_.join_best(candidates)) {
@@ -98,7 +106,11 @@ std::variant<Devices::Chosen, Ended> Devices::any_usable(Use use, const std::str
     if (stop.stop_requested()) return stopped();
     candidates[device].may_serve = false;
   }
-  return shut_away(places_.front().pool->gpu().device(), places_.front().guard->why());
+  for (const Place& place : places_) {
+    const Gpu& gpu = place.pool->gpu();
+    if (gpu.unusable().empty()) return shut_away(gpu.device(), place.guard->why());
+  }
+  return closed(places_.front().pool->gpu().unusable());
 }
 
 std::variant<Devices::Chosen, Ended> Devices::choose(const std::string& wanted, Use use,
@@ -114,6 +126,7 @@ std::variant<Devices::Chosen, Ended> Devices::choose(const std::string& wanted, 
   if (index == places_.size()) return unknown(device);
   const Place& place = places_[index];
   if (use == Use::compiles) return Chosen{.pool = place.pool.get()};
+  if (const auto why = place.pool->gpu().unusable(); !why.empty()) return closed(why);
   Chosen chosen{.pool = place.pool.get(), .seat = loads_.join(index)};
   if (place.guard->may_use(stop)) return chosen;
   if (stop.stop_requested()) return stopped();

@@ -182,6 +182,7 @@ std::unique_ptr<RunnerProcess> Runners::start_on_gpu(RunnerRole role, const GpuA
   // Of a module what is launched (torch's hold thousands of kernels; every turn has runs that do
   // not count), and nothing is written to a cache of the user's.
   wanted.environment = {{"CUDA_MODULE_LOADING", "LAZY"}, {"CUDA_CACHE_DISABLE", "1"}};
+  for (const auto& variable : gpu.environment) wanted.environment.push_back(variable);
   if (!gpu.uuid.empty()) wanted.environment.emplace_back("CUDA_VISIBLE_DEVICES", gpu.uuid);
   show_to_profiler(role, wanted);
   return std::make_unique<RunnerProcess>(

@@ -19,6 +19,7 @@ inline constexpr const char* kProfilerVariable = "NVTX_INJECTION64_PATH";
 struct GpuAccess {
   std::vector<std::string> nodes{};
   std::string uuid{};  // the driver is told of this one alone; "" for all
+  std::vector<std::pair<std::string, std::string>> environment{};  // beside it
 };
 
 class Runners {

@@ -46,6 +46,7 @@ enum Attribute {
   kMaxThreadsPerBlock = 1,
   kClockRateKhz = 13,
   kMultiprocessors = 16,
+  kComputeMode = 20,
   kMemoryClockRateKhz = 36,
   kMemoryBusBits = 37,
   kL2Bytes = 38,
@@ -61,10 +62,10 @@ enum FunctionAttribute {
   kFunctionSharedBytes = 1,
   kFunctionRegisters = 4,
   kFunctionMaxDynamicShared = 8,
-  kFunctionLargeClusters = 14,  // of more blocks than every device has
   kFunctionClusterWidth = 11,  // as __cluster_dims__ has it; 0: no clusters of its own
   kFunctionClusterHeight = 12,
   kFunctionClusterDepth = 13,
+  kFunctionLargeClusters = 14,  // of more blocks than every device has
 };
 
 // CUlimit

@@ -6,6 +6,8 @@
 //     {type: "no_devices", reason}
 #include <array>
 #include <cstdio>
+#include <string>
+#include <string_view>
 
 #include "engine/runner/cuda_driver.h"
 #include "engine/runner/role.h"
@@ -15,8 +17,11 @@ namespace {
 
 using nlohmann::json;
 
-std::string uuid_text(const std::array<unsigned char, 16>& bytes) {
-  std::string text = "GPU-";
+// An instance of a GPU that was divided (MIG) has an identifier of its own, spelled otherwise.
+bool is_instance(std::string_view name) { return name.find(" MIG ") != std::string_view::npos; }
+
+std::string uuid_text(const std::array<unsigned char, 16>& bytes, bool is_instance) {
+  std::string text = is_instance ? "MIG-" : "GPU-";
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     std::array<char, 3> two{};
     std::snprintf(two.data(), two.size(), "%02x", bytes[i]);
@@ -44,12 +49,14 @@ json describe(const cuda::Driver& driver, int index) {
   driver.check(driver.DeviceTotalMem(&memory, device), "cuDeviceTotalMem");
   return {{"index", index},
           {"name", name.data()},
-          {"uuid", uuid_text(uuid)},
+          {"uuid", uuid_text(uuid, is_instance(name.data()))},
+          {"mig", is_instance(name.data())},
           {"pci", pci.data()},
           {"memory_bytes", memory},
           {"compute_major", attribute(cuda::kComputeMajor)},
           {"compute_minor", attribute(cuda::kComputeMinor)},
           {"multiprocessors", attribute(cuda::kMultiprocessors)},
+          {"compute_mode", attribute(cuda::kComputeMode)},
           {"clock_khz", attribute(cuda::kClockRateKhz)},
           {"memory_clock_khz", attribute(cuda::kMemoryClockRateKhz)},
           {"memory_bus_bits", attribute(cuda::kMemoryBusBits)},
