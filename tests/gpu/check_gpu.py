@@ -86,6 +86,42 @@ class Gpu(check_counters.Counters):
         self.assertGreaterEqual(health["canaries"], 1)
         tell("canary on the device", f"{health['canaries']} right, {health['canaries_wrong']} wrong", "none wrong", health["canaries_wrong"] == 0)
 
+    def test_clusters_that_a_kernel_asks_for_itself_run_or_are_refused_and_the_device_stays_trusted(self):
+        major = next(d["compute_major"] for d in self.capabilities["devices"] if d["kind"] == "gpu")
+        if major < 9:
+            self.skipTest("clusters are of sm_90 and later")
+        for blocks, verdicts in ((2, {"passed"}), (8, {"passed"}), (16, {"passed", "launch_failed"}), (3, {"launch_failed"})):
+            with self.subTest(blocks=blocks):
+                source = body(GUARDED + "out[i] = a[i] + b[i];").replace("__global__ void", f"__global__ void __cluster_dims__({blocks}, 1, 1)")
+                report = self.evaluate(source, n=1 << 14)
+                self.assertIn(report["verdict"], verdicts, report["summary"])
+        devices = self.server.call("check_capabilities", {"refresh": True})["structuredContent"]["devices"]
+        self.assertEqual(devices[0]["health"]["condition"], "trusted", devices[0])
+
+    def test_a_device_that_reaches_the_host_says_so_and_verifies_nothing(self):
+        reaches = next(d["pageable_memory_access"] for d in self.capabilities["devices"] if d["kind"] == "gpu")
+        report = self.evaluate(ADD, ref=ADD)
+        codes = [warning["code"] for warning in report["warnings"]]
+        self.assertEqual((report["trust"], "host_memory_reachable" in codes), ("audited" if reaches else "verified", reaches), report["summary"])
+
+    def test_nobody_is_timed_beside_a_kernel_that_hangs(self):
+        """Who waits for the device gets it when the process that hangs is dead, not when its answer is known."""
+        alone = statistics.median(self.evaluate(ADD, MILLION)["timing"]["cold"]["median_ns"] for _ in range(3))
+        for _ in range(3):
+            hangs = self.server.call("evaluate", {"kernel": kernel(FOREVER, add_of(1000)), "timeout": 5, "wait_s": 0})["structuredContent"]["job_id"]
+            good = self.evaluate(ADD, MILLION)
+            self.assertEqual(good["verdict"], "passed", good["summary"])
+            self.assertEqual(self.server.call("get_job", {"job_id": hangs, "wait_s": 30})["structuredContent"]["verdict"], "timed_out")
+            self.assertLess(good["timing"]["cold"]["median_ns"], 1.2 * alone, good["timing"]["cold"])
+
+    def test_a_server_that_was_killed_with_the_device_leaves_it_to_the_next(self):
+        with Server() as other:
+            other.call("evaluate", {"kernel": kernel(FOREVER, add_of(1000)), "timeout": 60, "wait_s": 0})
+            time.sleep(3)
+            other.process.kill()
+        report = self.evaluate(ADD, ref=ADD, timeout=30)
+        self.assertEqual(report["verdict"], "passed", report["summary"])
+
     def test_every_fault_costs_its_own_job_only(self):
         worst = 0.0
         for name, (source, verdicts) in FAULTS.items():

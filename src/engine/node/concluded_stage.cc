@@ -33,13 +33,20 @@ bool speaks_of(const json& evidence, const char* which) {
                      [&](const json& item) { return item.at("which") == which; });
 }
 
+// Whether the kernel could have written to the memory of the process that timed it.
+bool clock_in_reach(const GpuPool* gpu, bool speaks, json& warnings) {
+  if (!speaks || gpu == nullptr || !gpu->gpu().reaches_host_memory()) return false;
+  warnings.push_back(host_memory_warning());
+  return true;
+}
+
 // Trust speaks of a passed verdict, and of proven cheating: another failure needs none.
 json trust_of(const std::optional<Ended>& ended, bool speaks, bool suspect, bool weak) {
   const bool forged =
       ended && ended->detail.value("forged", false) && ended->detail.value("which", "") == "kernel";
   if (forged) return "rejected";
   if (!speaks) return nullptr;
-  // What a task cannot tell, no kernel can prove.
+  // What a task cannot tell, no kernel can prove; nor that a clock was right which it could reach.
   const char* clear = weak ? "audited" : "verified";
   return suspect ? "suspect" : clear;
 }
@@ -73,7 +80,8 @@ Conclusion KernelJob::conclude(const Step& ended) {
   }
   const bool suspect = tell_evidence(evidence_, !ended, body, warnings_);
   const bool speaks = ran_ && !ended;
-  body["trust"] = trust_of(ended, speaks, suspect, !weak_.empty());
+  const bool unproved = clock_in_reach(gpu_, speaks, warnings_);
+  body["trust"] = trust_of(ended, speaks, suspect, unproved || !weak_.empty());
   if (speaks && !weak_.empty()) body["summary"] = body["summary"].get<std::string>() + " " + weak_;
   body["evidence"] = evidence_;
   if (!ended && follows_fixed_) {

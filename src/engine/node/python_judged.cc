@@ -292,7 +292,8 @@ json PythonJob::trust(const Step& ended, bool suspect) const {
   if (ended && ended->detail.value("forged", false)) return "rejected";
   if (ended || !ran_) return nullptr;
   if (suspect) return "suspect";
-  return lifted_ && weak_.empty() ? "verified" : "audited";
+  const bool reachable = gpu_ != nullptr && gpu_->reaches_host_memory();
+  return lifted_ && weak_.empty() && !reachable ? "verified" : "audited";
 }
 
 Conclusion PythonJob::conclude(const Step& ended) {
@@ -314,6 +315,9 @@ Conclusion PythonJob::conclude(const Step& ended) {
   }
   note_output();
   if (!checks_sentence_.empty()) summary += " " + checks_sentence_;
+  if (!ended && ran_ && gpu_ != nullptr && gpu_->reaches_host_memory()) {
+    warnings_.push_back(host_memory_warning());
+  }
   body["trust"] = trust(ended, suspect);
   if (!ended && !weak_.empty()) summary += " " + weak_;
   body["summary"] = std::move(summary);

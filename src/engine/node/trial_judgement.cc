@@ -175,6 +175,16 @@ std::optional<Ended> judge_outputs(const json& said, std::uint32_t trial) {
   return std::nullopt;
 }
 
+json host_memory_warning() {
+  return {{"code", "host_memory_reachable"},
+          {"message",
+           "Kernels on this device reach the host's memory (HMM or ATS), that of the process which "
+           "times them too: outputs are judged elsewhere, but nothing proves its clock, and trust "
+           "is at "
+           "most `audited`. Where it is HMM, the module option nvidia_uvm uvm_disable_hmm=1 ends "
+           "it."}};
+}
+
 Ended about_reference(Ended ended) {
   ended.summary = "The reference: " + ended.summary;
   ended.detail["which"] = "ref_kernel";

@@ -67,6 +67,9 @@ inline constexpr const char* kSameAnswers =
 // The end that the candidate's own outputs make, if they do.
 [[nodiscard]] std::optional<Ended> judge_outputs(const nlohmann::json& said, std::uint32_t trial);
 
+// Of a device whose kernels reach all memory of the process that holds their clock.
+[[nodiscard]] nlohmann::json host_memory_warning();
+
 // Whose failure it is, for the report.
 [[nodiscard]] Ended about_reference(Ended ended);
 [[nodiscard]] Ended about_kernel(Ended ended);
