@@ -13,17 +13,6 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-// Contents that runs begin with, and places they work in.
-constexpr std::uint32_t kMaxSlots = 3;
-// A kernel's time depends on where its tensors happen to lie: a median over few places is a median
-// of accidents.
-constexpr std::uint32_t kPlaces = 12;
-// More of them where their tensors are neither small beside an L2 nor, twelve together, far beyond.
-constexpr std::uint64_t kSmallBytes = 4ULL << 20;
-constexpr std::uint64_t kBeyondCacheBytes = 256ULL << 20;
-constexpr std::uint32_t kMostPlaces = 32;
-constexpr std::uint64_t kMaxPlacedBytes = 12ULL << 30;
-constexpr std::uint64_t kMaxStagedBytes = 6ULL << 30;
 // Device time of all cold runs of one side; slower kernels get fewer runs, never fewer than the
 // least.
 constexpr double kBudgetNs = 2e9;
@@ -42,20 +31,6 @@ constexpr double kLaunchesOfRun = 2;
 constexpr std::uint32_t kExaminedOfState = 12;
 
 }  // namespace
-
-Staging staging_of(std::uint64_t arena_bytes, std::uint64_t scratch_bytes) {
-  const auto fitting =
-      static_cast<std::uint32_t>(kMaxStagedBytes / std::max<std::uint64_t>(arena_bytes, 1));
-  const std::uint64_t place_bytes = arena_bytes + scratch_bytes;
-  const std::uint64_t least = std::max<std::uint64_t>(place_bytes, 1);
-  const auto wanted =
-      place_bytes < kSmallBytes
-          ? kPlaces
-          : std::clamp<std::uint64_t>(kBeyondCacheBytes / least, kPlaces, kMostPlaces);
-  const auto placed =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, kMaxPlacedBytes / least));
-  return {.slots = std::clamp(fitting, 1U, kMaxSlots), .places = std::max(placed, 1U)};
-}
 
 GpuTiming::GpuTiming(RefereeSession& referee, KernelSession& kernel, KernelSession* reference,
                      TimingRequest request, Judge judge, std::chrono::nanoseconds& execution_left)
@@ -161,7 +136,10 @@ std::variant<Turn, Ended> GpuTiming::ask_one(Side& side, TurnOrder order) {
 }
 
 GpuTiming::Step GpuTiming::stage_arenas() {
-  const Staging staging = staging_of(request_.arena_bytes, request_.scratch_bytes);
+  const Staging staging = staging_of({.arena_bytes = request_.arena_bytes,
+                                      .scratch_bytes = request_.scratch_bytes,
+                                      .sides = reference_ ? 2U : 1U,
+                                      .device_bytes = request_.device_bytes});
   slots_ = staging.slots;
   places_ = staging.places;
   if (request_.staged_ahead && !reference_) return take_staged(kernel_.session->staged());

@@ -21,16 +21,10 @@
 #include "engine/node/neighbours.h"
 #include "engine/node/ratio.h"
 #include "engine/node/referee_session.h"
+#include "engine/node/staging.h"
 #include "engine/node/timing_method.h"
 
 namespace assay::node {
-
-// Contents that runs begin with, and places they work in.
-struct Staging {
-  std::uint32_t slots = 1;
-  std::uint32_t places = 1;
-};
-[[nodiscard]] Staging staging_of(std::uint64_t arena_bytes, std::uint64_t scratch_bytes);
 
 struct TimingRequest {
   std::uint32_t trials = 100;
@@ -40,7 +34,8 @@ struct TimingRequest {
   // Trials that the referee holds expected outputs of: runs begin with the inputs of one of them.
   std::uint32_t known_trials = 1;
   std::uint64_t arena_bytes = 0;
-  double seen_ns = 0;  // what the longest launch of the kernel took so far; 0: unknown
+  std::uint64_t device_bytes = 0;  // of its memory; 0: unknown
+  double seen_ns = 0;              // what the longest launch of the kernel took so far; 0: unknown
   // The kernel's session has begun to stage as many contents as staging_of() says: of the trials
   // from 0 on.
   bool staged_ahead = false;

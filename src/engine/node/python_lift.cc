@@ -246,6 +246,7 @@ PythonLift::Step PythonLift::measure() {
        .method = setting_.method,
        .known_trials = kJudgedTrials,
        .arena_bytes = setting_.referee.arena_bytes(),
+       .device_bytes = setting_.pool.gpu().memory_bytes,
        .keeps_state = kernel_.keeps_state,
        .works_on_contents = setting_.works_on_contents,
        .first_trial = kJudgedTrial,

@@ -60,6 +60,7 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
        .method = task_.timing_method,
        .known_trials = std::max(task_.validation_trials, 1U),
        .arena_bytes = referee_->arena_bytes(),
+       .device_bytes = gpu_->gpu().memory_bytes,
        .seen_ns = static_cast<double>(longest_run_.count()),
        .staged_ahead = staged_ahead_,
        .keeps_state = program_->keeps_state(),

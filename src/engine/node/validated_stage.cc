@@ -110,7 +110,8 @@ KernelJob::Step KernelJob::stage_ahead() {
     if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
     filled_.push_back(std::move(std::get<LentArena>(arena)));
   }
-  const Staging staging = staging_of(referee_->arena_bytes(), 0);
+  const Staging staging = staging_of(
+      {.arena_bytes = referee_->arena_bytes(), .device_bytes = gpu_->gpu().memory_bytes});
   if (task_.until <= Until::validated || staging.slots > filled_.size()) return std::nullopt;
   std::vector<LentArena> contents;
   for (std::uint32_t slot = 0; slot < staging.slots; ++slot) {
