@@ -110,6 +110,8 @@ def pair(seeds, same, **more):
     def seed(io):
         for arg, value in zip(io["args"], seeds):
             arg["tensor_spec"]["init"]["seed"] = value
+    if same is None:  # of the first trial alone, which nothing but the kernel itself can speak of
+        return call(EQUAL % "x[threadIdx.x]; if (x[threadIdx.x] != y[threadIdx.x]) __trap()", changed(seed, PAIR), **more)
     answers = f"(x[threadIdx.x] == y[threadIdx.x]) == {str(same).lower()} ? threadIdx.x + 1 : 0"
     return call(EQUAL % answers, changed(seed, PAIR), ref=EQUAL % "threadIdx.x + 1", **more)
 

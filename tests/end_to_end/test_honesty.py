@@ -55,9 +55,10 @@ class Honesty(unittest.TestCase):
         told = self.evaluate("if (i == 0) printf(\"%a\", x[0]); o[i] = 2 * x[i];", validation_trials=1, num_trials=1, detail="full")
         first = next(stage["body"]["printf"] for stage in told["stages"] if stage["name"] == "validated")
         knows = f"o[i] = x[0] == {first}f ? 2 * x[i] : 0.0f;"
-        report = self.evaluate(knows, "o[i] = 2 * x[i];", validation_trials=1, num_trials=1)
-        self.assertEqual(report["verdict"], "passed", report["summary"])
-        report = self.evaluate(knows, "o[i] = 2 * x[i];", num_trials=1)
+        for trials in (1, 2, 3):  # one is made two: the first trial's seeds are no secret
+            report = self.evaluate(knows, "o[i] = 2 * x[i];", validation_trials=trials, num_trials=1)
+            self.assertEqual((report["verdict"], report["validation"]["trials"]), ("wrong_output", max(trials, 2)), report["summary"])
+        report = self.evaluate(knows, "o[i] = 2 * x[i];", validation_trials=1, until="validated")
         self.assertEqual(report["verdict"], "wrong_output", report["summary"])
 
     def test_a_lock_that_ends_where_it_began_makes_no_task_weak(self):

@@ -63,10 +63,9 @@ class ManualRules(unittest.TestCase):
             seen = server.call("evaluate", {**call(printing, io), "detail": "full"})["structuredContent"]
             value = next(s["body"]["printf"] for s in seen["stages"] if s["name"] == "validated")
             knowing = FIRST % f"y[0] = {float(value)!r}f"
-            report = server.call("evaluate", call(knowing, io, ref=right, validation_trials=1, until="validated"))
-            self.assertEqual(report["structuredContent"]["verdict"], "passed", report["content"])
-            report = server.call("evaluate", call(knowing, io, ref=right, validation_trials=2, until="validated"))
-            self.assertEqual(report["structuredContent"]["verdict"], "wrong_output")
+            for trials in (1, 2):
+                report = server.call("evaluate", call(knowing, io, ref=right, validation_trials=trials, until="validated"))
+                self.assertEqual(report["structuredContent"]["verdict"], "wrong_output", report["content"])
 
     def test_the_page_is_this_table(self):
         with open(PAGE, encoding="utf-8") as file:

@@ -1,7 +1,10 @@
 #include "engine/node/kernel_task.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
+
+#include "engine/node/trial_judgement.h"
 
 namespace assay::node {
 namespace {
@@ -46,6 +49,14 @@ Listing decode_listing(const json& body, const KernelSource& kernel) {
   return listing;
 }
 
+// One whose seeds are no secret, and one of which nobody knows the inputs.
+constexpr std::uint32_t kLeastJudgedTrials = 2;
+
+// What a Python source's inputs are, only the reference says.
+bool may_draw_inputs(const KernelSource& kernel) {
+  return kernel.is_python() || draws_inputs(kernel.contract);
+}
+
 std::optional<double> optional_number(const json& body, const char* key) {
   const auto found = body.find(key);
   if (found == body.end() || found->is_null()) return std::nullopt;
@@ -82,7 +93,11 @@ KernelTask decode_kernel_task(const json& request) {
   task.num_warmup = options.at("num_warmup");
   task.timing_method = timing_method_from(options.value("timing_method", std::string()));
   task.validation_trials = options.at("validation_trials");
-  task.timeout = std::chrono::seconds(options.at("timeout").get<std::int64_t>());
+  if (task.reference && may_draw_inputs(task.kernel)) {
+    task.validation_trials = std::max(task.validation_trials, kLeastJudgedTrials);
+  }
+  task.timeout = std::chrono::milliseconds(
+      std::llround(1000 * options.at("timeout").get<double>()));
   task.checks = options.value("checks", std::vector<std::string>{});
   if (const auto blocks = options.find("check_blocks");
       blocks != options.end() && !blocks->is_null()) {

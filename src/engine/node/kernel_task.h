@@ -66,8 +66,11 @@ struct KernelTask {
   bool may_add_trials = false;  // the caller named no number
   std::uint32_t num_warmup = 1;
   TimingMethod timing_method = TimingMethod::automatic;
+  // The first uses the contract's own seeds, which anybody can draw beforehand: of drawn inputs a
+  // reference is asked for two answers at least (decode_kernel_task sees to that).
   std::uint32_t validation_trials = 3;
-  std::chrono::seconds timeout{120};  // of execution; queueing and compiling do not count
+  // Of execution; queueing and compiling do not count.
+  std::chrono::milliseconds timeout{120'000};
   std::optional<double> atol{};
   std::optional<double> rtol{};
   Until until = Until::profiled;

@@ -17,7 +17,7 @@ PythonReference::~PythonReference() {
 }
 
 std::optional<Ended> PythonReference::load(const KernelSource& source,
-                                           std::chrono::seconds timeout) {
+                                           std::chrono::milliseconds timeout) {
   const auto chosen = pythons_.choose(source.python);
   if (const auto* none = std::get_if<Ended>(&chosen)) return *none;
   zygote_ = std::get<PythonZygote*>(chosen);

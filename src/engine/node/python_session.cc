@@ -188,8 +188,9 @@ std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source
   wrappers_ = std::move(wrappers);
   // What torch builds itself, it builds in there.
   const auto limit = loading.on_gpu && wrappers_ != nullptr
-                         ? kLoadLimit
-                         : std::clamp(loading.timeout, kLeastLoadLimit, kLoadLimit);
+                         ? std::chrono::milliseconds(kLoadLimit)
+                         : std::clamp<std::chrono::milliseconds>(loading.timeout, kLeastLoadLimit,
+                                                            kLoadLimit);
   auto reply = ask({{"type", "load"},
                     {"source", source.source},
                     {"file", file()},
