@@ -6,7 +6,9 @@
 #include <set>
 
 #include "engine/contract/fixed_contents.h"
+#include "engine/contract/index_bounds.h"
 #include "engine/source/token.h"
+#include "tools/same_task.h"
 
 namespace assay::tools {
 namespace {
@@ -18,6 +20,17 @@ using Names = std::set<std::string, std::less<>>;
 
 constexpr std::int64_t kMostAdded = 31;
 constexpr int kDraws = 4;
+
+// A key whose value is null counts as absent, as where contracts are read.
+void drop_nulls(Json& value) {
+  for (auto member = value.begin(); value.is_structured() && member != value.end();) {
+    if (value.is_object() && member->is_null()) {
+      member = value.erase(member);
+    } else {
+      drop_nulls(*member++);
+    }
+  }
+}
 
 // The names in a size's expression; none in a number.
 void take_names(const Json& size, Names& names) {
@@ -212,8 +225,9 @@ constexpr std::array<const char*, kDraws> kContents{
 // Both sides of one task, with documents of their own.
 class Drafts {
  public:
-  Drafts(const Json& kernel, const Json& reference, const References& references)
-      : kernel_(kernel), reference_(reference), references_(references) {}
+  Drafts(const Json& kernel, const Json& reference, const contract::ToleranceRequest& asked,
+         const References& references)
+      : kernel_(kernel), reference_(reference), asked_(asked), references_(references) {}
 
   [[nodiscard]] bool read() {
     own_ = document(kernel_);
@@ -238,41 +252,42 @@ class Drafts {
     own.set(sizes);
     own.forget_seeds();
     if (way && !own.redraw(*way)) return;
-    const auto mine = contract_of(own.json());
+    auto mine = contract_of(own.json());
     if (!mine) return;  // a size that this contract does not allow
-    add_task(std::move(changed), *mine, sizes, list);
+    const auto shown = contract_of(*own_);
+    if (shown && !contract::keep_indices_inside(*mine, *shown)) return;
+    add_task(std::move(changed), std::move(*mine), sizes, list);
   }
 
   // What the contract fixes of its inputs holds other numbers; nothing where nothing could.
   void add_fixed(nlohmann::json& list) const {
     Document own(*own_);
     own.forget_seeds();
-    auto parsed = contract::parse(own.json(), "", {.open_grid = true});
-    auto* mine = std::get_if<contract::Parsed>(&parsed);
-    if (mine == nullptr) return;
-    contract::Contract other = mine->contract;
-    const auto fixed = contract::fixed_inputs(other);
+    auto other = contract_of(own.json());
+    if (!other) return;
+    const auto fixed = contract::fixed_inputs(*other);
     if (fixed.empty()) return;
+    std::string changed = "other numbers in " + contract::fixed_in_words(*other, fixed);
     for (const std::size_t i : fixed) {
-      other.args[i].tensor_spec = contract::other_contents(other.args[i]);
+      other->args[i].tensor_spec = contract::other_contents(other->args[i]);
     }
-    add_task({{"inputs", "other numbers in " + contract::fixed_in_words(mine->contract, fixed)}},
-             contract::to_json(other), {}, list);
+    add_task({{"inputs", std::move(changed)}}, std::move(*other), {}, list);
   }
 
  private:
-  void add_task(nlohmann::json changed, const nlohmann::json& mine, const Sizes& sizes,
+  void add_task(nlohmann::json changed, contract::Contract mine, const Sizes& sizes,
                 nlohmann::json& list) const {
-    nlohmann::json task = {{"changed", std::move(changed)}, {"contract", mine}};
+    nlohmann::json task = {{"changed", std::move(changed)}};
     if (theirs_) {
       Document theirs(*theirs_);
       theirs.set(sizes);
       const auto other = contract_of(theirs.json());
       if (!other) return;
-      task["reference_contract"] = *other;
-    } else {
-      task["reference_contract"] = mine;
+      (void)hold_to_reference(mine, "", *other, asked_);  // said of the task that was asked
+      task["reference_contract"] = contract::to_json(*other);
     }
+    task["contract"] = contract::to_json(mine);
+    if (!theirs_) task["reference_contract"] = task["contract"];
     list.push_back(std::move(task));
   }
 
@@ -281,17 +296,20 @@ class Drafts {
     std::vector<Violation> violations;
     auto found = contract_document(argument.at("io"), "", references_, violations);
     const bool is_one = found && found->contains("args") && found->at("args").is_array();
-    return is_one ? found : std::nullopt;
+    if (!is_one) return std::nullopt;
+    drop_nulls(*found);
+    return found;
   }
 
-  [[nodiscard]] static std::optional<nlohmann::json> contract_of(const Json& document) {
+  [[nodiscard]] static std::optional<contract::Contract> contract_of(const Json& document) {
     auto parsed = contract::parse(document, "", {.open_grid = true});
     if (std::holds_alternative<contract::Refused>(parsed)) return std::nullopt;
-    return contract::to_json(std::get<contract::Parsed>(parsed).contract);
+    return std::move(std::get<contract::Parsed>(parsed).contract);
   }
 
   const Json& kernel_;
   const Json& reference_;
+  contract::ToleranceRequest asked_;
   const References& references_;
   std::optional<Json> own_{};
   std::optional<Json> theirs_{};
@@ -299,10 +317,11 @@ class Drafts {
 
 }  // namespace
 
-HiddenTasks hidden_tasks(const Json& kernel, const Json& reference, const References& references,
+HiddenTasks hidden_tasks(const Json& kernel, const Json& reference,
+                         const contract::ToleranceRequest& asked, const References& references,
                          std::mt19937_64& draw) {
   HiddenTasks out;
-  Drafts drafts(kernel, reference, references);
+  Drafts drafts(kernel, reference, asked, references);
   if (!drafts.read()) {
     out.note = "The contract was not given with this call, so nothing of it could be varied.";
     return out;

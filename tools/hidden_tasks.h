@@ -21,7 +21,9 @@ struct HiddenTasks {
 };
 
 // `kernel` and `reference` are arguments that read_kernel found no fault with.
+// `asked`: the call's own tolerance.
 [[nodiscard]] HiddenTasks hidden_tasks(const mcp::Json& kernel, const mcp::Json& reference,
+                                       const contract::ToleranceRequest& asked,
                                        const References& references, std::mt19937_64& draw);
 
 }  // namespace assay::tools

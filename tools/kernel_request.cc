@@ -66,9 +66,11 @@ void read_generalise(const Json& arguments, const KernelRoles& roles, const Refe
                                                      judged.kernel_type});
     return;
   }
+  if (!request.violations.empty()) return;  // nothing is drawn beside what is no contract
   std::mt19937_64 draw(std::random_device{}());
   const HiddenTasks hidden =
-      hidden_tasks(arguments.at(roles.judged), arguments.at(roles.reference), references, draw);
+      hidden_tasks(arguments.at(roles.judged), arguments.at(roles.reference),
+                   asked_tolerance(arguments), references, draw);
   request.order["generalise"] = {{"tasks", hidden.list}, {"note", hidden.note}};
 }
 
@@ -110,19 +112,35 @@ void refuse_checks(Jobs& jobs, const Json& arguments, const ArgumentType& judged
                                     instead});
 }
 
+// A contract that is at fault was told once, where it stands: it is not missing elsewhere too.
+ContractNeed need_of_reference(const Json& judged, const KernelArgument& kernel) {
+  const bool is_faulty = !kernel.contract && !option(judged, "io", nullptr).is_null();
+  return is_faulty ? ContractNeed::none : ContractNeed::as_the_type_says;
+}
+
+void hold_tolerances(const Json& arguments, const KernelRoles& roles,
+                     const contract::Contract& reference, KernelArgument& kernel,
+                     Request& request) {
+  const auto found = hold_to_reference(*kernel.contract, std::string("/") + roles.judged, reference,
+                                       asked_tolerance(arguments));
+  if (found.empty()) return;
+  kernel.body["contract"] = contract::to_json(*kernel.contract);
+  request.warnings.insert(request.warnings.end(), found.begin(), found.end());
+}
+
 Request read_request(const Json& arguments, const KernelRoles& roles,
                      const References& references) {
   Request request;
-  const KernelArgument kernel =
+  KernelArgument kernel =
       read_kernel(arguments.at(roles.judged), std::string("/") + roles.judged, nullptr,
                   request.violations, references);
-  request.order["kernel"] = kernel.body;
   take_warnings(kernel, request);
   const auto reference = arguments.find(roles.reference);
   if (reference != arguments.end() && !reference->is_null()) {
     const KernelArgument read =
         read_kernel(*reference, std::string("/") + roles.reference,
-                    kernel.contract ? &*kernel.contract : nullptr, request.violations, references);
+                    kernel.contract ? &*kernel.contract : nullptr, request.violations, references,
+                    need_of_reference(arguments.at(roles.judged), kernel));
     request.order["ref_kernel"] = read.body;
     take_warnings(read, request);
     request.types.push_back({roles.reference, read.kernel_type});
@@ -132,6 +150,7 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
         const auto nothing = compares_nothing(*kernel.contract, std::string("/") + roles.judged);
         request.violations.insert(request.violations.end(), nothing.begin(), nothing.end());
       }
+      hold_tolerances(arguments, roles, *read.contract, kernel, request);
       const auto found = compare_tasks(*kernel.contract, std::string("/") + roles.judged,
                                        *read.contract, std::string("/") + roles.reference);
       request.violations.insert(request.violations.end(), found.violations.begin(),
@@ -139,6 +158,7 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
       request.warnings.insert(request.warnings.end(), found.warnings.begin(), found.warnings.end());
     }
   }
+  request.order["kernel"] = std::move(kernel.body);
   request.types.push_back({roles.judged, kernel.kernel_type});
   if (arguments.contains("python")) {
     for (const char* side : {"kernel", "ref_kernel"}) {
@@ -152,7 +172,7 @@ Request read_request(const Json& arguments, const KernelRoles& roles,
       {"num_warmup", option(arguments, "num_warmup", 10)},
       {"timing_method", option(arguments, "timing_method", "auto")},
       {"validation_trials", option(arguments, "validation_trials", 3)},
-      {"timeout", static_cast<std::int64_t>(option(arguments, "timeout", 120).get<double>())},
+      {"timeout", option(arguments, "timeout", 120)},
       {"atol", option(arguments, "atol", nullptr)},
       {"rtol", option(arguments, "rtol", nullptr)},
       {"device", option(arguments, "device", "auto")},

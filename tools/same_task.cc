@@ -4,6 +4,8 @@
 #include <optional>
 #include <variant>
 
+#include "engine/contract/usual_tolerance.h"
+
 namespace assay::tools {
 namespace {
 
@@ -88,6 +90,18 @@ std::optional<std::string> other_tensor(const TensorSpec& one, const TensorSpec&
   return std::nullopt;
 }
 
+contract::Tolerance in_force(const TensorSpec& tensor, const contract::ToleranceRequest& asked) {
+  const contract::ToleranceRequest own = tensor.tolerance.value_or(contract::ToleranceRequest());
+  const contract::Tolerance usual = contract::usual_tolerance(tensor.dtype);
+  return {.atol = own.atol.value_or(asked.atol.value_or(usual.atol)),
+          .rtol = own.rtol.value_or(asked.rtol.value_or(usual.rtol))};
+}
+
+std::string tolerance_text(const contract::Tolerance& tolerance) {
+  return "atol " + nlohmann::json(tolerance.atol).dump() + ", rtol " +
+         nlohmann::json(tolerance.rtol).dump();
+}
+
 }  // namespace
 
 std::vector<contract::Violation> compares_nothing(const Contract& judged,
@@ -145,6 +159,38 @@ TaskDifferences compare_tasks(const Contract& judged, const std::string& judged_
     }
   }
   return found;
+}
+
+contract::ToleranceRequest asked_tolerance(const mcp::Json& arguments) {
+  const auto number = [&](const char* key) -> std::optional<double> {
+    const auto found = arguments.find(key);
+    if (found == arguments.end() || !found->is_number()) return std::nullopt;
+    return found->get<double>();
+  };
+  return {.atol = number("atol"), .rtol = number("rtol")};
+}
+
+std::vector<contract::Violation> hold_to_reference(Contract& judged,
+                                                   const std::string& judged_pointer,
+                                                   const Contract& reference,
+                                                   const contract::ToleranceRequest& asked) {
+  std::vector<contract::Violation> warnings;
+  for (std::size_t i = 0; i < judged.args.size(); ++i) {
+    Arg& ours = judged.args[i];
+    const auto index = index_of(reference, ours.name);
+    if (!index || !ours.is_tensor() || !ours.is_written() || !ours.tensor_spec->tolerance) continue;
+    const Arg& theirs = reference.args[*index];
+    if (!theirs.is_tensor() || theirs.tensor_spec->dtype != ours.tensor_spec->dtype) continue;
+    const auto given = in_force(*ours.tensor_spec, asked);
+    const auto held = in_force(*theirs.tensor_spec, asked);
+    if (given.atol <= held.atol && given.rtol <= held.rtol) continue;
+    ours.tensor_spec->tolerance = theirs.tensor_spec->tolerance;
+    warnings.push_back({arg_pointer(judged_pointer, i) + "/tensor_spec/tolerance",
+                        "has no effect: it is looser than what the reference's contract leaves of '" +
+                            ours.name + "', and " + tolerance_text(held) +
+                            " holds. State it there, or in the call's atol and rtol"});
+  }
+  return warnings;
 }
 
 }  // namespace assay::tools

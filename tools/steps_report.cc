@@ -84,6 +84,9 @@ OrderedJson steps_report(const JobRecord& record, Detail detail) {
   body.erase("summary");
   for (const auto& [key, value] : body.items()) out[key] = value;
   if (!out.contains("warnings")) out["warnings"] = OrderedJson::array();
+  for (const auto& warning : record.request.value("warnings", json::array())) {
+    out["warnings"].push_back(OrderedJson(warning));
+  }
   out["stages"] = stages(record, detail);
   out["artifacts"] = artifacts(record, detail);
   return out;

@@ -8,6 +8,7 @@
 #include "tools/kernel_argument.h"
 #include "tools/preconditions.h"
 #include "tools/refusal.h"
+#include "tools/same_task.h"
 #include "tools/schemas.h"
 #include "tools/step_job.h"
 #include "tools/tools.h"
@@ -31,6 +32,7 @@ struct Candidate {
   Json parameters = Json::object();
   std::string name{};
   std::string pointer{};  // where it stands in the call
+  bool has_own_io = false;  // instead of the kernel's
 };
 
 // What a variant gives stands instead of the kernel's; metadata member by member.
@@ -44,6 +46,7 @@ std::vector<Candidate> variants_of(const Json& arguments) {
     candidate.name = variants[i].value("name", "variant " + std::to_string(i));
     for (const auto& [key, value] : variants[i].items()) {
       if (key == "name") continue;
+      candidate.has_own_io = candidate.has_own_io || key == "io";
       if (key == "source_code" || key == "source_file" || key == "job_id") {
         for (const char* other : {"source_code", "source_file", "job_id"}) {
           candidate.kernel.erase(other);
@@ -201,20 +204,43 @@ nlohmann::json options_of(const Json& arguments) {
           {"baseline", nullptr}};
 }
 
-nlohmann::json read_variants(const std::vector<Candidate>& candidates, const References& references,
-                             std::vector<Violation>& violations,
-                             std::optional<contract::Contract>& first_contract,
-                             std::optional<ToolResult>& unsupported) {
-  nlohmann::json variants = nlohmann::json::array();
+std::vector<KernelArgument> read_variants(const std::vector<Candidate>& candidates,
+                                          const References& references,
+                                          std::vector<Violation>& violations,
+                                          std::optional<ToolResult>& unsupported) {
+  std::vector<KernelArgument> variants;
   for (const auto& candidate : candidates) {
-    const KernelArgument read =
-        read_kernel(candidate.kernel, candidate.pointer, nullptr, violations, references);
-    if (!first_contract) first_contract = read.contract;
-    if (!unsupported) unsupported = unsupported_type("kernel", read.kernel_type);
     variants.push_back(
-        {{"name", candidate.name}, {"parameters", candidate.parameters}, {"kernel", read.body}});
+        read_kernel(candidate.kernel, candidate.pointer, nullptr, violations, references));
+    if (!unsupported) unsupported = unsupported_type("kernel", variants.back().kernel_type);
   }
   return variants;
+}
+
+// The task's contract, where the reference has none: the kernel's own rather than a variant's.
+std::optional<contract::Contract> contract_of_task(const std::vector<Candidate>& candidates,
+                                                   const std::vector<KernelArgument>& variants) {
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (!candidates[i].has_own_io) return variants[i].contract;
+  }
+  return variants.empty() ? std::nullopt : variants.front().contract;
+}
+
+// No variant is held against the reference more loosely than the others.
+std::vector<Violation> hold_variants(const Json& arguments,
+                                     const std::vector<Candidate>& candidates,
+                                     const contract::Contract& task,
+                                     std::vector<KernelArgument>& variants) {
+  std::vector<Violation> warnings;
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    if (!variants[i].contract) continue;
+    const auto found = hold_to_reference(*variants[i].contract, candidates[i].pointer, task,
+                                         asked_tolerance(arguments));
+    if (found.empty()) continue;
+    variants[i].body["contract"] = contract::to_json(*variants[i].contract);
+    warnings.insert(warnings.end(), found.begin(), found.end());
+  }
+  return warnings;
 }
 
 // Of every kernel of the sweep.
@@ -239,23 +265,31 @@ ToolResult run(Jobs& jobs, const Library* library, const Json& arguments, CallCo
     return refuse("/parameters", "more than " + std::to_string(kMostVariants) +
                                      " variants: fewer values, or several sweeps");
   }
-  std::optional<contract::Contract> fallback;
   std::optional<ToolResult> unsupported;
   // The first place that lacks an io says it once.
   if (!violations.empty()) return refuse(violations.front().pointer, violations.front().message);
   nlohmann::json request;
-  request["variants"] = read_variants(*expanded, references, violations, fallback, unsupported);
+  auto variants = read_variants(*expanded, references, violations, unsupported);
+  auto task = contract_of_task(*expanded, variants);
   if (const auto reference = arguments.find("ref_kernel");
       reference != arguments.end() && !reference->is_null()) {
-    request["ref_kernel"] = read_kernel(*reference, "/ref_kernel", fallback ? &*fallback : nullptr,
-                                        violations, references)
-                                .body;
+    KernelArgument read = read_kernel(*reference, "/ref_kernel", task ? &*task : nullptr,
+                                      violations, references);
+    request["ref_kernel"] = std::move(read.body);
+    task = std::move(read.contract);
   }
   if (!violations.empty()) return refuse(violations);
   if (unsupported) return std::move(*unsupported);
   if (auto refused = refuse_device(jobs, arguments.value("device", "auto"))) return *refused;
   if (auto refused = refuse_python(jobs, arguments)) return *refused;
   if (auto refused = refuse_isolation(jobs, arguments)) return std::move(*refused);
+  if (task) request["warnings"] = warnings_json(hold_variants(arguments, *expanded, *task, variants));
+  request["variants"] = nlohmann::json::array();
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    request["variants"].push_back({{"name", (*expanded)[i].name},
+                                   {"parameters", (*expanded)[i].parameters},
+                                   {"kernel", std::move(variants[i].body)}});
+  }
   name_interpreter(arguments, request);
   request["options"] = options_of(arguments);
   request["budget_s"] = arguments.value("budget_s", 60);

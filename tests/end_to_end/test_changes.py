@@ -55,6 +55,41 @@ class Changes(unittest.TestCase):
         self.assertTrue(result["isError"])
         self.assertIn("/ref_kernel/io/args/0/role", result["content"][0]["text"])
 
+    def test_a_tolerance_looser_than_the_references_does_not_count(self):
+        """The kernel's own contract would let it pass: the reference's says, or leaves, less."""
+        off = ADD.replace("a[i] + b[i];", "(a[i] + b[i]) * 1.01f;")
+        loose = self.changed(contract(), ("args", 2, "tensor_spec", "tolerance"), {"atol": 0.02, "rtol": 0.02})
+        half = self.changed(contract(), ("args", 2, "tensor_spec", "tolerance"), {"atol": 0.5, "rtol": 0})
+        for theirs, ours, more, verdict in ((contract(), loose, {}, "wrong_output"), (loose, loose, {}, "passed"), (loose, half, {}, "passed"),
+                                            (contract(), loose, {"atol": 0.02, "rtol": 0.02}, "passed"),
+                                            (contract(), loose, {"atol": 1e-3, "rtol": 1e-3}, "wrong_output")):
+            with self.subTest(theirs=theirs["args"][2], ours=ours["args"][2], **more):
+                report = self.compare(theirs, ours, off, **more)["structuredContent"]
+                self.assertEqual(report["verdict"], verdict, report["summary"])
+                held = any("/custom_kernel/io/args/2/tensor_spec/tolerance: has no effect: it is looser" in w["message"] for w in report["warnings"])
+                self.assertEqual(held, theirs != ours and more.get("atol") != 0.02, report["warnings"])
+        # Without a contract of its own the reference takes the kernel's: then that is the task.
+        arguments = {"ref_kernel": {"source_code": ADD, "kernel_type": "cuda"}, "kernel": kernel(off, loose), "num_trials": 1}
+        self.assertEqual(self.server.call("evaluate", arguments)["structuredContent"]["verdict"], "passed")
+
+    def test_no_variant_of_a_sweep_is_judged_more_loosely_than_the_kernel(self):
+        loose = self.changed(contract(), ("args", 2, "tensor_spec", "tolerance"), {"atol": 0.02, "rtol": 0.02})
+        variants = [{"name": "loose", "source_code": ADD.replace("a[i] + b[i];", "(a[i] + b[i]) * 1.01f;"), "io": loose}, {"name": "honest"}]
+        for ref_io in (None, contract()):
+            report = self.server.call("sweep", {"kernel": kernel(ADD), "variants": variants, "num_trials": 1, "wait_s": 100,
+                                                "ref_kernel": kernel(ADD, ref_io) if ref_io else {"source_code": ADD, "kernel_type": "cuda"}})
+            report = report["structuredContent"]
+            self.assertEqual({line["name"]: line["verdict"] for line in report["table"]}, {"loose": "wrong_output", "honest": "passed"}, report)
+            self.assertIn("/variants/0/io/args/2/tensor_spec/tolerance: has no effect", str(report["warnings"]))
+
+    def test_a_contract_at_fault_is_told_once(self):
+        """Not as missing at the reference too, which takes the kernel's."""
+        io = self.changed(contract(), ("launch", "block"), {"x": 0})
+        result = self.server.call("evaluate", {"kernel": kernel(ADD, io), "ref_kernel": {"source_code": ADD, "kernel_type": "cuda"}})
+        pointers = [each["pointer"] for each in result["structuredContent"]["error"]["violations"]]
+        self.assertEqual([p for p in pointers if not p.startswith("/kernel/io/")], [], pointers)
+        self.assertTrue(pointers)
+
     def test_seeds_contents_and_tolerances_that_differ_are_said_to_have_no_effect(self):
         for place, value, member in ((("args", 0, "tensor_spec", "init", "seed"), 7, "init"),
                                      (("args", 0, "tensor_spec", "init"), {"kind": "ones"}, "init"),

@@ -97,6 +97,48 @@ class Generalise(unittest.TestCase):
         report = self.judge(table, io, serial)
         self.assertEqual((report["trust"], report["generalisation"]["held"]), ("verified", 8), report["summary"])
 
+    GATHER = """__global__ void look(const int* at, const float* table, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = table[at[i]];
+}"""
+
+    def gathering(self, init):
+        io = contract(256)
+        io["args"][0] = {"name": "at", "type": "tensor", "tensor_spec": {"shape": ["n"], "dtype": "int32", **init}}
+        io["args"].insert(1, {"name": "table", "type": "tensor", "tensor_spec": {"shape": ["n"], "dtype": "float32",
+                                                                                "init": {"kind": "randn"}}})
+        return io
+
+    def test_indices_stay_within_what_the_hidden_size_has(self):
+        io = self.gathering({"init": {"kind": "uniform", "low": 0, "high": 255}})
+        report = self.server.evaluate(self.GATHER, io, ref=self.GATHER, num_trials=1, generalise=True)
+        self.assertEqual((report["trust"], report["generalisation"]["held"]), ("verified", 8), report["generalisation"])
+        wrong = self.server.evaluate(self.GATHER.replace("i < n", "i < 256"), io, ref=self.GATHER, num_trials=1, generalise=True)
+        self.assertEqual(wrong["trust"], "suspect", wrong["summary"])
+
+    def test_where_the_reference_does_not_agree_with_itself_no_kernel_is_blamed(self):
+        """Indices in floating point: nobody sees that they point outside, both read what lies there."""
+        source = self.GATHER.replace("const int* at", "const float* at").replace("at[i]", "(int)at[i]")
+        io = self.gathering({"dtype": "float32", "init": {"kind": "uniform", "low": 0.0, "high": 256.0}})
+        report = self.server.evaluate(source, io, ref=source, num_trials=1, generalise=True)
+        self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["generalisation"])
+        told = [task for task in report["generalisation"]["tasks"] if task["outcome"] == "no answer"]
+        self.assertTrue(told, report["generalisation"])
+        self.assertIn("does not agree with itself", told[0]["reason"])
+
+    def test_a_contract_with_nulls_is_drawn_from_like_one_without(self):
+        for member in ("mean", "std", "low", "high", "seed"):
+            io = contract(64, init={"kind": "randn", "seed": 1, member: None})
+            io["args"][0]["role"] = None
+            report = self.judge(HONEST, io)
+            self.assertEqual((report["trust"], report["generalisation"]["held"]), ("verified", 8), report["generalisation"])
+
+    def test_contents_that_are_no_contract_are_refused_as_without_hidden_tasks(self):
+        for init in ({"kind": "randn", "mean": "a"}, {"kind": "uniform", "low": "0", "high": 1}, {"kind": 5}, {"kind": "uniform", "low": [1], "high": {}}):
+            for generalise in (False, True):
+                refused = self.judge(HONEST, contract(64, init=init), generalise=generalise)
+                self.assertTrue(refused["error"]["violations"][0]["pointer"].startswith("/kernel/io/args/0/tensor_spec/init"), refused)
+
     def test_without_a_reference_it_is_refused(self):
         refused = self.judge(HONEST, contract(100), reference=None)
         self.assertEqual(refused["error"]["violations"][0]["pointer"], "/generalise")

@@ -1,11 +1,11 @@
 // Which tolerance is in force, and why.
+#include "engine/contract/usual_tolerance.h"
 #include "engine/judge/comparison.h"
 
 namespace assay::judge {
 namespace {
 
 using contract::DType;
-using contract::Tolerance;
 
 constexpr std::string_view kTorchTesting = "default for {} (as torch.testing.assert_close)";
 constexpr std::string_view kOneStep = "default for {} (one step of its mantissa)";
@@ -20,30 +20,11 @@ std::string source_text(std::string_view pattern, DType dtype) {
 }  // namespace
 
 ToleranceInForce default_tolerance(DType dtype) {
-  auto with = [&](double atol, double rtol, std::string_view source) {
-    return ToleranceInForce{.value = {.atol = atol, .rtol = rtol},
-                            .source = source_text(source, dtype)};
+  const auto source = [&]() -> std::string_view {
+    if (dtype == DType::float8_e4m3fn || dtype == DType::float8_e5m2) return kOneStep;
+    return contract::is_floating(contract::component(dtype)) ? kTorchTesting : kExact;
   };
-  switch (dtype) {
-    case DType::float64:
-    case DType::complex128:
-      return with(1e-7, 1e-7, kTorchTesting);
-    case DType::float32:
-    case DType::complex64:
-      return with(1e-5, 1.3e-6, kTorchTesting);
-    case DType::float16:
-      return with(1e-5, 1e-3, kTorchTesting);
-    case DType::bfloat16:
-      return with(1e-5, 1.6e-2, kTorchTesting);
-    // Neighbours of an 8-bit type differ by up to 2^-3 (2^-2) of their value; atol is its smallest
-    // number.
-    case DType::float8_e4m3fn:
-      return with(0x1p-9, 0x1p-3, kOneStep);
-    case DType::float8_e5m2:
-      return with(0x1p-16, 0x1p-2, kOneStep);
-    default:
-      return with(0, 0, kExact);
-  }
+  return {.value = contract::usual_tolerance(dtype), .source = source_text(source(), dtype)};
 }
 
 ToleranceInForce tolerance_in_force(DType dtype,

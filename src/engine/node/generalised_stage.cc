@@ -43,11 +43,30 @@ KernelTask hidden_part(const KernelTask& whole, const HiddenTask& hidden) {
   return part;
 }
 
-// The kernel's own failure; a reference that cannot take the task says nothing of the kernel.
+// What a kernel does wrong; what else may end a job says nothing of it: our own faults, memory that
+// was not to be had, a task that the reference cannot take.
+bool is_fault_of_code(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::wrong_output:
+    case Verdict::crashed:
+    case Verdict::timed_out:
+    case Verdict::launch_failed:
+    case Verdict::compile_failed:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool speaks_of_kernel(const Conclusion& conclusion) {
   const json detail = conclusion.body.value("detail", json::object());
-  return conclusion.verdict != Verdict::passed && conclusion.verdict != Verdict::contract_invalid &&
-         detail.value("which", "") == "kernel";
+  return is_fault_of_code(conclusion.verdict) && detail.value("which", "") == "kernel";
+}
+
+// The reference in the kernel's place: where it is not right by itself, nobody can be.
+KernelTask reference_alone(KernelTask part) {
+  part.kernel = *part.reference;
+  return part;
 }
 
 }  // namespace
@@ -66,11 +85,10 @@ void KernelJob::generalise_stage() {
       body["tasks"].push_back(std::move(line));
       continue;
     }
-    QuietReporter quiet(stop_);
-    const Conclusion conclusion =
-        KernelJob(runners_, compiler_, pythons_, gpu_, hidden_part(task_, hidden), quiet, stop_)
-            .run();
-    const bool broke = speaks_of_kernel(conclusion);
+    const Conclusion conclusion = judge_hidden(hidden_part(task_, hidden));
+    std::string unjudged;
+    if (speaks_of_kernel(conclusion)) unjudged = why_unjudged(hidden);
+    const bool broke = speaks_of_kernel(conclusion) && unjudged.empty();
     const bool passed = conclusion.verdict == Verdict::passed;
     held += passed ? 1 : 0;
     line["outcome"] = passed ? "held" : broke ? "broke" : "no answer";
@@ -78,6 +96,7 @@ void KernelJob::generalise_stage() {
       line["verdict"] = job::name(conclusion.verdict);
       line["summary"] = conclusion.body.value("summary", "").substr(0, kToldSummaryBytes);
     }
+    if (!unjudged.empty()) line["reason"] = std::move(unjudged);
     if (broke) note_broken(line);
     body["tasks"].push_back(std::move(line));
   }
@@ -85,6 +104,21 @@ void KernelJob::generalise_stage() {
   generalised_sentence_ = "It held on " + std::to_string(held) + " of " +
                           std::to_string(task_.hidden.size()) + " hidden tasks.";
   (void)clock.tell(std::nullopt);
+}
+
+Conclusion KernelJob::judge_hidden(KernelTask part) {
+  QuietReporter quiet(stop_);
+  return KernelJob(runners_, compiler_, pythons_, gpu_, std::move(part), quiet, stop_).run();
+}
+
+// A kernel that broke where the reference does not even agree with itself, as with indices that
+// point outside on that size: both read what happens to lie there. "" where it does.
+std::string KernelJob::why_unjudged(const HiddenTask& hidden) {
+  if (task_.reference->is_python()) return "";
+  const Conclusion alone = judge_hidden(reference_alone(hidden_part(task_, hidden)));
+  if (!speaks_of_kernel(alone) && alone.body.value("trust", json()) != "suspect") return "";
+  return ("The reference does not agree with itself there: " + alone.body.value("summary", ""))
+      .substr(0, kToldSummaryBytes);
 }
 
 // One finding for all of them: the first says where.

@@ -71,6 +71,8 @@ class KernelJob {
   void profile_stage();
   void gpu_profile_stage();
   void generalise_stage();
+  [[nodiscard]] Conclusion judge_hidden(KernelTask part);
+  [[nodiscard]] std::string why_unjudged(const HiddenTask& hidden);
   void note_broken(const nlohmann::json& line);
   [[nodiscard]] InspectionRun inspection();
   // `ended`: how the runs before ended, if they did.

@@ -160,10 +160,10 @@ bool is_answer_of(RefereeSession& referee, std::uint32_t trial, std::uint32_t sl
 std::optional<Ended> judge_outputs(const json& said, std::uint32_t trial) {
   for (const auto& finding : said.at("findings")) {
     if (finding.at("check") == "guard_zone") {
-      return Ended{.verdict = Verdict::crashed,
-                   .summary = "The kernel wrote outside tensor '" +
-                              finding.at("tensor").get<std::string>() + "'.",
-                   .detail = finding};
+      return about_kernel({.verdict = Verdict::crashed,
+                           .summary = "The kernel wrote outside tensor '" +
+                                      finding.at("tensor").get<std::string>() + "'.",
+                           .detail = finding});
     }
   }
   for (const auto& output : said.at("outputs")) {

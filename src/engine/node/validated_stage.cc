@@ -82,7 +82,7 @@ KernelJob::Step KernelJob::launch(KernelSession& session, std::uint32_t trial, R
   if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
   auto outcome =
       session.run(std::move(std::get<LentArena>(arena)), execution_left_, to_the_barrier);
-  if (auto* ended = std::get_if<Ended>(&outcome)) return std::move(*ended);
+  if (auto* ended = std::get_if<Ended>(&outcome)) return about_kernel(std::move(*ended));
   ran = std::move(std::get<Ran>(outcome));
   longest_run_ = std::max(longest_run_, ran.elapsed);
   note_findings(evidence_, stray_evidence(ran.strays), "kernel", trial);
@@ -167,7 +167,6 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
   look_for_same_answers(trial);
   if (auto ended = run_once(*kernel_, trial, said, ran)) {
     ran_ = true;
-    ended->detail["which"] = "kernel";
     ended->detail["trial"] = trial;
     return ended;
   }
@@ -255,7 +254,6 @@ KernelJob::Step KernelJob::trials_together(json& body) {
     failed = launch(*kernel_, trial, ran);
     ran_ = true;
     if (failed) {
-      failed->detail["which"] = "kernel";
       failed->detail["trial"] = trial;
       break;
     }
