@@ -2,6 +2,7 @@
 #include "engine/judge/precision.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "engine/judge/scalar_conversion.h"
@@ -114,4 +115,49 @@ TEST_CASE("types that have no wider one say nothing") {
     const std::vector<std::byte> bytes(contract::size_bytes(dtype) * 4);
     CHECK_FALSE(precision_of({.high = bytes, .low = bytes}, bytes, bytes, dtype));
   }
+}
+
+TEST_CASE("few elements condemn nobody, and those of several trials are judged together") {
+  const std::vector<double> one{1.5};
+  const Precision alone = precision(one, one, {1.5 + 0x1p-10}, DType::float32);
+  CHECK(alone.ratio > kMostRatio);
+  CHECK_FALSE(is_of_fewer_bits(alone, kMostRatio));
+  Precision all{};
+  for (int trial = 0; trial < 40; ++trial) all = together(all, alone);
+  CHECK(all.elements == 40);
+  CHECK(all.ratio == Approx(alone.ratio));
+  CHECK(is_of_fewer_bits(all, kMostRatio));
+  CHECK_FALSE(is_of_fewer_bits(all, 2 * alone.ratio));
+  // Trials in which the reference was right by luck do not count alone.
+  const Precision unlucky = precision(one, {1.5 + 0x1p-12}, {1.5 + 0x1p-12}, DType::float32);
+  CHECK(together(unlucky, precision(one, one, {1.5 + 0x1p-12}, DType::float32)).ratio < 2);
+}
+
+TEST_CASE("long sums and inputs far from zero may lose more, in plain arithmetic too") {
+  const auto input = [](const std::vector<double>& values, const std::vector<std::int64_t>& shape,
+                        std::vector<std::byte>& bytes) {
+    bytes.resize(4 * values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto value = static_cast<float>(values[i]);
+      std::memcpy(bytes.data() + 4 * i, &value, sizeof value);
+    }
+    return TensorView{.name = "x", .dtype = DType::float32, .shape = shape, .bytes = bytes};
+  };
+  std::vector<std::byte> held;
+  const std::vector<std::int64_t> shape{16, 64};
+  const TensorView around_zero = input(noise(1024, 1), shape, held);
+  CHECK(most_ratio({&around_zero, 1}, 16) == Approx(kMostRatio).epsilon(0.05));
+  const std::vector<std::int64_t> row{1 << 18};
+  std::vector<std::byte> many;
+  const TensorView long_row = input(noise(1 << 18, 2), row, many);
+  CHECK(most_ratio({&long_row, 1}, 1) == Approx(2048).epsilon(0.05));
+  std::vector<std::byte> far;
+  auto shifted = noise(1024, 3);
+  for (double& value : shifted) value += 100;
+  const TensorView far_away = input(shifted, shape, far);
+  CHECK(most_ratio({&far_away, 1}, 1024) > 1000 * kMostRatio);
+  // What is all one number has no deviation to be compared with.
+  std::vector<std::byte> same;
+  const TensorView ones = input(std::vector<double>(1024, 1.0), shape, same);
+  CHECK(most_ratio({&ones, 1}, 1024) == kMostRatio);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "engine/judge/elements.h"
 #include "engine/judge/scalar_conversion.h"
@@ -40,9 +41,40 @@ double usual_rounding(double value, DType dtype) {
   return std::isfinite(next) ? (next - value) * kOfAUnit : 0;
 }
 
+// Five times what a plain sum was reckoned to lose.
+constexpr double kOfTerms = 4;
+// Of what is left where a type holds nothing of the value at all.
+constexpr double kBeyondAllBits = 0x1p30;
+constexpr std::size_t kLookedAt = 4096;
+
+// 1 + (mean / deviation)², over some of its elements; 1 for what is all one number.
+double spread_of(const TensorView& tensor, std::size_t elements) {
+  const std::size_t step = std::max<std::size_t>(elements / kLookedAt, 1);
+  double sum = 0;
+  double squares = 0;
+  double count = 0;
+  const double first = elements > 0 ? element_value(tensor.bytes, 0, tensor.dtype).real() : 0;
+  for (std::size_t i = 0; i < elements; i += step) {
+    const double off = element_value(tensor.bytes, i, tensor.dtype).real() - first;
+    if (!std::isfinite(off)) continue;
+    sum += off;
+    squares += off * off;
+    ++count;
+  }
+  if (count < 2) return 1;
+  const double mean = sum / count;
+  const double variance = squares / count - mean * mean;
+  return variance > 0 ? 1 + (mean + first) * (mean + first) / variance : 1;
+}
+
 double ratio_of_errors(double error, double least) {
   if (least > 0) return error / least;
   return error > 0 ? std::numeric_limits<double>::infinity() : 1;
+}
+
+double ratio_of(const Precision& told) {
+  return ratio_of_errors(told.error,
+                         std::max({told.reference_error, told.rounding_error, told.usual_error}));
 }
 
 }  // namespace
@@ -71,11 +103,52 @@ std::optional<Precision> precision_of(const InDouble& exact, std::span<const std
                       .reference_error = of_reference.mean(),
                       .reference_max_error = of_reference.max(),
                       .rounding_error = of_rounding.mean(),
+                      .usual_error = usual.mean(),
                       .elements = of_kernel.count()};
-  precision.ratio = ratio_of_errors(
-      precision.error,
-      std::max({precision.reference_error, precision.rounding_error, usual.mean()}));
+  precision.ratio = ratio_of(precision);
   return precision;
+}
+
+Precision together(const Precision& one, const Precision& other) {
+  const auto mean = [&](double Precision::*error) {
+    const auto a = static_cast<double>(one.elements);
+    const auto b = static_cast<double>(other.elements);
+    if (a + b == 0) return 0.0;
+    return std::sqrt((a * one.*error * one.*error + b * other.*error * other.*error) / (a + b));
+  };
+  Precision all{.error = mean(&Precision::error),
+                .max_error = std::max(one.max_error, other.max_error),
+                .reference_error = mean(&Precision::reference_error),
+                .reference_max_error = std::max(one.reference_max_error, other.reference_max_error),
+                .rounding_error = mean(&Precision::rounding_error),
+                .usual_error = mean(&Precision::usual_error),
+                .elements = one.elements + other.elements};
+  all.ratio = ratio_of(all);
+  return all;
+}
+
+double most_ratio(std::span<const TensorView> inputs, std::uint64_t output_elements) {
+  double terms = 1;
+  double spread = 1;
+  const auto outputs = static_cast<double>(std::max<std::uint64_t>(output_elements, 1));
+  std::vector<double> sizes;
+  for (const TensorView& input : inputs) {
+    if (!contract::is_floating(input.dtype)) continue;
+    const std::size_t elements = input.bytes.size() / contract::size_bytes(input.dtype);
+    for (const double other : sizes) {  // as many as a product of matrices adds
+      terms = std::max(terms, std::sqrt(other * static_cast<double>(elements) / outputs));
+    }
+    sizes.push_back(static_cast<double>(elements));
+    terms = std::max(terms, static_cast<double>(elements) / outputs);
+    if (!input.shape.empty()) terms = std::max(terms, static_cast<double>(input.shape.back()));
+    spread = std::max(spread, spread_of(input, elements));
+  }
+  return std::max(kMostRatio, kOfTerms * std::sqrt(terms)) * spread;
+}
+
+bool is_of_fewer_bits(const Precision& precision, double most) {
+  return precision.elements >= kLeastElements && precision.ratio > most &&
+         precision.ratio < kBeyondAllBits;
 }
 
 }  // namespace assay::judge

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "engine/contract/contract.h"
+#include "engine/judge/weak_oracle.h"
 
 namespace assay::judge {
 
@@ -31,12 +32,27 @@ struct Precision {
   // Error over the greatest of the two above and of what rounding numbers of this size leaves on
   // the average.
   double ratio = 1;
+  double usual_error = 0;  // what that leaves
   std::uint64_t elements = 0;
 };
+
+// Of several trials together: one element's errors say nothing, those of many do.
+[[nodiscard]] Precision together(const Precision& one, const Precision& other);
 
 // Sums in another order were seen to have some ten times the reference's error, arithmetic in fewer
 // bits (float16 or tf32 for float32) has thousands.
 inline constexpr double kMostRatio = 200;
+
+// How far plain arithmetic may be from its type's rounding on this task. Sums of many terms, one
+// after the other, lose the root of their number; what is taken as a difference of squares loses
+// the square of how far the inputs lie from zero, beside how far from one another.
+[[nodiscard]] double most_ratio(std::span<const TensorView> inputs, std::uint64_t output_elements);
+
+// Whether so large an error is that of arithmetic in fewer bits. With few elements the reference
+// may be right by luck, and beyond what the narrowest type loses it is something else: a difference
+// of equals, a wrong answer that a tolerance lets pass.
+inline constexpr std::uint64_t kLeastElements = 32;
+[[nodiscard]] bool is_of_fewer_bits(const Precision& precision, double most);
 
 // Nothing for types that are no real floating ones narrower than double. All spans are contiguous,
 // of one length.

@@ -87,7 +87,7 @@ std::string finding_text(const json& finding) {
   const std::string tensor = "'" + finding.at("tensor").get<std::string>() + "'";
   if (check == "precision") {
     const nlohmann::json& precision = finding.at("precision");
-    const nlohmann::json& ratio = precision.at("ratio");
+    const nlohmann::json& ratio = precision.at("over_trials").at("ratio");
     const std::string times =
         ratio.is_number() ? std::to_string(std::lround(ratio.get<double>())) + " times" : "beyond";
     return "Its error in " + tensor + " is " + times +

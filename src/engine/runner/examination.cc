@@ -263,7 +263,7 @@ json Examination::judge_output(const Placement& placement, const Bytes& got) con
   return out;
 }
 
-json Examination::judge_precision(const Placement& placement, const Bytes& got) const {
+json Examination::judge_precision(const Placement& placement, const Bytes& got) {
   const auto exact = in_double_.find(current_->trial);
   const auto expected = expected_.find(current_->trial);
   if (exact == in_double_.end() || expected == expected_.end()) return nullptr;
@@ -278,7 +278,33 @@ json Examination::judge_precision(const Placement& placement, const Bytes& got) 
       judge::tolerance_in_force(tensor.dtype, tensor.tolerance, caller_tolerance_);
   const bool same =
       judge::compare(high, reference, tensor.dtype, tensor.shape, tolerance.value).equal;
-  return describe(*precision, same);
+  json told = describe(*precision, same);
+  if (!same) return told;
+  auto& trials = precisions_[placement.arg_index];
+  trials[current_->trial] = *precision;
+  judge::Precision all{};
+  for (const auto& [trial, one] : trials) all = judge::together(all, one);
+  const double most = most_ratio(placement);
+  told["over_trials"] = {{"ratio", std::isfinite(all.ratio) ? json(all.ratio) : json(nullptr)},
+                         {"elements", all.elements},
+                         {"limit", most},
+                         {"lost", judge::is_of_fewer_bits(all, most)}};
+  return told;
+}
+
+double Examination::most_ratio(const Placement& placement) const {
+  std::vector<Bytes> held;
+  std::vector<judge::TensorView> inputs;
+  held.reserve(layout_.placements.size());
+  for (const auto& input : layout_.placements) {
+    if (!arg(input).is_read()) continue;
+    held.push_back(output(input, current_->pristine));
+    inputs.push_back({.name = arg(input).name,
+                      .dtype = spec(input).dtype,
+                      .shape = spec(input).shape,
+                      .bytes = held.back()});
+  }
+  return judge::most_ratio(inputs, spec(placement).elements());
 }
 
 // An element that neither run wrote holds poison both times, each time another: no difference.
@@ -323,7 +349,7 @@ json Examination::check() {
     json judged = judge_output(placement, bytes);
     ok = ok && judged["ok"].get<bool>();
     if (json precision = judge_precision(placement, bytes); !precision.is_null()) {
-      if (is_lost(precision)) {
+      if (precision.value(json::json_pointer("/over_trials/lost"), false)) {
         findings.push_back(
             {{"check", "precision"}, {"tensor", arg(placement).name}, {"precision", precision}});
       }

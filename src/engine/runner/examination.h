@@ -13,6 +13,7 @@
 #include "engine/contract/contract.h"
 #include "engine/contract/layout.h"
 #include "engine/judge/generator.h"
+#include "engine/judge/precision.h"
 #include "engine/posix/descriptor.h"
 #include "engine/runner/examiner.h"
 #include "engine/runner/wide_arena.h"
@@ -85,7 +86,9 @@ class Examination final : public Examiner {
   [[nodiscard]] nlohmann::json digests(const Kept& got) const;
   // What is known of this trial's reference in double; null if nothing is.
   [[nodiscard]] nlohmann::json judge_precision(const contract::Placement& placement,
-                                               const Bytes& got) const;
+                                               const Bytes& got);
+  // How far an honest answer may be from it, by the inputs that this run was given.
+  [[nodiscard]] double most_ratio(const contract::Placement& placement) const;
 
   contract::Contract contract_;
   contract::ToleranceRequest caller_tolerance_;
@@ -96,6 +99,8 @@ class Examination final : public Examiner {
   std::uint32_t fills_ = 0;
   std::map<std::uint32_t, Kept> expected_{};  // by trial
   std::map<std::uint32_t, std::map<Part, Kept>> in_double_{};
+  // By argument, then by trial: they are judged together.
+  std::map<std::size_t, std::map<std::uint32_t, judge::Precision>> precisions_{};
   std::optional<WideArena> wide_{};        // of the run in double that is the latest
   std::optional<Kept> always_{};           // what is expected of trials to come
   std::map<std::uint32_t, Kept> given_{};  // by the candidate, when it first ran a trial

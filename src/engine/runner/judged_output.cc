@@ -71,12 +71,6 @@ json describe(const judge::Precision& precision, bool same) {
           {"elements", precision.elements}};
 }
 
-bool is_lost(const json& precision) {
-  const auto ratio = precision.find("ratio");
-  return ratio != precision.end() &&
-         (!ratio->is_number() || ratio->get<double>() > judge::kMostRatio);
-}
-
 bool is_poisoned(const contract::Arg& argument) {
   const contract::TensorSpec& tensor = *argument.tensor_spec;
   return argument.role == contract::Role::output && !tensor.init && !tensor.data;

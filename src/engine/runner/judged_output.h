@@ -24,7 +24,5 @@ namespace assay::runner {
 // {error, max_error, reference_error, reference_max_error, rounding_error, ratio, elements}, or why
 // they say nothing: `same` is whether the reference in double is the reference, within tolerance.
 [[nodiscard]] nlohmann::json describe(const judge::Precision& precision, bool same);
-// Whether what that tells speaks against the output.
-[[nodiscard]] bool is_lost(const nlohmann::json& precision);
 
 }  // namespace assay::runner
