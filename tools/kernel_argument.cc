@@ -83,7 +83,8 @@ void read_contract(const Json& argument, const std::string& pointer, const Contr
     out.warnings.insert(out.warnings.end(), good.warnings.begin(), good.warnings.end());
     const Json launch = document->value("launch", Json::object());
     // The manual's other place for it; metadata counts more.
-    if (launch.is_object() && launch.contains("kernel_name")) {
+    if (launch.is_object() && launch.contains("kernel_name") &&
+        launch.at("kernel_name").is_string()) {
       out.body["kernel_name"] = launch.at("kernel_name");
     }
   }

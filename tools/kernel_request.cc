@@ -68,9 +68,8 @@ void read_generalise(const Json& arguments, const KernelRoles& roles, const Refe
   }
   if (!request.violations.empty()) return;  // nothing is drawn beside what is no contract
   std::mt19937_64 draw(std::random_device{}());
-  const HiddenTasks hidden =
-      hidden_tasks(arguments.at(roles.judged), arguments.at(roles.reference),
-                   asked_tolerance(arguments), references, draw);
+  const HiddenTasks hidden = hidden_tasks(arguments.at(roles.judged), arguments.at(roles.reference),
+                                          asked_tolerance(arguments), references, draw);
   request.order["generalise"] = {{"tasks", hidden.list}, {"note", hidden.note}};
 }
 
@@ -131,9 +130,8 @@ void hold_tolerances(const Json& arguments, const KernelRoles& roles,
 Request read_request(const Json& arguments, const KernelRoles& roles,
                      const References& references) {
   Request request;
-  KernelArgument kernel =
-      read_kernel(arguments.at(roles.judged), std::string("/") + roles.judged, nullptr,
-                  request.violations, references);
+  KernelArgument kernel = read_kernel(arguments.at(roles.judged), std::string("/") + roles.judged,
+                                      nullptr, request.violations, references);
   take_warnings(kernel, request);
   const auto reference = arguments.find(roles.reference);
   if (reference != arguments.end() && !reference->is_null()) {

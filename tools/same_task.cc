@@ -185,10 +185,11 @@ std::vector<contract::Violation> hold_to_reference(Contract& judged,
     const auto held = in_force(*theirs.tensor_spec, asked);
     if (given.atol <= held.atol && given.rtol <= held.rtol) continue;
     ours.tensor_spec->tolerance = theirs.tensor_spec->tolerance;
-    warnings.push_back({arg_pointer(judged_pointer, i) + "/tensor_spec/tolerance",
-                        "has no effect: it is looser than what the reference's contract leaves of '" +
-                            ours.name + "', and " + tolerance_text(held) +
-                            " holds. State it there, or in the call's atol and rtol"});
+    warnings.push_back(
+        {arg_pointer(judged_pointer, i) + "/tensor_spec/tolerance",
+         "has no effect: it is looser than what the reference's contract leaves of '" + ours.name +
+             "', and " + tolerance_text(held) +
+             " holds. State it there, or in the call's atol and rtol"});
   }
   return warnings;
 }

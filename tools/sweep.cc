@@ -31,7 +31,7 @@ struct Candidate {
   Json kernel = Json::object();  // the argument, as evaluate takes it
   Json parameters = Json::object();
   std::string name{};
-  std::string pointer{};  // where it stands in the call
+  std::string pointer{};    // where it stands in the call
   bool has_own_io = false;  // instead of the kernel's
 };
 
@@ -102,7 +102,9 @@ void define(Candidate& candidate, const std::string& name, const std::string& te
   if (!metadata.contains("compiler_options")) metadata["compiler_options"] = Json::array();
   metadata["compiler_options"].push_back("-D" + name + "=" + text);
   Json& io = candidate.kernel["io"];
-  if (io.is_object() && value.is_number_integer()) io["sizes"][name] = value;
+  if (!io.is_object() || !value.is_number_integer()) return;
+  Json& sizes = io["sizes"];
+  if (sizes.is_null() || sizes.is_object()) sizes[name] = value;  // others are refused when read
 }
 
 const char* argument_type(const Json& value) {
@@ -273,8 +275,8 @@ ToolResult run(Jobs& jobs, const Library* library, const Json& arguments, CallCo
   auto task = contract_of_task(*expanded, variants);
   if (const auto reference = arguments.find("ref_kernel");
       reference != arguments.end() && !reference->is_null()) {
-    KernelArgument read = read_kernel(*reference, "/ref_kernel", task ? &*task : nullptr,
-                                      violations, references);
+    KernelArgument read =
+        read_kernel(*reference, "/ref_kernel", task ? &*task : nullptr, violations, references);
     request["ref_kernel"] = std::move(read.body);
     task = std::move(read.contract);
   }
@@ -283,7 +285,8 @@ ToolResult run(Jobs& jobs, const Library* library, const Json& arguments, CallCo
   if (auto refused = refuse_device(jobs, arguments.value("device", "auto"))) return *refused;
   if (auto refused = refuse_python(jobs, arguments)) return *refused;
   if (auto refused = refuse_isolation(jobs, arguments)) return std::move(*refused);
-  if (task) request["warnings"] = warnings_json(hold_variants(arguments, *expanded, *task, variants));
+  if (task)
+    request["warnings"] = warnings_json(hold_variants(arguments, *expanded, *task, variants));
   request["variants"] = nlohmann::json::array();
   for (std::size_t i = 0; i < variants.size(); ++i) {
     request["variants"].push_back({{"name", (*expanded)[i].name},

@@ -82,6 +82,13 @@ class Changes(unittest.TestCase):
             self.assertEqual({line["name"]: line["verdict"] for line in report["table"]}, {"loose": "wrong_output", "honest": "passed"}, report)
             self.assertIn("/variants/0/io/args/2/tensor_spec/tolerance: has no effect", str(report["warnings"]))
 
+    def test_members_that_are_null_or_of_another_type_are_no_internal_error(self):
+        for sizes in (0, "n", [], True):
+            result = self.server.call("sweep", {"kernel": kernel(ADD, {**contract(), "sizes": sizes}), "parameters": {"N": [1]}})
+            self.assertIn("/kernel/io/sizes", str(result["structuredContent"]["error"]["violations"]))
+        report = self.compare(io=self.changed(contract(), ("launch", "kernel_name"), None))["structuredContent"]
+        self.assertEqual(report["verdict"], "passed", report)
+
     def test_a_contract_at_fault_is_told_once(self):
         """Not as missing at the reference too, which takes the kernel's."""
         io = self.changed(contract(), ("launch", "block"), {"x": 0})

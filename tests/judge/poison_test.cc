@@ -131,7 +131,9 @@ TEST_CASE("a written output is not taken for poison, whatever constant or noise 
   }
 }
 
-TEST_CASE("an output of every bit pattern is written, and a hole of single elements is seen beside values") {
+TEST_CASE(
+    "an output of every bit pattern is written, and a hole of single elements is seen beside "
+    "values") {
   for (const DType dtype : {DType::float16, DType::bfloat16}) {
     INFO(contract::name(dtype));
     for (std::uint32_t trial = 0; trial < 4; ++trial) {

@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::uint64_t kMostClusterBlocks = 16;
 
-
 // A block that does not finish in this many warp instructions makes room for the next one, as
 // blocks on a device run side by side and may wait for one another.
 constexpr std::int64_t kBlockSlice = 1 << 22;
@@ -70,8 +69,8 @@ std::string check_shape(const Launch& launch, const KernelInfo& kernel) {
   const auto& [x, y, z] = kernel.cluster;
   // Eight run everywhere, sixteen where a device has room for them, more nowhere.
   if (std::uint64_t{x} * y * z > kMostClusterBlocks) {
-    return "The kernel asks for clusters of " + text_of({x, y, z}) + " blocks; no device runs more than " +
-           std::to_string(kMostClusterBlocks) + " together";
+    return "The kernel asks for clusters of " + text_of({x, y, z}) +
+           " blocks; no device runs more than " + std::to_string(kMostClusterBlocks) + " together";
   }
   if (g.x % x != 0 || g.y % y != 0 || g.z % z != 0) {
     return "The grid " + text_of(g) + " is no multiple of the clusters of " + text_of({x, y, z}) +

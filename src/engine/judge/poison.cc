@@ -52,8 +52,8 @@ bool holds_pattern(const std::byte* element, std::size_t size, std::uint64_t off
   return true;
 }
 
-// Types of 1 or 2 bytes whose every bit pattern is an ordinary value (or the usual NaN), or of which
-// a byte that is none is one of two.
+// Types of 1 or 2 bytes whose every bit pattern is an ordinary value (or the usual NaN), or of
+// which a byte that is none is one of two.
 bool can_hold_pattern_by_chance(DType dtype) {
   switch (dtype) {
     case DType::int8:

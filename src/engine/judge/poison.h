@@ -36,10 +36,11 @@ struct Unwritten {
   bool operator==(const Unwritten&) const = default;
 };
 
-// Which elements of a buffer were never written. Exact for 4-, 8- and 16-byte elements and bool, and
-// for float16 and bfloat16 unless other signalling NaNs show that bytes of any kind are written; the
-// other narrow types can hold the pattern by chance, so only whole aligned words of 4 bytes count
-// for them (a hole smaller than that is found by find_unwritten_twice). REQUIRES the buffer to begin at a multiple of 4 in the arena.
+// Which elements of a buffer were never written. Exact for 4-, 8- and 16-byte elements and bool,
+// and for float16 and bfloat16 unless other signalling NaNs show that bytes of any kind are
+// written; the other narrow types can hold the pattern by chance, so only whole aligned words of 4
+// bytes count for them (a hole smaller than that is found by find_unwritten_twice). REQUIRES the
+// buffer to begin at a multiple of 4 in the arena.
 [[nodiscard]] Unwritten find_unwritten(std::span<const std::byte> buffer, contract::DType dtype,
                                        std::uint32_t word);
 

@@ -96,8 +96,8 @@ KernelTask decode_kernel_task(const json& request) {
   if (task.reference && may_draw_inputs(task.kernel)) {
     task.validation_trials = std::max(task.validation_trials, kLeastJudgedTrials);
   }
-  task.timeout = std::chrono::milliseconds(
-      std::llround(1000 * options.at("timeout").get<double>()));
+  task.timeout =
+      std::chrono::milliseconds(std::llround(1000 * options.at("timeout").get<double>()));
   task.checks = options.value("checks", std::vector<std::string>{});
   if (const auto blocks = options.find("check_blocks");
       blocks != options.end() && !blocks->is_null()) {

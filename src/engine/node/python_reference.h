@@ -32,7 +32,8 @@ class PythonReference {
   PythonReference& operator=(const PythonReference&) = delete;
 
   // Starts the process and executes the source.
-  [[nodiscard]] std::optional<Ended> load(const KernelSource& source, std::chrono::milliseconds timeout);
+  [[nodiscard]] std::optional<Ended> load(const KernelSource& source,
+                                          std::chrono::milliseconds timeout);
   // A reference without a contract of its own is given the tensors of the kernel's, and what else
   // its parameters name.
   [[nodiscard]] std::optional<Ended> bind(const KernelSource& source,

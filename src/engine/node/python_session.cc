@@ -187,10 +187,10 @@ std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source
   name("method_name", source.method_name);
   wrappers_ = std::move(wrappers);
   // What torch builds itself, it builds in there.
-  const auto limit = loading.on_gpu && wrappers_ != nullptr
-                         ? std::chrono::milliseconds(kLoadLimit)
-                         : std::clamp<std::chrono::milliseconds>(loading.timeout, kLeastLoadLimit,
-                                                            kLoadLimit);
+  const auto limit =
+      loading.on_gpu && wrappers_ != nullptr
+          ? std::chrono::milliseconds(kLoadLimit)
+          : std::clamp<std::chrono::milliseconds>(loading.timeout, kLeastLoadLimit, kLoadLimit);
   auto reply = ask({{"type", "load"},
                     {"source", source.source},
                     {"file", file()},

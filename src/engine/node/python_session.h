@@ -48,9 +48,10 @@ class PythonSession {
   struct Loading {
     bool is_candidate = false;
     std::uint64_t seed = 0;
-    bool on_gpu = false;                // its tensors live there; lent memory stays the host's
-    nlohmann::json init_inputs{};       // the other source's, for one that has none
-    std::chrono::milliseconds timeout{120'000};  // the task's: what runs as it is loaded gets no more
+    bool on_gpu = false;           // its tensors live there; lent memory stays the host's
+    nlohmann::json init_inputs{};  // the other source's, for one that has none
+    std::chrono::milliseconds timeout{
+        120'000};  // the task's: what runs as it is loaded gets no more
   };
   // `wrappers`: builds what a torch_cuda source asks for, here and in calls that no clock takes;
   // null leaves that to torch.
