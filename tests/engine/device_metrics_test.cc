@@ -74,6 +74,16 @@ TEST_CASE("every section but the launch's own asks for counters, each of them on
   CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
 }
 
+TEST_CASE("too few blocks limit nothing that is busy all the same") {
+  LaunchFacts few = filled_launch();
+  few.grid_blocks = 131;
+  CHECK(limiter(busy(20, 95), few, 4e6) == "memory");
+  CHECK(limiter(busy(90, 10), few, 4e6) == "compute");
+  CHECK(limiter(busy(20, 10), few, 4e6) == "occupancy");
+  CHECK(conclusion({}, few, 4e6, traffic(90)).at("limiter") == "memory");
+  CHECK(conclusion({}, few, 4e6, traffic(5)).at("limiter") == "occupancy");
+}
+
 TEST_CASE("a value that was not counted is null, never zero") {
   const json told = tell_metrics(all_sections(), {}, {});
   for (const auto& [section, values] : told.items()) {

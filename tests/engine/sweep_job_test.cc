@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <system_error>
 
 #include "tests/catch.h"
 
@@ -26,7 +27,10 @@ struct Told final : Reporter {
 struct FakeJudge {
   std::map<std::string, double> times_ns{};
   std::map<std::string, std::string> failures{};
-  std::set<std::string> alike{};  // indistinguishable from whatever they are compared with
+  std::set<std::string> alike{};   // indistinguishable from whatever they are compared with
+  std::set<std::string> faster{};  // than whatever they are compared with
+  std::map<std::string, double> graphs_ns{};  // slopes of those that have one
+  std::map<std::string, std::string> trusts{};
   const char* clock = "gpu";
   std::string device{};  // that it says it ran on; "": it says nothing
   std::mutex mutex{};
@@ -50,9 +54,16 @@ struct FakeJudge {
                   {"samples_ns",
                    std::vector<double>(request.at("options").at("num_trials"), times_ns[name])}};
     if (request.contains("ref_kernel")) {
-      timed["speedup"] = {{"ratio", 1.0},
-                          {"verdict", alike.contains(name) ? "indistinguishable" : "slower"}};
+      timed["speedup"] = {{"ratio", faster.contains(name) ? 1.02 : 1.0},
+                          {"verdict", faster.contains(name)  ? "faster"
+                                      : alike.contains(name) ? "indistinguishable"
+                                                             : "slower"}};
     }
+    if (graphs_ns.contains(name)) {
+      timed["graph_counts"] = true;
+      timed["views"]["graph"]["median_ns"] = graphs_ns[name];
+    }
+    if (trusts.contains(name)) conclusion.body["trust"] = trusts[name];
     conclusion.body["stages"] = {
         {{"name", "validated"},
          {"body", {{"counters", {{"thread_instructions", times_ns[name]}}}}}},
@@ -146,6 +157,68 @@ TEST_CASE("a variant that cannot be told from the best shares its rank") {
   CHECK(!body.at("table")[2].contains("tied_with_best"));
   // Too far away to be worth a comparison.
   CHECK(!body.at("table")[3].contains("against_best"));
+}
+
+TEST_CASE("as many variants share the first rank as cannot be told from it") {
+  FakeJudge judge;
+  std::vector<std::string> names;
+  for (int i = 0; i < 8; ++i) {
+    names.push_back("v" + std::to_string(i));
+    judge.times_ns[names.back()] = 50'000.0 + 100 * i;
+    judge.alike.insert(names.back());
+  }
+  Told told;
+  // All of them in the last round: a tie of what was timed by fewer runs is none.
+  const json body = swept(judge, request_of(names, 10), told);
+  for (const auto& line : body.at("table")) CHECK(line.at("rank") == 1);
+}
+
+TEST_CASE("who is faster beside the best is the best") {
+  FakeJudge judge{
+      .times_ns = {{"a", 50'000}, {"b", 50'500}, {"c", 51'000}}, .alike = {"a"}, .faster = {"b"}};
+  Told told;
+  const json body = swept(judge, request_of({"a", "b", "c"}), told);
+  CHECK(names_of(body) == std::vector<std::string>{"b", "a", "c"});
+  CHECK(body.at("best").at("name") == "b");
+  CHECK(body.at("table")[1].at("tied_with_best") == true);
+}
+
+TEST_CASE("variants are ranked by one clock, whichever it is") {
+  FakeJudge judge{.times_ns = {{"short", 14'900}, {"long", 15'100}},
+                  .graphs_ns = {{"short", 13'000}, {"long", 4'000}}};
+  Told told;
+  const json body = swept(judge, request_of({"short", "long"}), told);
+  CHECK(names_of(body) == std::vector<std::string>{"long", "short"});
+  CHECK(body.at("table")[1].at("median_ns") == 13'000);
+
+  FakeJudge one{.times_ns = {{"short", 14'900}, {"long", 15'100}}, .graphs_ns = {{"long", 4'000}}};
+  CHECK(names_of(swept(one, request_of({"short", "long"}), told)) ==
+        std::vector<std::string>{"short", "long"});
+}
+
+TEST_CASE("what something speaks against is not the best, unless all are so") {
+  FakeJudge judge{.times_ns = {{"idle", 3'000}, {"honest", 50'000}},
+                  .trusts = {{"idle", "suspect"}}};
+  Told told;
+  const json body = swept(judge, request_of({"idle", "honest"}), told);
+  CHECK(body.at("best").at("name") == "honest");
+  CHECK(body.at("table")[1].at("trust") == "suspect");
+  CHECK(body.at("summary").get<std::string>().find("2 passed (1 of them suspect)") !=
+        std::string::npos);
+
+  FakeJudge all{.times_ns = {{"a", 3'000}, {"b", 50'000}},
+                .trusts = {{"a", "suspect"}, {"b", "suspect"}}};
+  CHECK(swept(all, request_of({"a", "b"}), told).at("best").at("name") == "a");
+}
+
+TEST_CASE("a failure of ours while variants compile is the sweep's, and ends nothing else") {
+  Told told;
+  SweepJob sweep(request_of({"a", "b", "c", "d", "e", "f", "g", "h"}),
+                 [](const json&, const std::stop_token&) -> Conclusion {
+                   throw std::system_error(std::make_error_code(std::errc::too_many_files_open));
+                 },
+                 told, {});
+  CHECK_THROWS_AS(sweep.run(), std::system_error);
 }
 
 TEST_CASE("all variants run on the GPU that the first one was given") {

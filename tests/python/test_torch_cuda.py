@@ -63,6 +63,17 @@ class TorchCuda(unittest.TestCase):
     def test_two_kernels_with_dynamic_shared_memory(self):
         self.passes(inline(ROWS), reference=CENTRED, function="f", io=inputs(shape=(33, 70)))
 
+    def test_much_dynamic_shared_memory_is_asked_for_first_as_on_a_gpu(self):
+        launched = "template <int N> __global__ void k(float* y) { extern __shared__ float s[]; s[threadIdx.x] = 2.0f; y[threadIdx.x] = s[threadIdx.x] * N; }\n"
+        host = ("torch::Tensor forward(torch::Tensor x) { auto y = torch::empty_like(x); constexpr int kOne = 1; %s"
+                " k<kOne><<<1, 64, 100000>>>(y.data_ptr<float>()); return y; }")
+        asks = "cudaFuncSetAttribute(k<1>, cudaFuncAttributeMaxDynamicSharedMemorySize, %s);"
+        io = {"args": [tensor("x", 64, kind="randn", seed=3), tensor("y", 64, role="output")]}
+        reference = "import torch\ndef f(x):\n    return torch.full_like(x, 2.0)\n"
+        self.passes(inline(launched + host % (asks % 100000)), reference=reference, function="f", io=io)
+        for text in ("", asks % 65536):
+            self.ends("crashed", "cudaFuncAttributeMaxDynamicSharedMemorySize", inline(launched + host % text), reference=reference, function="f", io=io)
+
     def test_the_launch_may_stand_in_cpp_sources(self):
         self.passes(inline(*IN_CPP))
 

@@ -17,8 +17,6 @@ namespace {
 constexpr std::uint32_t kMagic = 0x31595341;  // "ASY1"
 constexpr std::size_t kHeaderBytes = 24;
 constexpr std::size_t kMaxDescriptorsPerMessage = 16;
-// Printing a body walks it by recursion; what a client sends is at most a quarter as deep.
-constexpr std::size_t kMaxDepth = 1024;
 
 struct Header {
   std::uint32_t magic = kMagic;
@@ -29,7 +27,7 @@ struct Header {
 };
 static_assert(sizeof(Header) == kHeaderBytes);
 
-bool is_too_deep(std::string_view body) {
+bool is_too_deep(std::string_view body, std::size_t most) {
   std::size_t depth = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < body.size(); ++i) {
@@ -39,7 +37,7 @@ bool is_too_deep(std::string_view body) {
     } else if (c == '"') {
       quoted = !quoted;
     } else if (!quoted && (c == '{' || c == '[')) {
-      if (++depth > kMaxDepth) return true;
+      if (++depth > most) return true;
     } else if (!quoted && (c == '}' || c == ']') && depth > 0) {
       --depth;
     }
@@ -153,7 +151,8 @@ void Channel::take_frames() {
     }
     Frame frame;
     const char* body = pending_.data() + kHeaderBytes;
-    if (is_too_deep({body, header.body_bytes})) return fail("frame body nested too deeply");
+    if (is_too_deep({body, header.body_bytes}, caps_.depth))
+      return fail("frame body nested too deeply");
     frame.body = nlohmann::json::parse(body, body + header.body_bytes, nullptr, false);
     if (!frame.body.is_object()) return fail("frame body is not a JSON object");
     frame.blob.assign(body + header.body_bytes, blob_bytes);

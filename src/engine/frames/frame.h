@@ -31,6 +31,8 @@ struct Caps {
   std::size_t body_bytes = 4U << 20;
   std::size_t blob_bytes = 256U << 20;
   std::size_t descriptors = 4;
+  // Of objects and lists in the body; printing it walks it by recursion.
+  std::size_t depth = 1024;
 };
 
 }  // namespace assay::frames

@@ -311,6 +311,8 @@ void GpuTiming::tell(json& body) const {
   if (reference_) body["reference_samples_ns"] = reference_->cold_ns;
   body["event_overhead_ns"] = event_overhead_ns_;
   body["runs_examined"] = examined_;
+  // Else its slope is that of launches which find their work done, or more of it.
+  body["graph_counts"] = !request_.works_on_contents;
   if (cold_stop_) {
     json& told = body["cold_stop"] = {{"stopped_by", name(cold_stop_->stopped_by)}};
     if (cold_stop_->half_share) told["half_width_pct"] = 100 * *cold_stop_->half_share;

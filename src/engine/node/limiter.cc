@@ -102,6 +102,7 @@ json without_counters(const LaunchFacts& launch, const Traffic& traffic) {
   if (share && *share >= kBusyPct) {
     return answer("memory", kComputed, memory_fact, fit_fact(launch), kFewerBytes);
   }
+  if (auto few = too_few_blocks(launch)) return *few;
   if (launch.occupancy && launch.occupancy->percent() < kLowOccupancyPct) {
     return answer("occupancy", kLikely, fit_fact(launch), memory_fact, kMoreWarps);
   }
@@ -124,7 +125,6 @@ json limiter_of(const CounterValues& values, const LaunchFacts& launch, const Ti
                   "Do more in one launch (fuse kernels, larger problem) or launch by a graph: a "
                   "faster kernel would hardly be noticed.");
   }
-  if (auto few = too_few_blocks(launch)) return *few;
   const auto compute = value(values, "sm__throughput.avg.pct_of_peak_sustained_elapsed");
   const auto memory = value(values, "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed");
   if (!compute || !memory) return without_counters(launch, traffic);
@@ -138,6 +138,7 @@ json limiter_of(const CounterValues& values, const LaunchFacts& launch, const Ti
                   "Do fewer or cheaper instructions: tensor cores, packed types, less index "
                   "arithmetic; look which pipe is busy (compute_metrics).");
   }
+  if (auto few = too_few_blocks(launch)) return *few;
   const auto active = value(values, "sm__warps_active.avg.pct_of_peak_sustained_active");
   if (active && *active < kLowOccupancyPct && launch.occupancy &&
       launch.occupancy->percent() < 2 * kLowOccupancyPct) {

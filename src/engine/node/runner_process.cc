@@ -21,6 +21,8 @@ using std::chrono::milliseconds;
 // %.
 constexpr milliseconds kMemoryPeriod{20};
 constexpr milliseconds kClosedChannelGrace{500};
+// What it says goes into a report, whose bodies the journal keeps to a quarter of a frame's depth.
+constexpr frames::Caps kCaps{.depth = 64};
 // What the kernel may take to free a killed runner's memory before we call it unkillable.
 constexpr std::chrono::seconds kReapLimit{10};
 
@@ -89,7 +91,7 @@ RunnerProcess::RunnerProcess(confinement::SpawnRequest request, RunnerLimits lim
         request.channel = std::move(sockets.theirs);
         request.standard_error = pipe.theirs.duplicate();
         request.standard_output = std::move(pipe.theirs);
-        channel_ = frames::Channel(std::move(sockets.ours), frames::Caps{}, true);
+        channel_ = frames::Channel(std::move(sockets.ours), kCaps, true);
         output_ = non_blocking(std::move(pipe.ours));
         return spawn(std::move(request));
       }()) {}

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <mutex>
+#include <optional>
 #include <thread>
 
 #include "engine/node/median.h"
@@ -23,6 +26,7 @@ constexpr double kSameCount = 1.01;
 constexpr double kShortNs = 15'000;
 constexpr unsigned kMostCompilers = 8;
 constexpr std::size_t kToldSummaryBytes = 300;
+constexpr const char* kSuspect = "suspect";
 
 const json* stage_of(const Conclusion& conclusion, const char* name) {
   const auto stages = conclusion.body.find("stages");
@@ -34,11 +38,11 @@ const json* stage_of(const Conclusion& conclusion, const char* name) {
 }
 
 // Of a timed stage on a GPU.
-double time_of(const json& timed) {
-  const double cold = median(timed.at("samples_ns").get<std::vector<double>>());
-  if (cold >= kShortNs || !timed.contains("views")) return cold;
+std::optional<double> slope_of(const json& timed) {
+  if (!timed.value("graph_counts", false) || !timed.contains("views")) return std::nullopt;
   const json graph = timed.at("views").value("graph", json::object());
-  return graph.value("median_ns", cold);
+  const auto found = graph.find("median_ns");
+  return found == graph.end() ? std::nullopt : std::optional(found->get<double>());
 }
 
 }  // namespace
@@ -85,7 +89,9 @@ json SweepJob::request_for(const Row& row, std::uint32_t trials, With with) cons
 void SweepJob::compile_all() {
   StageClock clock(reporter_, "compiled");
   std::atomic<std::size_t> next{0};
-  const auto work = [&] {
+  std::mutex guard;
+  std::exception_ptr failure;
+  const auto compile = [&] {
     for (std::size_t i = next++; i < rows_.size() && !stop_.stop_requested(); i = next++) {
       if (!budget_left()) return;
       json request = request_for(rows_[i], kFirstTrials, With::nothing);
@@ -97,11 +103,22 @@ void SweepJob::compile_all() {
       rows_[i].summary = compiled.body.value("summary", "");
     }
   };
+  // An exception that leaves a thread would end the engine with all its jobs.
+  const auto work = [&] {
+    try {
+      compile();
+    } catch (...) {
+      next = rows_.size();
+      const std::lock_guard lock(guard);
+      failure = std::current_exception();
+    }
+  };
   const unsigned threads = std::clamp(std::thread::hardware_concurrency() / 2, 1U, kMostCompilers);
   std::vector<std::jthread> others;
   for (unsigned i = 1; i < threads && i < rows_.size(); ++i) others.emplace_back(work);
   work();
   others.clear();  // joined
+  if (failure) std::rethrow_exception(failure);
   if (stop_.stop_requested()) throw JobStopped();
   const auto compiled =
       std::count_if(rows_.begin(), rows_.end(), [](const Row& row) { return row.compiled; });
@@ -130,6 +147,7 @@ void SweepJob::measure_in_rounds() {
     std::erase_if(racing, [](const Row* row) { return row->verdict != "passed"; });
     // Instructions are counted once and for all.
     if (trials >= wanted || !by_time_ || racing.empty()) return;
+    rank_by_one_clock();
     std::sort(racing.begin(), racing.end(),
               [](const Row* a, const Row* b) { return a->cost < b->cost; });
     racing.resize(std::max(std::min(kFinalists, racing.size()), (racing.size() + 1) / 2));
@@ -142,8 +160,9 @@ void SweepJob::evaluate(Row& row, std::uint32_t trials, With with) {
   stay_on_device(conclusion);
   row.verdict = job::name(conclusion.verdict);
   row.summary = conclusion.body.value("summary", "");
-  // The first time speaks of the output; later ones only of the time.
-  if (row.trust.is_null()) row.trust = conclusion.body.value("trust", json(nullptr));
+  // The first time speaks of the output; later ones of the time, and of what speaks against it.
+  const json trust = conclusion.body.value("trust", json(nullptr));
+  if (row.trust.is_null() || trust == kSuspect) row.trust = trust;
   if (conclusion.verdict == job::Verdict::passed) take_measurement(row, conclusion);
   tell(row, "evaluated");
 }
@@ -162,7 +181,8 @@ void SweepJob::take_measurement(Row& row, const Conclusion& conclusion) {
   row.measured = true;
   by_time_ = timed != nullptr && timed->value("clock", "") == "gpu";
   if (by_time_) {
-    row.cost = time_of(*timed);
+    row.cost = row.cold_ns = median(timed->at("samples_ns").get<std::vector<double>>());
+    row.graph_ns = slope_of(*timed);
     row.runs = static_cast<std::uint32_t>(timed->at("samples_ns").size());
   } else if (validated != nullptr) {
     row.cost = validated->at("counters").value("thread_instructions", 0.0);
@@ -170,42 +190,72 @@ void SweepJob::take_measurement(Row& row, const Conclusion& conclusion) {
   }
 }
 
+void SweepJob::rank_by_one_clock() {
+  bool is_short = false;
+  bool have_graphs = true;
+  for (const Row& row : rows_) {
+    if (!row.measured || row.verdict != "passed") continue;
+    is_short |= row.cold_ns < kShortNs;
+    have_graphs &= row.graph_ns.has_value();
+  }
+  for (Row& row : rows_) {
+    if (by_time_ && row.measured) row.cost = is_short && have_graphs ? *row.graph_ns : row.cold_ns;
+  }
+}
+
+std::vector<SweepJob::Row*> SweepJob::ranked() {
+  std::vector<Row*> rows = alive();
+  std::erase_if(rows, [](const Row* row) { return !row->measured; });
+  const auto is_suspect = [](const Row* row) { return row->trust == kSuspect; };
+  if (!std::all_of(rows.begin(), rows.end(), is_suspect)) std::erase_if(rows, is_suspect);
+  std::sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) { return a->cost < b->cost; });
+  return rows;
+}
+
 void SweepJob::find_ties() {
-  std::vector<Row*> ranked = alive();
-  std::erase_if(ranked, [](const Row* row) { return !row->measured; });
-  if (ranked.size() < 2) return;
-  std::sort(ranked.begin(), ranked.end(),
-            [](const Row* a, const Row* b) { return a->cost < b->cost; });
-  const Row& best = *ranked.front();
-  for (std::size_t i = 1; i < ranked.size() && i <= kFinalists; ++i) {
-    Row& row = *ranked[i];
-    if (row.cost > best.cost * kWorthComparing || !budget_left()) continue;
-    json request = request_for(row, request_.at("options").at("num_trials"), With::nothing);
+  rank_by_one_clock();
+  const std::vector<Row*> rows = ranked();
+  if (rows.size() < 2) return;
+  Row* faster = compare_with(*rows.front(), rows);
+  if (faster == nullptr) return;
+  // What two take side by side says more than what each took by itself.
+  faster->leads = true;
+  for (Row* row : rows) {
+    row->against_best = nullptr;
+    row->tied = false;
+  }
+  (void)compare_with(*faster, rows);
+}
+
+SweepJob::Row* SweepJob::compare_with(Row& best, const std::vector<Row*>& ranked) {
+  Row* faster = nullptr;
+  double most = 1;
+  for (Row* row : ranked) {
+    if (row == &best || row->cost > best.cost * kWorthComparing || !budget_left()) continue;
+    json request = request_for(*row, request_.at("options").at("num_trials"), With::nothing);
     request["ref_kernel"] = best.variant.at("kernel");
     const Conclusion compared = judge_(request, stop_);
     if (stop_.stop_requested()) throw JobStopped();
     const json* timed = stage_of(compared, "timed");
-    if (timed == nullptr || !timed->contains("speedup")) continue;
-    row.against_best = timed->at("speedup");
-    row.tied = row.against_best.is_object() &&
-               row.against_best.value("verdict", "") == "indistinguishable";
-    tell(row, "compared with the best");
+    if (timed == nullptr || !timed->value("speedup", json()).is_object()) continue;
+    row->against_best = timed->at("speedup");
+    const std::string verdict = row->against_best.value("verdict", "");
+    row->tied = verdict == "indistinguishable";
+    const double ratio = row->against_best.value("ratio", 1.0);
+    if (verdict == "faster" && ratio > most) {
+      faster = row;
+      most = ratio;
+    }
+    tell(*row, "compared with the best");
   }
+  return faster;
 }
 
 // They are what they are, whoever counts: no comparison is needed.
 void SweepJob::find_equal_counts() {
-  double best = 0;
-  const Row* first = nullptr;
-  for (const Row& row : rows_) {
-    const bool counts = row.measured && row.verdict == "passed";
-    if (!counts || (first != nullptr && row.cost >= best)) continue;
-    first = &row;
-    best = row.cost;
-  }
-  for (Row& row : rows_) {
-    const bool counts = row.measured && row.verdict == "passed";
-    row.tied = counts && &row != first && row.cost <= best * kSameCount;
+  const std::vector<Row*> rows = ranked();
+  for (Row* row : rows) {
+    row->tied = row != rows.front() && row->cost <= rows.front()->cost * kSameCount;
   }
 }
 
@@ -254,15 +304,22 @@ std::string SweepJob::summary_of_passed() const {
   std::string text = "Best of " + std::to_string(rows_.size()) + ": " +
                      rows_.front().variant.at("name").get<std::string>();
   if (tied > 0) text += " (" + std::to_string(tied) + " more cannot be told from it)";
-  text += "; " + std::to_string(passed) + " passed, " + std::to_string(failed) + " did not";
+  text += "; " + std::to_string(passed) + " passed";
+  const auto suspect = count([](const Row& row) { return row.measured && row.trust == kSuspect; });
+  if (suspect > 0) text += " (" + std::to_string(suspect) + " of them suspect)";
+  text += ", " + std::to_string(failed) + " did not";
   if (waiting > 0) text += ", " + std::to_string(waiting) + " were not run for the budget";
   return text + ".";
 }
 
 Conclusion SweepJob::conclude() {
   for (Row& row : rows_) row.measured = row.measured && row.verdict == "passed";
+  // What something speaks against stands behind all that nothing does.
   std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
     if (a.measured != b.measured) return a.measured;
+    const bool is_suspect = a.trust == kSuspect;
+    if (is_suspect != (b.trust == kSuspect)) return !is_suspect;
+    if (a.leads != b.leads) return a.leads;
     return a.measured && a.cost < b.cost;
   });
   Conclusion conclusion{.verdict = job::Verdict::passed};
@@ -278,7 +335,8 @@ Conclusion SweepJob::conclude() {
   std::size_t rank = 1;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     // Equal counts are no order.
-    const bool is_equal = !by_time_ && i > 0 && rows_[i].cost == rows_[i - 1].cost;
+    const bool is_equal = !by_time_ && i > 0 && rows_[i].cost == rows_[i - 1].cost &&
+                          rows_[i].trust == rows_[i - 1].trust;
     if (!is_equal) rank = i + 1;
     body["table"].push_back(line_of(rows_[i], rank));
   }

@@ -41,6 +41,9 @@ class SweepJob {
     std::string summary{};
     nlohmann::json trust = nullptr;
     double cost = 0;  // what it is ranked by: nanoseconds, or instructions on the emulator
+    double cold_ns = 0;
+    std::optional<double> graph_ns{};  // the slope of a graph, where it stands for the kernel
+    bool leads = false;  // beside the one whose own times were the least it was faster
     std::uint32_t runs = 0;
     nlohmann::json against_best = nullptr;  // ratio and interval, where they were compared
     bool tied = false;                      // cannot be told from the best
@@ -53,11 +56,18 @@ class SweepJob {
   void evaluate(Row& row, std::uint32_t trials, With with);
   void stay_on_device(const Conclusion& conclusion);
   void take_measurement(Row& row, const Conclusion& conclusion);
+  // All by the same clock: cold runs, or graphs where some are too short for events and all have
+  // one.
+  void rank_by_one_clock();
   void find_ties();
+  // Against the best of them; the one that was faster beside it, if any was.
+  [[nodiscard]] Row* compare_with(Row& best, const std::vector<Row*>& ranked);
   void find_equal_counts();
   [[nodiscard]] bool budget_left() const;
   [[nodiscard]] nlohmann::json request_for(const Row& row, std::uint32_t trials, With with) const;
   [[nodiscard]] std::vector<Row*> alive();
+  // Measured, and nothing speaks against them, unless something does against all: the best first.
+  [[nodiscard]] std::vector<Row*> ranked();
   void tell(const Row& row, const char* what);
   [[nodiscard]] nlohmann::json line_of(const Row& row, std::size_t rank) const;
   [[nodiscard]] std::string summary_of_passed() const;

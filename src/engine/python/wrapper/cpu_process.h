@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <string>
 
 #include "launches.h"
 #include "variables.h"
@@ -27,8 +29,24 @@ inline Process& process() {
   return one;
 }
 
+// What any launch may ask for, and by its assembled name (one kernel may be written in several
+// ways) what each kernel's may since cudaFuncSetAttribute.
+constexpr std::size_t kAnyDynamicSharedBytes = 48U << 10;
+inline std::map<std::string, std::size_t>& dynamic_shared_bytes() {
+  static std::map<std::string, std::size_t> most;
+  return most;
+}
+
 inline void start(Entry& entry, const Configuration& configuration, const void* const* arguments,
                   const std::size_t* sizes, std::size_t count) {
+  if (configuration.shared_bytes > kAnyDynamicSharedBytes &&
+      configuration.shared_bytes > dynamic_shared_bytes()[entry.lowered]) {
+    throw std::runtime_error(
+        "kernel " + entry.name + " was not launched: it asks for " +
+        std::to_string(configuration.shared_bytes) +
+        " bytes of dynamic shared memory, which a GPU gives beyond 49152 only after "
+        "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)");
+  }
   const std::uint32_t grid[] = {configuration.grid.x, configuration.grid.y, configuration.grid.z};
   const std::uint32_t block[] = {configuration.block.x, configuration.block.y,
                                  configuration.block.z};

@@ -42,12 +42,12 @@ inline cudaDeviceProp device_properties() {
   return one;
 }
 
-// The largest dynamic shared memory is asked for at each launch that needs it; what is left is
-// about speed, and there is none here.
-inline cudaError_t set(Entry&, cudaFuncAttribute attribute, int value) {
-  const bool is_shared = attribute == cudaFuncAttributeMaxDynamicSharedMemorySize;
-  const bool fits = value >= 0 && static_cast<std::size_t>(value) <= kMostSharedBytes;
-  return is_shared && !fits ? cudaErrorInvalidValue : cudaSuccess;
+// What is not the largest dynamic shared memory is about speed, and there is none here.
+inline cudaError_t set(Entry& entry, cudaFuncAttribute attribute, int value) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+  if (value < 0 || static_cast<std::size_t>(value) > kMostSharedBytes) return cudaErrorInvalidValue;
+  dynamic_shared_bytes()[entry.lowered] = static_cast<std::size_t>(value);
+  return cudaSuccess;
 }
 inline cudaError_t set_cache(Entry&, cudaFuncCache) { return cudaSuccess; }
 
