@@ -144,10 +144,14 @@ OF_DEVICE_CODE = (
             (Change("tools/hidden_tasks.cc", "way < kDraws", "false", around="for (int way = 0; way < kDraws; ++way)"),)),
     Defence("tolerance_of_the_type", "arithmetic in fewer bits",
             (judge("the tolerance in force is the output's, the caller's or the dtype's, and says which"), gpu(WRONG, "half precision")),
-            (Change(JUDGE + "tolerance.cc", "with(1e-5, 1.3e-6, kTorchTesting)", "with(1e-2, 1e-2, kTorchTesting)"),)),
+            (Change("src/engine/contract/usual_tolerance.cc", "return {.atol = 1e-5, .rtol = 1.3e-6};", "return {.atol = 1e-2, .rtol = 1e-2};", STATEMENT),)),
     Defence("error_beside_the_references", "arithmetic in fewer bits",
             (torch("test_oracle.Oracle.test_fewer_bits_within_the_tolerance_are_suspect"),),
-            (Change(RUNNER + "judged_output.cc", "ratio->get<double>() > judge::kMostRatio", "false"),)),
+            (Change(RUNNER + "examination.cc", 'precision.value(json::json_pointer("/over_trials/lost"), false)', "false"),)),
+
+    Defence("host_memory_is_out_of_reach", "to write to the memory of the process that times it",
+            (engine("a device whose kernels reach the host's pageable memory is known by what it told"),),
+            (Change(NODE + "gpus.cc", 'facts.value("pageable_memory_access", false)', "false"),)),
 
     Defence("inputs_are_read_again", "to change its inputs",
             (python("test_endings.Endings.test_a_written_input_is_suspect"), judge("a change of an input is seen bit for bit"),

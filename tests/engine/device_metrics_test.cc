@@ -135,7 +135,7 @@ TEST_CASE("what limits a kernel follows from what is busy") {
   CHECK(limiter(busy(90, 90), launch, 1'500) == "launch");
   LaunchFacts few = launch;
   few.grid_blocks = 20;
-  CHECK(limiter(busy(90, 20), few, 50'000) == "occupancy");
+  CHECK(limiter(busy(15, 20), few, 50'000) == "occupancy");
   CHECK(limiter(busy(30, 25, 20), crowded_launch(), 50'000) == "occupancy");
   const json told = conclusion(busy(30, 85), launch, 50'000);
   CHECK(told.at("basis") == "counters");
