@@ -74,6 +74,11 @@ class TorchCuda(unittest.TestCase):
         for text in ("", asks % 65536):
             self.ends("crashed", "cudaFuncAttributeMaxDynamicSharedMemorySize", inline(launched + host % text), reference=reference, function="f", io=io)
 
+    def test_a_define_in_two_words_is_one(self):
+        factor = PLAIN.replace("2.0f", "FACTOR")
+        for flags in (["-DFACTOR=2.0f"], ["-D", "FACTOR=2.0f"], ["-O2", "-D", "FACTOR=2.0f", "-DOTHER"]):
+            self.passes(inline(factor, extra_cuda_cflags=flags))
+
     def test_the_launch_may_stand_in_cpp_sources(self):
         self.passes(inline(*IN_CPP))
 

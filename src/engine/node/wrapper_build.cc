@@ -81,10 +81,23 @@ std::string bindings(const json& functions) {
 }
 
 // Of nvcc's flags those that NVRTC knows and that mean something to the code.
-std::vector<std::string> device_options(const json& flags) {
+// "-D", "N=3" is one option, as it is for any compiler.
+std::vector<std::string> whole_options(const json& flags) {
   std::vector<std::string> options;
   for (const auto& flag : flags) {
-    auto text = flag.get<std::string>();
+    const bool is_second = !options.empty() && (options.back() == "-D" || options.back() == "-U");
+    if (is_second) {
+      options.back() += flag.get<std::string>();
+    } else {
+      options.push_back(flag.get<std::string>());
+    }
+  }
+  return options;
+}
+
+std::vector<std::string> device_options(const json& flags) {
+  std::vector<std::string> options;
+  for (std::string text : whole_options(flags)) {
     if (text == "-use_fast_math") text = "--use_fast_math";
     for (const char* known : {"-D", "-U", "--use_fast_math", "-std=", "--std=", "--maxrregcount=",
                               "-maxrregcount=", "--fmad=", "-fmad=", "--ftz=", "--prec-"}) {
@@ -99,8 +112,7 @@ std::vector<std::string> device_options(const json& flags) {
 
 json defines_of(const json& flags) {
   json defines = json::array();
-  for (const auto& flag : flags) {
-    const auto text = flag.get<std::string>();
+  for (const std::string& text : whole_options(flags)) {
     if (text.starts_with("-D") || text.starts_with("-U")) defines.push_back(text);
   }
   return defines;
