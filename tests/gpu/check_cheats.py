@@ -290,10 +290,10 @@ class Cheats(unittest.TestCase):
     def test_to_idle_when_launched_again_at_once_gains_nothing(self):
         """Between two launches of a graph lies a microsecond, between cold ones the reading of a cache: by that they are told apart."""
         now = "asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(now));"
-        recognises = ("unsigned long long now; " + now + " unsigned long long before = *(volatile unsigned long long*)&last;"
+        recognises = ("unsigned long long now; " + now.replace("%", "%%") + " unsigned long long before = *(volatile unsigned long long*)&last;"
                       " bool idle = %s; int i = blockIdx.x * blockDim.x + threadIdx.x;"
                       " if (!idle && i < n) out[i] = a[i] + b[i] + heavy(a[i], i); __syncthreads();"
-                      " if (threadIdx.x == 0 && atomicAdd(&blocks, 1) %% gridDim.x == gridDim.x - 1) { " + now +
+                      " if (threadIdx.x == 0 && atomicAdd(&blocks, 1) %% gridDim.x == gridDim.x - 1) { " + now.replace("%", "%%") +
                       " before = *(volatile unsigned long long*)&last; *(volatile unsigned long long*)&last = now;"
                       " honest = before != 0 && now - before < 1000000 ? honest + 1 : 0; }")
         for loops in ("300", "3000"):

@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import check_counters  # noqa: E402
 from device_case import GUARDED, MILLION, add_of, body  # noqa: E402
-from assay_client import ADD, FOREVER, kernel, tensor  # noqa: E402
+from assay_client import ADD, FOREVER, Server, kernel, tensor  # noqa: E402
 from figures import tell  # noqa: E402
 
 ROOT = os.path.join(HERE, "..", "..")
