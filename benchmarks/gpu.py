@@ -1,7 +1,7 @@
 """On a machine with a GPU: what a warm evaluation costs, how alike a kernel is to itself, which known differences are
 found, and how soon the device works again after a fault. Prints figures; benchmarks/RESULTS.md keeps dated ones.
 
-    ASSAY=build/release/bin/assay python3 benchmarks/gpu.py
+    ASSAY=build/release/bin/assay python3 benchmarks/gpu.py [PART…]      parts: the functions that main names
 """
 
 import os
@@ -18,10 +18,12 @@ from figures import tell  # noqa: E402
 
 MILLION = 1 << 20
 IDLE_S = 5
-# Work per element: from kernels of some microseconds to some milliseconds.
+# Work per element: from kernels of some microseconds to some milliseconds. Unrolled, 1 % more turns may be less work: 2,020
+# were 1 % faster than 2,000.
 LOOP = """__global__ void add(const float* a, const float* b, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   float s = 0.0f;
+#pragma unroll 1
   for (int k = 0; k < %d; ++k) s = fmaf(s, 0.5f, a[i %% n]);
   if (i < n) out[i] = a[i] + b[i] + (s == 1234.5f ? 1.0f : 0.0f);
 }
@@ -56,7 +58,9 @@ def warm_evaluations(server):
         assert all(report["verdict"] == "passed" for report, _ in runs)
         stages = {stage["name"]: round(stage["ms"]) for stage in runs[-1][0]["stages"]}
         rest = statistics.median(ms - sum(s["ms"] for s in report["stages"]) for report, ms in runs)
-        print(f"  beside the stages: {rest:.1f} ms")
+        compiled = sorted(stage["ms"] for report, _ in runs for stage in report["stages"] if stage["name"] == "compiled")
+        print(f"  beside the stages: {rest:.1f} ms; compiled in {compiled[0]:.0f} to {compiled[-1]:.0f}, p50 {statistics.median(compiled):.0f} ms;"
+              f" each: {[round(ms) for _, ms in runs]}")
         p50 = statistics.median(ms for _, ms in runs)
         bodies = {stage["name"]: stage["body"] for stage in full_stages(server, runs[-1][0]) if "body" in stage}
         print(f"  stages: {stages}; of timed: {bodies['timed']['spent_ms']}; waited {bodies['prepared'].get('runners_wait_ms')} ms"
@@ -82,6 +86,22 @@ def beside_a_plain_script():
         times.append(time.monotonic() - begin)
         said = ran.stdout.strip()
     tell("a plain CuPy script doing the same, from a fresh process", f"p50 {statistics.median(times) * 1e3:.0f} ms ({said})")
+
+
+def bare_contexts(seconds=4, at_once=4):
+    """What the driver can do at most, with no more than a context in each process: as its users get them, and with one connection."""
+    script = os.path.join(ROOT, "benchmarks", "bare_context.py")
+    for what, more in (("", {}), (", one connection each", {"CUDA_DEVICE_MAX_CONNECTIONS": "1"})):
+        begin, flying, count = time.monotonic(), [], 0
+        while flying or time.monotonic() - begin < seconds:
+            while len(flying) < at_once and time.monotonic() - begin < seconds:
+                flying.append(subprocess.Popen([sys.executable, script], env={**os.environ, **more}))
+            ended = flying.pop(0)
+            if ended.wait() != 0:
+                tell("processes that make a context and end", "not run: no context could be made")
+                return
+            count += 1
+        tell(f"processes that make a context and end{what}, {at_once} at once", f"{count / (time.monotonic() - begin):.1f} a second")
 
 
 # Device code that allocates leaves what nobody can empty: its runner serves once, and the next has a context of its own.
@@ -170,7 +190,16 @@ def after_faults(server):
     tell("next job after an illegal address", f"p50 {statistics.median(times):.0f} ms, worst {max(times):.0f} ms", "1000 ms", max(times) <= 1000)
 
 
+WITH_A_SERVER = (warm_evaluations, after_faults, alike, known_differences)
+ALONE = (beside_a_plain_script, bare_contexts, several_clients)
+
+
 def main():
+    chosen = sys.argv[1:] or [part.__name__ for part in (*WITH_A_SERVER, *ALONE)]
+    unknown = set(chosen) - {part.__name__ for part in (*WITH_A_SERVER, *ALONE)}
+    if unknown:
+        print(f"there is no part {' '.join(sorted(unknown))}", file=sys.stderr)
+        return 2
     with Server() as server:
         devices = server.call("check_capabilities")["structuredContent"]["devices"]
         gpu = next((device for device in devices if device["kind"] == "gpu"), None)
@@ -178,10 +207,12 @@ def main():
             print("no GPU here: nothing was measured")
             return 0
         print(f"{gpu['model']}, CUDA {gpu['driver']}")
-        for part in (warm_evaluations, after_faults, alike, known_differences):
-            part(server)
-    beside_a_plain_script()
-    several_clients()
+        for part in WITH_A_SERVER:
+            if part.__name__ in chosen:
+                part(server)
+    for part in ALONE:
+        if part.__name__ in chosen:
+            part()
     return 0
 
 
