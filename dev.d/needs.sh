@@ -4,7 +4,7 @@
 
 build_packages=(ca-certificates catch2 cmake g++ libboost-dev libcli11-dev libexpat1-dev libfmt-dev libseccomp-dev libspdlog-dev
   libsqlite3-dev libssl-dev libyaml-cpp-dev ninja-build nlohmann-json3-dev python3 zlib1g-dev)
-lint_packages=(shellcheck)
+lint_packages=(shellcheck pyflakes3)
 
 help_needs() {
   cat <<'TEXT'

@@ -161,7 +161,7 @@ help_lint() {
   cat <<'TEXT'
 usage: ./dev lint [--fix] [--fast] [--within SECONDS] [FILE…]
 
-Formatting (clang-format), clang-tidy over every source file, shellcheck, Python syntax, and words that do
+Formatting (clang-format), clang-tidy over every source file, shellcheck, pyflakes, and words that do
 not belong in the repository. A file is looked at again only if it, a header of ours that it includes, or
 .clang-tidy changed (build/lint). --fix formats the files instead of complaining;
 --fast leaves out what compiles (clang-tidy, headers alone), which takes most of the time;

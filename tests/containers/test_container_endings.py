@@ -8,7 +8,7 @@ import time
 import unittest
 
 from assay_client import ASSAY, Server, descendants, wait_gone
-from engine import Workshop, busybox_root, podman
+from engine import Workshop, busybox_root
 
 IMAGE = "localhost/assay-endings-test:1"
 

@@ -1,13 +1,12 @@
 """run_scenario through the devcontainer command, with podman under it."""
 
-import json
 import os
 import pathlib
 import shutil
 import subprocess
 import unittest
 
-from engine import Workshop, busybox_root, podman
+from engine import Workshop, busybox_root
 
 IMAGE = "localhost/assay-devcontainer-test:1"
 COMMAND = pathlib.Path(__file__).resolve().parent.parent.parent / ".deps/devcontainer/node_modules/.bin"

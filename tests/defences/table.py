@@ -234,7 +234,7 @@ OF_DEVICE_CODE = (
             (Change(NODE + "kernel_job.cc", "!program->takes_heap()", "true"),)),
 
     Defence("flushed_cache", "to keep data in the L2 cache", (gpu("test_cold_runs_find_nothing_in_the_cache"),),
-            (Change(RUNNER + "gpu_measurement.h", "timer_.flush_.queue(timer_.place_bytes_)", "int{cuda::kSuccess}"),),
+            (Change(RUNNER + "gpu_measurement.cc", "timer_.flush_.queue(timer_.place_bytes_)", "int{cuda::kSuccess}"),),
             "that a carve-out is set to 0 shows nowhere: a new context has none, and device code cannot ask for one"),
     Defence("word_of_the_driver", "a launch that fails and is very fast", (gpu("test_a_launch_that_fails_is_told"),),
             (Change(RUNNER + "gpu_device.cc", "if (result == cuda::kSuccess) result = queue_launch(context_, function, launch, block);",

@@ -6,7 +6,7 @@ prints docs/manual-rules.md, which test_manual_rules.py keeps equal to this tabl
 
 import json
 
-from assay_client import ADD, FOREVER, contract, tensor
+from assay_client import ADD, FOREVER, contract
 from python_rules import PYTHON_SECTIONS
 from rule_calls import (BOTH, COUNTED, EMBEDDED, HARNESS, IN_PLACE, INTEGERS, LOOSE, MULTIPLY, NO_KERNELS, REQUIRED, SCALAR,
                         SET_ASIDE, SQUARE, STEPS, TEMPLATE, TRITON, TWO_OUTPUTS, Rule, call, changed, filled, having, kernel,

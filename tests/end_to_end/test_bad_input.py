@@ -1,10 +1,9 @@
 """Bad input on the wire: one clear answer each, nothing lost, and the server goes on."""
 
 import json
-import resource
 import unittest
 
-from assay_client import ADD, META, SANITIZED, Server, contract, kernel
+from assay_client import ADD, SANITIZED, Server, contract, kernel
 
 
 class BadInput(unittest.TestCase):

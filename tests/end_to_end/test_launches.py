@@ -2,7 +2,7 @@
 
 import unittest
 
-from assay_client import Server, contract, kernel, tensor
+from assay_client import Server, kernel, tensor
 
 TWICE = "__global__ void %s k(const float* x, float* y) { int i = blockIdx.x * blockDim.x + threadIdx.x; y[i] = 2 * x[i]; }"
 

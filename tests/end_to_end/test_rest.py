@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from assay_client import ADD, FOREVER, contract, descendants, kernel, wait_gone
+from assay_client import ADD, FOREVER, descendants, kernel, wait_gone
 from state_folder import StateFolder
 
 ASSAY = os.environ["ASSAY"]

@@ -244,8 +244,8 @@ class Runs(ToolFolder):
         os.chmod(self.path("w/sub/plain.sh"), 0o755)
         for post, count in ((build, 1), ("sh sub/plain.sh", 1), ("./sub/plain.sh > log 2>&1; sh -e sub/plain.sh", 2), (f"sh -c '{build}'", 1), (f"set -eux\n{build} > log 2>&1", 1), (f"for i in 1 2; do {build}; done", 2), (f"{build}; bash more.sh", 2),
                             ("echo Successfully installed toy-1", 0), ("true", 0), (f"b() {{ {build}; }}; b; b", 2), (f"run() {{ \"$@\"; }}; run {build}", 1),
-                            (f"P=python3; verb=build; $P setup.py $verb", 1), (f"bash -c '{build}'", 1), (f"x=$({build})", 1), (f"if false; then {build}; fi", 0),
-                            (f"echo {build}; {build} | cat", 1), (f"b() {{ P=python3; $P setup.py $1; }}; b build", 1), ("b() { pip wheel \"$1\" || :; }; b ./toy; b ./other", 1), (f"({build}) & wait", 1)):
+                            ("P=python3; verb=build; $P setup.py $verb", 1), (f"bash -c '{build}'", 1), (f"x=$({build})", 1), (f"if false; then {build}; fi", 0),
+                            (f"echo {build}; {build} | cat", 1), ("b() { P=python3; $P setup.py $1; }; b build", 1), ("b() { pip wheel \"$1\" || :; }; b ./toy; b ./other", 1), (f"({build}) & wait", 1)):
             self.write("w/more.sh", build + "\n")
             self.write("w/post.sh", post + "\n")
             report = self.call("run_scenario", workspace="w", post_create="w/post.sh", verify="true", engine="host", compile={"target": "toy"})

@@ -186,8 +186,8 @@ class Other:
         io = inputs()
         relu = "def g(x):\n    return torch.relu(x) * 2\n"
         reference = source("import torch\n" + relu, io=io, function_name="g")
-        module = (f"class ModelNew(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.compile()\n"
-                  f"    def forward(self, x):\n        return g(x)\n")
+        module = ("class ModelNew(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.compile()\n"
+                  "    def forward(self, x):\n        return g(x)\n")
         for text, warned in (("@torch.compile\n" + relu, True), (f"@torch.compile(mode='max-autotune', dynamic=True)\n{relu}", True),
                              (f"{relu}g = getattr(torch, 'compile')(g)\n", True), (f"{relu}{module}", True),
                              (f"{relu}def f(x):\n    return torch.compile(g, fullgraph=True)(x)\n", True),

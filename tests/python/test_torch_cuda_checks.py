@@ -1,11 +1,10 @@
 """`checks` of the kernels that a torch_cuda source launches where there is no GPU: its own process looks at them, and what it
 tells is a claim."""
 
-import time
 import unittest
 
 from assay_client import tensor
-from torch_cuda_sources import DECLARED, PLAIN, ROWS, TAIL, VARIABLES, inline
+from torch_cuda_sources import PLAIN, ROWS, TAIL, VARIABLES, inline
 from torch_server import SCALE, TorchServer, inputs, io_of, source
 
 FOUR = ["memory", "races", "initialised", "barriers"]

@@ -3,7 +3,7 @@
 import unittest
 
 from torch_server import TorchServer, source
-from triton_kernels import ADD, ADD_IO, ADD_TORCH, HEAD, KERNELS, io, meta, number, out, tensor
+from triton_kernels import ADD, ADD_IO, ADD_TORCH, HEAD, KERNELS, meta, number, tensor
 
 CUDA = """__global__ void add(const float* x_ptr, const float* y_ptr, float* out_ptr, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

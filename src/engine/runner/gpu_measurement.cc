@@ -49,6 +49,8 @@ int GpuTimer::Measurement::wait() const {
   return context_.wait(Clock::now() + limit);
 }
 
+int GpuTimer::Measurement::flush() { return timer_.flush_.queue(timer_.place_bytes_); }
+
 // A kernel can write beside its tensors, where no run's contents are put.
 void GpuTimer::Measurement::forget_runs() {
   const GpuMemory& room = timer_.room_;

@@ -31,7 +31,7 @@ class GpuTimer::Measurement {
   void forget_runs();
   [[nodiscard]] int prepare() const;
   [[nodiscard]] int restore(const TimedRun& run) const;
-  [[nodiscard]] int flush() { return timer_.flush_.queue(timer_.place_bytes_); }
+  [[nodiscard]] int flush();
   [[nodiscard]] int launch(std::uint32_t place) const {
     return work_.queue(timer_.places_.at(place));
   }
