@@ -2,88 +2,14 @@
 // processes are real, their device is not.
 #include "engine/node/gpu_timing.h"
 
-#include <memory>
 #include <set>
+#include <variant>
 
-#include "engine/node/runners.h"
 #include "tests/catch.h"
+#include "tests/engine/timing_bench.h"
 
 using namespace assay;
-using nlohmann::json;
-
-namespace {
-
-// What fake_timing_runner.cc does with arenas of these sizes.
-constexpr std::uint64_t kLeaningBytes = 8192;
-constexpr std::uint64_t kRememberingBytes = 24'576;
-constexpr std::uint64_t kTellingBytes = 28'672;
-constexpr std::uint64_t kClockBytes = 32'768;
-constexpr std::uint64_t kLongBytes = 36'864;
-constexpr std::uint64_t kUnevenBytes = 40'960;
-constexpr std::uint64_t kSlowBytes = 45'056;
-constexpr std::uint64_t kIdlingBytes = 49'152;
-
-struct Bench {
-  const node::Runners runners{ASSAY_BINARY_FOLDER "/fake_timing_runner",
-                              {.level = confinement::Level::L1},
-                              node::Toolkit{}};
-  node::RefereeSession referee{runners.start(node::RunnerRole::referee), "", {}};
-  std::unique_ptr<node::KernelSession> kernel = session();
-  std::unique_ptr<node::KernelSession> reference{};
-  std::vector<bool> renewed{};          // of the reference, or of the kernel
-  std::vector<std::uint32_t> judged{};  // trials
-  json findings = json::array();
-  std::chrono::nanoseconds left = std::chrono::seconds(60);
-
-  std::unique_ptr<node::KernelSession> session() const {
-    return std::make_unique<node::KernelSession>(runners.start(node::RunnerRole::kernel),
-                                                 node::RunnerRole::gpu_kernel, "/kernel",
-                                                 std::stop_token());
-  }
-
-  node::TimingRequest request(std::uint32_t trials, std::uint64_t bytes = 4096) {
-    return {.trials = trials,
-            .known_trials = 3,
-            .arena_bytes = bytes,
-            .fill = [bytes](std::uint32_t,
-                            std::uint32_t) -> std::variant<node::LentArena, node::Ended> {
-              return node::LentArena{.descriptor = posix::make_event(), .bytes = bytes};
-            },
-            .renew = [this](bool is_reference) -> std::variant<node::KernelSession*, node::Ended> {
-              renewed.push_back(is_reference);
-              auto& side = is_reference ? reference : kernel;
-              side = session();
-              return side.get();
-            }};
-  }
-
-  json measure(node::TimingRequest wanted, std::optional<node::Ended>& ended) {
-    node::GpuTiming timing(
-        referee, *kernel, reference.get(), std::move(wanted),
-        [&](std::uint32_t trial, const json& said) -> node::GpuTiming::Step {
-          if (said.is_object()) {
-            findings.push_back(said.at("findings").at(0));
-          } else {
-            judged.push_back(trial);
-          }
-          return std::nullopt;
-        },
-        left);
-    json body = json::object();
-    ended = timing.measure(body);
-    body["unrepeatable"] = timing.is_unrepeatable();
-    return body;
-  }
-};
-
-bool warns(const json& body, const std::string& code) {
-  for (const auto& warning : body.at("warnings")) {
-    if (warning.at("code") == code) return true;
-  }
-  return false;
-}
-
-}  // namespace
+using namespace assay::timing_bench;
 
 TEST_CASE("a failed graph capture is told, and what follows is asked of a fresh process") {
   Bench bench;
@@ -96,58 +22,6 @@ TEST_CASE("a failed graph capture is told, and what follows is asked of a fresh 
   CHECK(warns(body, "graph_failed"));
   CHECK(body.contains("shown_anew_ns"));  // asked after it: the old process would have ended
   CHECK(body.at("samples_ns").size() >= 100);
-}
-
-TEST_CASE("a kernel that is far faster on what a launch has left than on fresh tensors is told") {
-  Bench bench;
-  std::optional<node::Ended> ended;
-  const json body = bench.measure(bench.request(100, kLeaningBytes), ended);
-  REQUIRE_FALSE(ended);
-  REQUIRE(bench.findings.size() == 1);
-  CHECK(bench.findings[0].at("check") == "leans_on_outputs");
-  CHECK(bench.findings[0].at("fresh_ns") == 80'000);
-  CHECK(bench.findings[0].at("repeated_ns") == 1'000);
-
-  Bench many;  // a host that queues them one by one may take as long
-  auto of_many = many.request(100, kLeaningBytes);
-  of_many.launches = 20;
-  static_cast<void>(many.measure(std::move(of_many), ended));
-  CHECK(many.findings.empty());
-
-  Bench meant;  // it works on what it is given
-  auto request = meant.request(100, kLeaningBytes);
-  request.works_on_contents = true;
-  static_cast<void>(meant.measure(std::move(request), ended));
-  CHECK(meant.findings.empty());
-}
-
-TEST_CASE("a kernel whose time hangs on what it works on is not accused, nor told from itself") {
-  std::optional<node::Ended> ended;
-  for (int again = 0; again < 10; ++again) {
-    Bench bench;
-    static_cast<void>(bench.measure(bench.request(100, kUnevenBytes), ended));
-    REQUIRE_FALSE(ended);
-    REQUIRE(bench.findings.empty());
-  }
-  Bench bench;
-  bench.reference = bench.session();
-  auto request = bench.request(100, kUnevenBytes);
-  request.method = node::TimingMethod::events;
-  const json body = bench.measure(std::move(request), ended);
-  CHECK(body.at("samples_ns") == body.at("reference_samples_ns"));  // of the same contents each
-  CHECK(body.at("speedup").at("ratio") == 1.0);
-  CHECK(body.at("speedup").at("pairs") == 12);
-}
-
-TEST_CASE("both sides of a comparison go on in fresh processes, and it is made of cold runs") {
-  Bench bench;
-  bench.reference = bench.session();
-  std::optional<node::Ended> ended;
-  const json body = bench.measure(bench.request(50), ended);
-  REQUIRE_FALSE(ended);
-  CHECK(bench.renewed == std::vector<bool>{true, false});
-  CHECK(body.at("speedup").at("basis") == "cold");
-  CHECK(body.at("speedup").at("ratio") == 1.0);
 }
 
 TEST_CASE("where no fresh process can be had, nothing more is asked of one whose capture failed") {
@@ -217,74 +91,6 @@ TEST_CASE("a kernel that keeps state is examined in twelve turns of their own") 
   for (std::size_t i = 1; i < bench.judged.size(); ++i) {
     CHECK(bench.judged[i] != bench.judged[i - 1]);
   }
-}
-
-TEST_CASE("a ratio rests on the clock that was asked for") {
-  const auto measured = [](std::uint64_t bytes, node::TimingMethod method) {
-    Bench bench;
-    bench.reference = bench.session();
-    auto request = bench.request(20, bytes);
-    request.method = method;
-    std::optional<node::Ended> ended;
-    json body = bench.measure(std::move(request), ended);
-    CHECK_FALSE(ended);
-    CHECK(bench.renewed.empty());
-    return body;
-  };
-  using enum node::TimingMethod;
-  CHECK(measured(kTellingBytes, automatic).at("speedup").at("basis") == "graph");
-  CHECK(measured(kLongBytes, automatic).at("speedup").at("basis") == "cold");
-  CHECK(measured(kLongBytes, graph).at("speedup").at("basis") == "graph");
-  const json by_events = measured(kTellingBytes, events);
-  CHECK(by_events.at("speedup").at("basis") == "cold");
-  CHECK(by_events.at("views").at("graph").contains("unavailable"));
-  CHECK(by_events.at("views").at("warm").contains("median_ns"));
-}
-
-TEST_CASE("what is saved back to back and not alone is not believed") {
-  Bench bench;
-  bench.reference = bench.session();
-  const node::Runners idling{ASSAY_BINARY_FOLDER "/fake_idling_runner",
-                             {.level = confinement::Level::L1},
-                             node::Toolkit{}};
-  bench.kernel = std::make_unique<node::KernelSession>(idling.start(node::RunnerRole::kernel),
-                                                       node::RunnerRole::gpu_kernel, "/kernel",
-                                                       std::stop_token());
-  std::optional<node::Ended> ended;
-  const json body = bench.measure(bench.request(100, kIdlingBytes), ended);
-  REQUIRE_FALSE(ended);
-  const json& speedup = body.at("speedup");
-  CHECK(speedup.at("basis") == "cold");
-  CHECK(speedup.at("verdict") == "indistinguishable");
-  CHECK(speedup.at("by_graph").at("verdict") == "faster");
-  CHECK(body.at("speedup_note").get<std::string>().starts_with("Back to back"));
-}
-
-TEST_CASE("where graphs decide, warm runs and graphs are looked at as well") {
-  Bench bench;
-  bench.reference = bench.session();
-  std::optional<node::Ended> ended;
-  const json body = bench.measure(bench.request(100, kTellingBytes), ended);
-  REQUIRE_FALSE(ended);
-  CHECK(body.at("speedup").at("basis") == "graph");
-  CHECK(bench.judged.size() >= 5);  // three cold, one warm, one of the graph view
-
-  Bench alone;
-  static_cast<void>(alone.measure(alone.request(100, kTellingBytes), ended));
-  CHECK(alone.judged.size() == 3);
-}
-
-TEST_CASE("graphs decide nothing where a launch works on what tensors begin with") {
-  Bench bench;
-  bench.reference = bench.session();
-  auto request = bench.request(100, kTellingBytes);
-  request.works_on_contents = true;
-  request.method = node::TimingMethod::graph;
-  std::optional<node::Ended> ended;
-  const json body = bench.measure(std::move(request), ended);
-  REQUIRE_FALSE(ended);
-  CHECK(body.at("speedup").at("basis") == "cold");
-  CHECK(body.at("speedup_note").get<std::string>().find("begin with") != std::string::npos);
 }
 
 TEST_CASE("a slow kernel is timed within the time that is left, by fewer runs and views") {
@@ -364,93 +170,6 @@ TEST_CASE("where nobody said how many, runs are added to a median that is known 
   CHECK(steady.at("cold_stop").at("stopped_by") == "interval");
 }
 
-TEST_CASE("events that hide work from the host's clock are evidence, honest ones are figures") {
-  constexpr std::uint64_t kHidingBytes = 16'384;  // fake_timing_runner.cc
-  constexpr std::uint64_t kIdleBytes = 20'480;
-  std::optional<node::Ended> ended;
-  Bench hiding;
-  const json body = hiding.measure(hiding.request(100, kHidingBytes), ended);
-  REQUIRE_FALSE(ended);
-  REQUIRE(hiding.findings.size() == 1);
-  CHECK(hiding.findings[0].at("check") == "wall_clock");
-  CHECK(body.at("wall_clock").at("result") == "disagrees");
-
-  Bench honest;
-  const json told = honest.measure(honest.request(100, kIdleBytes), ended);
-  CHECK(honest.findings.empty());
-  CHECK(told.at("wall_clock").at("result") == "agrees");
-  CHECK(told.at("wall_clock").at("launches") == 64);
-
-  Bench uncaptured;
-  CHECK(uncaptured.measure(uncaptured.request(100), ended).at("wall_clock").at("result") ==
-        "unknown");
-}
-
-TEST_CASE("a time below what the memory takes for the outputs is evidence") {
-  constexpr std::uint64_t kIdleBytes = 20'480;
-  std::optional<node::Ended> ended;
-  Bench bench;
-  auto request = bench.request(100, kIdleBytes);
-  request.floor = {.bytes = 1'000, .ns = 50'000, .must_bytes = 900, .must_ns = 45'000};
-  const json body = bench.measure(std::move(request), ended);
-  REQUIRE(bench.findings.size() == 1);
-  CHECK(bench.findings[0].at("check") == "below_floor");
-  CHECK(bench.findings[0].at("claimed_ns") == 10'000);
-  CHECK(body.at("floor").at("ns") == 50'000);
-
-  Bench above;
-  auto meant = above.request(100, kIdleBytes);
-  meant.floor = {.bytes = 1'000, .ns = 50'000};
-  static_cast<void>(above.measure(std::move(meant), ended));
-  CHECK(above.findings.empty());
-}
-
-TEST_CASE("the clock is looked at in the first question, and what raised it is told") {
-  constexpr std::uint64_t kIdleBytes = 20'480;
-  std::optional<node::Ended> ended;
-  Bench bench;
-  auto request = bench.request(100, kIdleBytes);
-  request.seen_ns = 1'000;
-  request.highest_mhz = 1'980;
-  const json clocks = bench.measure(std::move(request), ended).at("clocks");
-  CHECK(clocks.at("ramped_ms") == 60);  // once, and not in every question
-  CHECK(clocks.at("ramped_from_mhz") == 345);
-
-  Bench unknown;
-  CHECK(unknown.measure(unknown.request(100, kIdleBytes), ended).at("clocks").at("ramped_ms") == 0);
-}
-
-TEST_CASE("a device that was busy though nobody of ours had it is told, if anybody can know") {
-  constexpr std::uint64_t kIdleBytes = 20'480;
-  std::optional<node::Ended> ended;
-  Bench quiet;
-  auto request = quiet.request(100, kIdleBytes);
-  request.was_quiet = true;
-  const json body = quiet.measure(std::move(request), ended);
-  CHECK(body.at("neighbours").at("busy_before_pct") == 90);
-  CHECK(warns(body, "co_tenants"));
-
-  Bench busy;
-  const json told = busy.measure(busy.request(100, kIdleBytes), ended);
-  CHECK(told.at("neighbours").at("asked") == false);
-  CHECK(told.at("neighbours").at("busy_before_pct").is_null());
-  CHECK_FALSE(warns(told, "co_tenants"));
-
-  // Its utilisation is our own, and of others nobody is named.
-  Bench visible;
-  auto asking = visible.request(100, kIdleBytes);
-  asking.others_are_visible = true;
-  const json asked = visible.measure(std::move(asking), ended);
-  CHECK(asked.at("neighbours").at("asked") == true);
-  CHECK(asked.at("neighbours").at("busy_before_pct").is_null());
-  CHECK_FALSE(warns(asked, "co_tenants"));
-
-  Bench burst;
-  auto one_of_many = burst.request(100, kIdleBytes);
-  one_of_many.others_are_visible = one_of_many.is_in_burst = true;
-  CHECK(burst.measure(std::move(one_of_many), ended).at("neighbours").at("asked") == false);
-}
-
 TEST_CASE("runs begin with any contents in any place, and nothing tells which are examined") {
   std::set<std::vector<std::size_t>> examined;
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -477,31 +196,4 @@ TEST_CASE("runs begin with any contents in any place, and nothing tells which ar
     examined.insert(std::move(kept));
   }
   CHECK(examined.size() == 2);  // alike once in a hundred and sixty thousand times
-}
-
-TEST_CASE("a kernel that is slower on contents it was not shown before is told") {
-  Bench bench;
-  std::optional<node::Ended> ended;
-  const json body = bench.measure(bench.request(100, kRememberingBytes), ended);
-  REQUIRE_FALSE(ended);
-  CHECK(body.at("shown_anew_ns") == 80'000);
-  REQUIRE(bench.findings.size() == 1);
-  CHECK(bench.findings[0].at("check") == "remembers");
-  CHECK(bench.findings[0].at("repeated_ns") == 5'000);
-}
-
-TEST_CASE("a kernel and its reference take turns, and neither is always the first") {
-  Bench bench;
-  bench.reference = bench.session();
-  std::optional<node::Ended> ended;
-  const json body = bench.measure(bench.request(100, kClockBytes), ended);
-  REQUIRE_FALSE(ended);
-  const json& kernel = body.at("samples_ns");
-  const json& reference = body.at("reference_samples_ns");
-  REQUIRE(kernel.size() == reference.size());
-  std::set<bool> kernel_is_first;
-  for (std::size_t run = 0; run < kernel.size(); ++run) {
-    kernel_is_first.insert(kernel[run].get<double>() < reference[run].get<double>());
-  }
-  CHECK(kernel_is_first.size() == 2);
 }

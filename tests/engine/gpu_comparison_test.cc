@@ -1,0 +1,104 @@
+// How a kernel and its reference take turns on a GPU, and which clock their ratio rests on. The
+// processes are real, their device is not.
+#include <set>
+
+#include "tests/catch.h"
+#include "tests/engine/timing_bench.h"
+
+using namespace assay;
+using namespace assay::timing_bench;
+
+TEST_CASE("both sides of a comparison go on in fresh processes, and it is made of cold runs") {
+  Bench bench;
+  bench.reference = bench.session();
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(50), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(bench.renewed == std::vector<bool>{true, false});
+  CHECK(body.at("speedup").at("basis") == "cold");
+  CHECK(body.at("speedup").at("ratio") == 1.0);
+}
+
+TEST_CASE("a ratio rests on the clock that was asked for") {
+  const auto measured = [](std::uint64_t bytes, node::TimingMethod method) {
+    Bench bench;
+    bench.reference = bench.session();
+    auto request = bench.request(20, bytes);
+    request.method = method;
+    std::optional<node::Ended> ended;
+    json body = bench.measure(std::move(request), ended);
+    CHECK_FALSE(ended);
+    CHECK(bench.renewed.empty());
+    return body;
+  };
+  using enum node::TimingMethod;
+  CHECK(measured(kTellingBytes, automatic).at("speedup").at("basis") == "graph");
+  CHECK(measured(kLongBytes, automatic).at("speedup").at("basis") == "cold");
+  CHECK(measured(kLongBytes, graph).at("speedup").at("basis") == "graph");
+  const json by_events = measured(kTellingBytes, events);
+  CHECK(by_events.at("speedup").at("basis") == "cold");
+  CHECK(by_events.at("views").at("graph").contains("unavailable"));
+  CHECK(by_events.at("views").at("warm").contains("median_ns"));
+}
+
+TEST_CASE("what is saved back to back and not alone is not believed") {
+  Bench bench;
+  bench.reference = bench.session();
+  const node::Runners idling{ASSAY_BINARY_FOLDER "/fake_idling_runner",
+                             {.level = confinement::Level::L1},
+                             node::Toolkit{}};
+  bench.kernel = std::make_unique<node::KernelSession>(idling.start(node::RunnerRole::kernel),
+                                                       node::RunnerRole::gpu_kernel, "/kernel",
+                                                       std::stop_token());
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kIdlingBytes), ended);
+  REQUIRE_FALSE(ended);
+  const json& speedup = body.at("speedup");
+  CHECK(speedup.at("basis") == "cold");
+  CHECK(speedup.at("verdict") == "indistinguishable");
+  CHECK(speedup.at("by_graph").at("verdict") == "faster");
+  CHECK(body.at("speedup_note").get<std::string>().starts_with("Back to back"));
+}
+
+TEST_CASE("where graphs decide, warm runs and graphs are looked at as well") {
+  Bench bench;
+  bench.reference = bench.session();
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kTellingBytes), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(body.at("speedup").at("basis") == "graph");
+  CHECK(bench.judged.size() >= 5);  // three cold, one warm, one of the graph view
+
+  Bench alone;
+  static_cast<void>(alone.measure(alone.request(100, kTellingBytes), ended));
+  CHECK(alone.judged.size() == 3);
+}
+
+TEST_CASE("graphs decide nothing where a launch works on what tensors begin with") {
+  Bench bench;
+  bench.reference = bench.session();
+  auto request = bench.request(100, kTellingBytes);
+  request.works_on_contents = true;
+  request.method = node::TimingMethod::graph;
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(std::move(request), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(body.at("speedup").at("basis") == "cold");
+  CHECK(body.at("speedup_note").get<std::string>().find("begin with") != std::string::npos);
+}
+
+TEST_CASE("a kernel and its reference take turns, and neither is always the first") {
+  Bench bench;
+  bench.reference = bench.session();
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kClockBytes), ended);
+  REQUIRE_FALSE(ended);
+  const json& kernel = body.at("samples_ns");
+  const json& reference = body.at("reference_samples_ns");
+  REQUIRE(kernel.size() == reference.size());
+  std::set<bool> kernel_is_first;
+  for (std::size_t run = 0; run < kernel.size(); ++run) {
+    kernel_is_first.insert(kernel[run].get<double>() < reference[run].get<double>());
+  }
+  CHECK(kernel_is_first.size() == 2);
+}

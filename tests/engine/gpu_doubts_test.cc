@@ -1,0 +1,146 @@
+// What speaks against times that a GPU gave: clocks that disagree, outputs that are there already,
+// contents not shown before, company. The processes are real, their device is not.
+#include "tests/catch.h"
+#include "tests/engine/timing_bench.h"
+
+using namespace assay;
+using namespace assay::timing_bench;
+
+TEST_CASE("a kernel that is far faster on what a launch has left than on fresh tensors is told") {
+  Bench bench;
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kLeaningBytes), ended);
+  REQUIRE_FALSE(ended);
+  REQUIRE(bench.findings.size() == 1);
+  CHECK(bench.findings[0].at("check") == "leans_on_outputs");
+  CHECK(bench.findings[0].at("fresh_ns") == 80'000);
+  CHECK(bench.findings[0].at("repeated_ns") == 1'000);
+
+  Bench many;  // a host that queues them one by one may take as long
+  auto of_many = many.request(100, kLeaningBytes);
+  of_many.launches = 20;
+  static_cast<void>(many.measure(std::move(of_many), ended));
+  CHECK(many.findings.empty());
+
+  Bench meant;  // it works on what it is given
+  auto request = meant.request(100, kLeaningBytes);
+  request.works_on_contents = true;
+  static_cast<void>(meant.measure(std::move(request), ended));
+  CHECK(meant.findings.empty());
+}
+
+TEST_CASE("a kernel whose time hangs on what it works on is not accused, nor told from itself") {
+  std::optional<node::Ended> ended;
+  for (int again = 0; again < 10; ++again) {
+    Bench bench;
+    static_cast<void>(bench.measure(bench.request(100, kUnevenBytes), ended));
+    REQUIRE_FALSE(ended);
+    REQUIRE(bench.findings.empty());
+  }
+  Bench bench;
+  bench.reference = bench.session();
+  auto request = bench.request(100, kUnevenBytes);
+  request.method = node::TimingMethod::events;
+  const json body = bench.measure(std::move(request), ended);
+  CHECK(body.at("samples_ns") == body.at("reference_samples_ns"));  // of the same contents each
+  CHECK(body.at("speedup").at("ratio") == 1.0);
+  CHECK(body.at("speedup").at("pairs") == 12);
+}
+
+TEST_CASE("events that hide work from the host's clock are evidence, honest ones are figures") {
+  constexpr std::uint64_t kHidingBytes = 16'384;  // fake_timing_runner.cc
+  constexpr std::uint64_t kIdleBytes = 20'480;
+  std::optional<node::Ended> ended;
+  Bench hiding;
+  const json body = hiding.measure(hiding.request(100, kHidingBytes), ended);
+  REQUIRE_FALSE(ended);
+  REQUIRE(hiding.findings.size() == 1);
+  CHECK(hiding.findings[0].at("check") == "wall_clock");
+  CHECK(body.at("wall_clock").at("result") == "disagrees");
+
+  Bench honest;
+  const json told = honest.measure(honest.request(100, kIdleBytes), ended);
+  CHECK(honest.findings.empty());
+  CHECK(told.at("wall_clock").at("result") == "agrees");
+  CHECK(told.at("wall_clock").at("launches") == 64);
+
+  Bench uncaptured;
+  CHECK(uncaptured.measure(uncaptured.request(100), ended).at("wall_clock").at("result") ==
+        "unknown");
+}
+
+TEST_CASE("a time below what the memory takes for the outputs is evidence") {
+  constexpr std::uint64_t kIdleBytes = 20'480;
+  std::optional<node::Ended> ended;
+  Bench bench;
+  auto request = bench.request(100, kIdleBytes);
+  request.floor = {.bytes = 1'000, .ns = 50'000, .must_bytes = 900, .must_ns = 45'000};
+  const json body = bench.measure(std::move(request), ended);
+  REQUIRE(bench.findings.size() == 1);
+  CHECK(bench.findings[0].at("check") == "below_floor");
+  CHECK(bench.findings[0].at("claimed_ns") == 10'000);
+  CHECK(body.at("floor").at("ns") == 50'000);
+
+  Bench above;
+  auto meant = above.request(100, kIdleBytes);
+  meant.floor = {.bytes = 1'000, .ns = 50'000};
+  static_cast<void>(above.measure(std::move(meant), ended));
+  CHECK(above.findings.empty());
+}
+
+TEST_CASE("the clock is looked at in the first question, and what raised it is told") {
+  constexpr std::uint64_t kIdleBytes = 20'480;
+  std::optional<node::Ended> ended;
+  Bench bench;
+  auto request = bench.request(100, kIdleBytes);
+  request.seen_ns = 1'000;
+  request.highest_mhz = 1'980;
+  const json clocks = bench.measure(std::move(request), ended).at("clocks");
+  CHECK(clocks.at("ramped_ms") == 60);  // once, and not in every question
+  CHECK(clocks.at("ramped_from_mhz") == 345);
+
+  Bench unknown;
+  CHECK(unknown.measure(unknown.request(100, kIdleBytes), ended).at("clocks").at("ramped_ms") == 0);
+}
+
+TEST_CASE("a device that was busy though nobody of ours had it is told, if anybody can know") {
+  constexpr std::uint64_t kIdleBytes = 20'480;
+  std::optional<node::Ended> ended;
+  Bench quiet;
+  auto request = quiet.request(100, kIdleBytes);
+  request.was_quiet = true;
+  const json body = quiet.measure(std::move(request), ended);
+  CHECK(body.at("neighbours").at("busy_before_pct") == 90);
+  CHECK(warns(body, "co_tenants"));
+
+  Bench busy;
+  const json told = busy.measure(busy.request(100, kIdleBytes), ended);
+  CHECK(told.at("neighbours").at("asked") == false);
+  CHECK(told.at("neighbours").at("busy_before_pct").is_null());
+  CHECK_FALSE(warns(told, "co_tenants"));
+
+  // Its utilisation is our own, and of others nobody is named.
+  Bench visible;
+  auto asking = visible.request(100, kIdleBytes);
+  asking.others_are_visible = true;
+  const json asked = visible.measure(std::move(asking), ended);
+  CHECK(asked.at("neighbours").at("asked") == true);
+  CHECK(asked.at("neighbours").at("busy_before_pct").is_null());
+  CHECK_FALSE(warns(asked, "co_tenants"));
+
+  Bench burst;
+  auto one_of_many = burst.request(100, kIdleBytes);
+  one_of_many.others_are_visible = one_of_many.is_in_burst = true;
+  CHECK(burst.measure(std::move(one_of_many), ended).at("neighbours").at("asked") == false);
+}
+
+TEST_CASE("a kernel that is slower on contents it was not shown before is told") {
+  Bench bench;
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kRememberingBytes), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(body.at("shown_anew_ns") == 80'000);
+  REQUIRE(bench.findings.size() == 1);
+  CHECK(bench.findings[0].at("check") == "remembers");
+  CHECK(bench.findings[0].at("repeated_ns") == 5'000);
+}
