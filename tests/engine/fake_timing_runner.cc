@@ -1,7 +1,10 @@
 // A runner for tests of what is timed: as kernel it takes as long as it likes, and cannot be
 // captured in a graph; after that it is out of order, as a process may be. Other sizes of its
 // arenas make other kernels of it, which can be captured. As referee it finds nothing.
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <set>
 #include <thread>
 
 #include "engine/confinement/child.h"
@@ -36,6 +39,17 @@ constexpr std::uint64_t kUnevenBytes = 40'960;
 constexpr std::uint64_t kSlowBytes = 45'056;
 // 50 us; compiled as a kernel that idles where it is launched again at once, a tenth of it there.
 constexpr std::uint64_t kIdlingBytes = 49'152;
+// 5 us, and 7 on contents that it was not shown since its module was loaded, give or take 1 us.
+constexpr std::uint64_t kSlightlyRememberingBytes = 53'248;
+// The same scatter, and no memory: 5 us, of which a first look may make 6.
+constexpr std::uint64_t kScatteringBytes = 57'344;
+// 5 us, and 80 us on contents that its process never saw, whatever is loaded anew.
+constexpr std::uint64_t kHeapBytes = 61'440;
+// 3 us in a graph whose launches have their contents anew, 1.6 us on what a launch has left;
+// compiled as a kernel that idles, 1.2 us there.
+constexpr std::uint64_t kSlightlyLeaningBytes = 65'536;
+// 3 us in a graph, however; compiled as the one that idles, 2.6 us.
+constexpr std::uint64_t kSlightlyFasterBytes = 69'632;
 #ifdef ASSAY_IDLES_WHEN_REPEATED
 constexpr bool kIdles = true;
 #else
@@ -45,7 +59,21 @@ constexpr bool kIdles = false;
 struct Kernel {
   std::uint64_t bytes = 0;
   std::uint32_t runs = 0;  // so far
+  std::set<int> seen{};    // contents, by this process
 };
+
+// Not the first of its turn, and the first on its contents, in memory without traces.
+bool is_anew(const json& order, std::size_t run) {
+  const json& runs = order.at("runs");
+  if (order.at("fresh_module") != true || run == 0) return false;
+  return std::none_of(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(run),
+                      [&](const json& before) { return before.at(1) == runs.at(run).at(1); });
+}
+
+double scattered_ns(double typical_ns, Kernel& kernel) {
+  constexpr std::array kScatterNs{0, 600, -300, 900, -700, 200, -100, 400, -900, 100, -200};
+  return typical_ns + kScatterNs[kernel.runs++ % kScatterNs.size()];
+}
 
 double now_ms() {
   constexpr std::int64_t kWraps = 1'000'000;
@@ -68,7 +96,18 @@ double sample_ns(const json& order, std::size_t run, Kernel& kernel) {
     case kIdleBytes:
       return 10'000;
     case kRememberingBytes:
-      return order.at("fresh_module") == true && is_last ? 80'000 : 5'000;
+      return is_anew(order, run) ? 80'000 : 5'000;
+    case kSlightlyRememberingBytes:
+      return scattered_ns(is_anew(order, run) ? 7'000 : 5'000, kernel);
+    case kScatteringBytes:
+      return scattered_ns(order.at("fresh_module") == true && is_last ? 6'000 : 5'000, kernel);
+    case kHeapBytes:
+      return kernel.seen.insert(told.at(1).get<int>()).second && run > 0 ? 80'000 : 5'000;
+    case kSlightlyLeaningBytes:
+      if (!is_graph) return 5'000;
+      return order.at("renews_each") == true ? 3'000 : (kIdles ? 1'200 : 1'600);
+    case kSlightlyFasterBytes:
+      return is_graph ? (kIdles ? 2'600 : 3'000) : 5'000;
     case kTellingBytes:
       if (is_graph) return 10'000;
       return 10'000 + told.at(0).get<double>() + 100 * told.at(1).get<double>() +

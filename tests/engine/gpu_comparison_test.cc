@@ -44,12 +44,7 @@ TEST_CASE("a ratio rests on the clock that was asked for") {
 TEST_CASE("what is saved back to back and not alone is not believed") {
   Bench bench;
   bench.reference = bench.session();
-  const node::Runners idling{ASSAY_BINARY_FOLDER "/fake_idling_runner",
-                             {.level = confinement::Level::L1},
-                             node::Toolkit{}};
-  bench.kernel = std::make_unique<node::KernelSession>(idling.start(node::RunnerRole::kernel),
-                                                       node::RunnerRole::gpu_kernel, "/kernel",
-                                                       std::stop_token());
+  bench.kernel = Bench::idling();
   std::optional<node::Ended> ended;
   const json body = bench.measure(bench.request(100, kIdlingBytes), ended);
   REQUIRE_FALSE(ended);
@@ -58,6 +53,26 @@ TEST_CASE("what is saved back to back and not alone is not believed") {
   CHECK(speedup.at("verdict") == "indistinguishable");
   CHECK(speedup.at("by_graph").at("verdict") == "faster");
   CHECK(body.at("speedup_note").get<std::string>().starts_with("Back to back"));
+}
+
+TEST_CASE("what is too little for events is believed where contents put anew show it too") {
+  const auto measured = [](std::uint64_t bytes) {
+    Bench bench;
+    bench.reference = bench.session();
+    bench.kernel = Bench::idling();
+    std::optional<node::Ended> ended;
+    json body = bench.measure(bench.request(100, bytes), ended);
+    CHECK_FALSE(ended);
+    return body;
+  };
+  const json leaning = measured(kSlightlyLeaningBytes);
+  CHECK(leaning.at("speedup").at("basis") == "cold");
+  CHECK(leaning.at("speedup").at("verdict") == "indistinguishable");
+  CHECK(leaning.at("speedup").at("by_graph").at("verdict") == "faster");
+  CHECK(leaning.at("speedup_note").get<std::string>().find("put anew") != std::string::npos);
+  const json faster = measured(kSlightlyFasterBytes);
+  CHECK(faster.at("speedup").at("basis") == "graph");
+  CHECK(faster.at("speedup").at("verdict") == "faster");
 }
 
 TEST_CASE("where graphs decide, warm runs and graphs are looked at as well") {

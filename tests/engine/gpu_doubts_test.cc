@@ -144,3 +144,36 @@ TEST_CASE("a kernel that is slower on contents it was not shown before is told")
   CHECK(bench.findings[0].at("check") == "remembers");
   CHECK(bench.findings[0].at("repeated_ns") == 5'000);
 }
+
+TEST_CASE("contents that cost a little more when they are new are told from scatter") {
+  Bench bench;
+  std::optional<node::Ended> ended;
+  static_cast<void>(bench.measure(bench.request(100, kSlightlyRememberingBytes), ended));
+  REQUIRE_FALSE(ended);
+  REQUIRE(bench.findings.size() == 1);
+  CHECK(bench.findings[0].at("check") == "remembers");
+  CHECK(bench.findings[0].at("repeated_ns").get<double>() < 6'000);
+
+  Bench scattering;
+  static_cast<void>(scattering.measure(scattering.request(100, kScatteringBytes), ended));
+  REQUIRE_FALSE(ended);
+  CHECK(scattering.findings.empty());
+}
+
+TEST_CASE("what only the end of a process empties is looked for in a fresh one") {
+  const auto measured = [](bool leaves_memory) {
+    Bench bench;
+    auto request = bench.request(100, kHeapBytes);
+    request.leaves_memory = leaves_memory;
+    std::optional<node::Ended> ended;
+    static_cast<void>(bench.measure(std::move(request), ended));
+    REQUIRE_FALSE(ended);
+    return std::pair(bench.findings, bench.renewed.size());
+  };
+  CHECK(measured(false) == std::pair(json::array(), std::size_t{0}));
+  const auto [findings, processes] = measured(true);
+  CHECK(processes == 3);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].at("check") == "remembers");
+  CHECK(findings[0].at("shown_anew_ns") == 80'000);
+}

@@ -24,6 +24,11 @@ inline constexpr std::uint64_t kLongBytes = 36'864;
 inline constexpr std::uint64_t kUnevenBytes = 40'960;
 inline constexpr std::uint64_t kSlowBytes = 45'056;
 inline constexpr std::uint64_t kIdlingBytes = 49'152;
+inline constexpr std::uint64_t kSlightlyRememberingBytes = 53'248;
+inline constexpr std::uint64_t kScatteringBytes = 57'344;
+inline constexpr std::uint64_t kHeapBytes = 61'440;
+inline constexpr std::uint64_t kSlightlyLeaningBytes = 65'536;
+inline constexpr std::uint64_t kSlightlyFasterBytes = 69'632;
 
 struct Bench {
   const node::Runners runners{ASSAY_BINARY_FOLDER "/fake_timing_runner",
@@ -36,6 +41,16 @@ struct Bench {
   std::vector<std::uint32_t> judged{};  // trials
   json findings = json::array();
   std::chrono::nanoseconds left = std::chrono::seconds(60);
+
+  // Another program's: what it says of some arenas is another kernel's (fake_timing_runner.cc).
+  static std::unique_ptr<node::KernelSession> idling() {
+    const node::Runners runners{ASSAY_BINARY_FOLDER "/fake_idling_runner",
+                                {.level = confinement::Level::L1},
+                                node::Toolkit{}};
+    return std::make_unique<node::KernelSession>(runners.start(node::RunnerRole::kernel),
+                                                 node::RunnerRole::gpu_kernel, "/kernel",
+                                                 std::stop_token());
+  }
 
   std::unique_ptr<node::KernelSession> session() const {
     return std::make_unique<node::KernelSession>(runners.start(node::RunnerRole::kernel),

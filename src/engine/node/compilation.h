@@ -65,6 +65,11 @@ struct Program {
   [[nodiscard]] bool adds_in_any_order() const;
   // Whether it has variables that outlast a launch, as NVRTC writes them.
   [[nodiscard]] bool keeps_state() const { return ptx.find(".global .align") != std::string::npos; }
+  // Whether launches may find what earlier ones left where no variable is: blocks of the heap,
+  // memory that is each thread's own.
+  [[nodiscard]] bool leaves_memory() const {
+    return takes_heap() || ptx.find(".local") != std::string::npos;
+  }
   // Whether its warps may depend on one another.
   [[nodiscard]] bool shares_memory() const { return ptx.find(".shared") != std::string::npos; }
   [[nodiscard]] bool takes_heap() const { return ptx.find("malloc") != std::string::npos; }

@@ -40,6 +40,8 @@ struct TimingRequest {
   // from 0 on.
   bool staged_ahead = false;
   bool keeps_state = false;  // the program has variables that outlast a launch
+  // It has memory that only the end of its process empties: of the device's heap, of its threads'.
+  bool leaves_memory = false;
   // A side works on what its tensors begin with: launched again without being given it anew, as a
   // graph does, it may wait for ever, leave its tensors, or find its work done.
   bool works_on_contents = false;
@@ -89,7 +91,8 @@ class GpuTiming {
     std::map<std::uint32_t, std::vector<double>> by_content_ns{};  // the same
     Series cold{};                                                 // of its turns
     Series graph{};                                                // likewise, of graphs
-    std::optional<WallClaim> wall{};                               // of its graph view
+    Series renewed{};                 // of graphs whose launches have their contents anew
+    std::optional<WallClaim> wall{};  // of its graph view
     // Of the question whose samples add up to most beside what it took.
     double summed_ns = 0;
     double asked_ns = 0;
@@ -117,6 +120,12 @@ class GpuTiming {
   [[nodiscard]] std::uint32_t known_contents() const;
   [[nodiscard]] Step examine(const std::vector<std::uint32_t>& slots);
   [[nodiscard]] Step show_anew(nlohmann::json& body);
+  // A turn of runs on one content, on another that is new to it, and on both again. Where what was
+  // left cannot be cleared, in a fresh process.
+  [[nodiscard]] TurnOrder shown_twice();
+  [[nodiscard]] Step show_twice();
+  [[nodiscard]] Step show_in_fresh_processes();
+  [[nodiscard]] Step tell_remembered(double repeated_ns, double anew_ns);
   [[nodiscard]] Step other_views(nlohmann::json& body);
   [[nodiscard]] Step views_of(Side& side, nlohmann::json& into);
   [[nodiscard]] std::vector<TurnOrder> affordable_views(const Side& side, nlohmann::json& into);
@@ -124,6 +133,8 @@ class GpuTiming {
   // Warm runs and graphs of which the referee looks at one each.
   [[nodiscard]] std::vector<std::uint32_t> choose_examined_views(std::vector<TurnOrder>& orders);
   [[nodiscard]] Step go_on_afresh(Side& side, const std::string& failure);
+  // REQUIRES request_.renew.
+  [[nodiscard]] Step start_afresh(Side& side);
   // Whether a view ended so because its runs begin with what others left.
   [[nodiscard]] bool is_of_repeating(const Ended& ended) const;
   [[nodiscard]] Step compare(nlohmann::json& body);
@@ -133,8 +144,11 @@ class GpuTiming {
   [[nodiscard]] Step ratio_by(Series Side::*basis, nlohmann::json& body);
   void confirm_in_cycles(Series Side::*basis, const Ratio& ratio, double doubt_ns,
                          nlohmann::json& body) const;
-  [[nodiscard]] bool is_borne_out() const;
-  [[nodiscard]] Step graph_turn(Side& side, bool examined);
+  [[nodiscard]] double queueing_ns() const;
+  [[nodiscard]] bool is_borne_out(Series Side::*alone, double doubt_ns) const;
+  // What graphs say is saved is less than cold runs could show.
+  [[nodiscard]] bool is_below_events() const;
+  [[nodiscard]] Step graph_turn(Side& side, Series Side::*basis, bool examined);
   [[nodiscard]] Step one_more_pair(Series Side::*basis);
   [[nodiscard]] bool affords_pair(Series Side::*basis) const;
   // Turns of a side, at least one; a failure names whose it is.

@@ -32,6 +32,7 @@ json turn_frame(const TurnOrder& order) {
           {"tell_neighbours", order.tell_neighbours},
           {"ramp_below_mhz", order.ramp_below_mhz},
           {"precise", order.precise},
+          {"renews_each", order.renews_each},
           {"runs", std::move(runs)}};
 }
 

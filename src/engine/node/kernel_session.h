@@ -39,6 +39,7 @@ struct TurnOrder {
   bool tell_neighbours = false;  // of that state: who else is there
   double ramp_below_mhz = 0;     // at a lower clock the device is kept busy first; 0: at any
   bool precise = false;          // of a graph: longer ones, for a comparison
+  bool renews_each = false;      // of a graph: contents are put anew before each of its launches
 };
 
 // What is counted, and of which groups of it is told what they would take by themselves.

@@ -64,6 +64,7 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
        .seen_ns = static_cast<double>(longest_run_.count()),
        .staged_ahead = staged_ahead_,
        .keeps_state = program_->keeps_state(),
+       .leaves_memory = program_->leaves_memory(),
        .works_on_contents =
            contract::works_on_contents(task_.kernel.contract) ||
            (task_.reference && contract::works_on_contents(task_.reference->contract)),

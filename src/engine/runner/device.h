@@ -61,6 +61,7 @@ struct TimingPlan {
   bool tell_neighbours = false;      // of that state: who else is there
   double ramp_below_mhz = 0;         // runs at a lower clock do not count: clock_ramp.h
   bool precise = false;              // of a graph: longer ones, for a comparison
+  bool renews_each = false;          // of a graph: contents are put anew before each launch
   bool fresh = false;                // nothing that earlier runs left is there
 };
 

@@ -48,7 +48,9 @@ bool GpuTimer::Measurement::capture(Graph& graph, std::uint32_t launches,
   int result = driver_.StreamBeginCapture(context_.stream(), kRelaxedCapture);
   const std::uint32_t places = graph_places();
   for (std::uint32_t i = 0; i < launches && result == 0; ++i) {
-    result = launch(i % places);
+    const std::uint32_t place = i % places;
+    if (plan_.renews_each) result = restore({.place = place, .content = place % contents()});
+    if (result == 0) result = launch(place);
     if (result == 0 && renewal && renewal->behind == i) {
       result = restore({.place = renewal->place, .content = renewal->content});
     }
@@ -71,7 +73,7 @@ int GpuTimer::Measurement::queue_graph(const Graph& graph, const EventPair& even
 
 // In a comparison, and where what a graph's launches leave is looked at.
 std::optional<std::uint32_t> GpuTimer::Measurement::wanted_renewal() const {
-  if (plan_.runs.empty()) return std::nullopt;
+  if (plan_.runs.empty() || plan_.renews_each) return std::nullopt;
   const TimedRun& run = plan_.runs.front();
   return run.keep || plan_.precise ? std::optional(run.content) : std::nullopt;
 }
@@ -95,7 +97,7 @@ std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::graphs() {
   auto kept = std::move(timer_.graphs_);
   const auto content = wanted_renewal();
   if (kept && !identity.empty() && kept->identity == identity && kept->target_ns == target &&
-      kept->wanted_content == content) {
+      kept->wanted_content == content && kept->renews_each == plan_.renews_each) {
     return kept;
   }
   kept.reset();
@@ -105,6 +107,7 @@ std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::graphs() {
   made->launches = whole_rounds(static_cast<std::uint32_t>(
       std::clamp(target / std::max(typical_ns_, 500.0), 2.0, kMaxGraphLaunches)));
   made->wanted_content = content;
+  made->renews_each = plan_.renews_each;
   if (content) made->renewal = renewal_of(*content, made->launches);
   if (!capture(made->once, made->launches, made->renewal) ||
       !capture(made->twice, 2 * made->launches, made->renewal)) {

@@ -81,6 +81,7 @@ class GpuTimer {
     std::string identity{};
     std::optional<std::uint32_t> wanted_content{};  // of a renewal
     std::optional<Renewal> renewal{};
+    bool renews_each = false;
     double target_ns = 0;
     std::uint32_t launches = 0;
     Graph once;

@@ -19,7 +19,7 @@
 //   ← {type: "staged", places} or {type: "unstaged", message}
 //   → {type: "time", grid, block, shared_bytes, arguments, wall_ns, range?, turns: [{view,
 //      runs: [[place, content, keep]], warmups, fresh_module, tell_state, tell_neighbours, precise,
-//      ramp_below_mhz}]}
+//      renews_each, ramp_below_mhz}]}
 //   ← {type: "timed", range_failure?, turns: [{ending, message, fault, samples_ns, launches,
 //      clock_mhz, event_overhead_ns, state?, wall?, ramp?, note}]}: none after one that failed or
 //      has no samples; the arenas of kept runs hold what those runs left
@@ -250,6 +250,7 @@ class Session {
                     .tell_neighbours = turn.at("tell_neighbours"),
                     .ramp_below_mhz = turn.at("ramp_below_mhz"),
                     .precise = turn.at("precise"),
+                    .renews_each = turn.at("renews_each"),
                     .fresh = turn.at("fresh_module")};
     for (const auto& run : turn.at("runs")) {
       plan.runs.push_back({.place = run.at(0), .content = run.at(1), .keep = run.at(2)});
