@@ -131,6 +131,15 @@ class Honesty(unittest.TestCase):
             "args": [{"name": "x", "type": "int", "value": 0}, out], "launch": launch})})["structuredContent"]
         self.assertEqual(report["verdict"], "passed", report["summary"])
 
+    def test_an_optional_tensor_that_is_not_there_is_null(self):
+        add_bias = "__global__ void k(const float* bias, const float* x, float* o) { int i = threadIdx.x; o[i] = x[i] + (bias ? bias[i] : 1.0f); }"
+        launch = {"grid": {"x": 1}, "block": {"x": 4}}
+        for count, expected in ((0, "x[i] + 1.0f"), (4, "x[i] + bias[i]")):
+            io = {"args": [tensor("bias", count, kind="randn", seed=2), tensor("x", 4, kind="randn"), tensor("o", 4, "output")], "launch": launch}
+            reference = f"__global__ void k(const float* bias, const float* x, float* o) {{ int i = threadIdx.x; o[i] = {expected}; }}"
+            report = self.server.call("evaluate", {"kernel": kernel(add_bias, io), "ref_kernel": kernel(reference, io)})["structuredContent"]
+            self.assertEqual(report["verdict"], "passed", report["summary"])
+
     def test_a_reference_that_writes_nothing_judges_nothing(self):
         report = self.evaluate("", "")
         self.assertEqual(report["verdict"], "contract_invalid", report["summary"])

@@ -3,7 +3,7 @@
 import unittest
 
 from torch_server import TorchServer, source
-from triton_kernels import ADD, ADD_IO, ADD_TORCH, HEAD, KERNELS, meta, number, tensor
+from triton_kernels import ADD, ADD_IO, ADD_TORCH, HEAD, KERNELS, io, meta, number, out, tensor
 
 CUDA = """__global__ void add(const float* x_ptr, const float* y_ptr, float* out_ptr, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -201,6 +201,19 @@ class Triton(unittest.TestCase):
                 report = self.judge(triton(text, {**ADD_IO, "args": given}), reference)
                 self.assertEqual(report["verdict"], verdict, report["summary"])
                 self.assertIn(says, report["summary"])
+
+    def test_an_optional_tensor_that_is_not_there_is_null(self):
+        biased = HEAD + """@triton.jit
+def add_kernel(x_ptr, bias, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    there = bias.to(tl.int64, bitcast=True) != 0
+    more = tl.load(bias + at, mask=(at < n) & there, other=1.0)
+    tl.store(out_ptr + at, tl.load(x_ptr + at, mask=at < n) + more, mask=at < n)
+"""
+        for count, reference in ((0, "x_ptr + 1"), (1000, "x_ptr + bias")):
+            io_of_both = io(tensor("x_ptr", 1000), tensor("bias", count), out("out_ptr", 1000), number("n", 1000), meta("BLOCK", 128), grid=8)
+            report = self.judge(triton(biased, io_of_both), torch(f"def f(x_ptr, bias):\n    return {reference}\n"))
+            self.assertEqual(report["verdict"], "passed", report["summary"])
 
     def test_what_the_compiler_says_is_told_in_the_users_lines(self):
         helper = HEAD + "@triton.jit\ndef half(v):\n    return v.nothing\n\n" + ADD[len(HEAD):].replace("at < n", "half(at) < n")

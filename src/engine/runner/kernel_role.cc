@@ -285,7 +285,7 @@ class Session {
     TimedLaunch launch{.launch = decode_launch(body, 0)};
     const json& arguments = body.at("arguments");
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i].at("type") != "tensor") continue;
+      if (!has_address(arguments[i])) continue;
       launch.pointer_offsets.push_back(kernel_->parameters.at(i).offset_bytes);
     }
     return launch;

@@ -6,6 +6,10 @@ namespace assay::runner {
 
 using nlohmann::json;
 
+bool has_address(const json& item) {
+  return item.at("type") == "tensor" && (item.value("bytes", 1) > 0 || item.contains("texture"));
+}
+
 std::vector<Argument> decode_arguments(const json& list, std::uint64_t arena_address) {
   std::vector<Argument> arguments;
   for (const auto& item : list) {
@@ -13,8 +17,10 @@ std::vector<Argument> decode_arguments(const json& list, std::uint64_t arena_add
                       .type = item.at("type").get<std::string>(),
                       .c_type = contract::parse_dtype(item.value("c_type", std::string()))};
     if (argument.type == "tensor") {
-      argument.address = arena_address + item.at("offset").get<std::uint64_t>();
       argument.is_texture = item.contains("texture");
+      if (has_address(item)) {
+        argument.address = arena_address + item.at("offset").get<std::uint64_t>();
+      }
     } else if (argument.type == "float") {
       // JSON has no NaN or infinity: the engine sends the bits.
       argument.real = std::bit_cast<double>(item.at("bits").get<std::uint64_t>());

@@ -12,6 +12,9 @@
 
 namespace assay::runner {
 
+// Whether an argument is somewhere: a tensor without elements is nowhere, and its address null, as
+// torch's are, so that a kernel can tell an optional tensor that is not there.
+[[nodiscard]] bool has_address(const nlohmann::json& argument);
 // Tensors lie in an arena at that address.
 [[nodiscard]] std::vector<Argument> decode_arguments(const nlohmann::json& list,
                                                      std::uint64_t arena_address);

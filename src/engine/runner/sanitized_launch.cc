@@ -41,7 +41,7 @@ class Tensors {
         throw std::runtime_error("a tensor outside the arena");
       }
       cuda::Address at = 0;
-      driver.check(driver.MemAlloc(&at, std::max<std::size_t>(bytes, 1)), "cuMemAlloc");
+      if (bytes > 0) driver.check(driver.MemAlloc(&at, bytes), "cuMemAlloc");
       // What nobody has written yet stays so.
       if (bytes > 0 && !item.value("uninitialised", false)) {
         driver.check(driver.MemcpyHtoDAsync(at, arena.data() + offset, bytes, context_.stream()),
