@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every GPU check and benchmark, one after the other, and a short table last: check, figure, goal, met or not.
 
-    run.py [--seconds N] [--out FOLDER] [PART…]       parts: gpu cheats gpus corpus python types lift figures counters compile server defences
+    run.py [--seconds N] [--out FOLDER] [PART…]       parts: gpu cheats short gpus corpus python types lift figures counters compile server defences
 
 Works in a checkout (build/release) and in the folder that ./dev gpu-bundle makes. Parts share N seconds (3000): what
 has no time left is said so, what takes too long is ended and its figures so far are kept. FOLDER gets each part's
@@ -24,6 +24,7 @@ ROOT = os.path.normpath(os.path.join(HERE, "..", ".."))
 PARTS = {
     "gpu": "tests/gpu/check_gpu.py",
     "cheats": "tests/gpu/check_cheats.py",
+    "short": "tests/gpu/check_short_cheats.py",
     "gpus": "tests/gpu/check_gpus.py",
     "figures": "benchmarks/gpu.py",
     "python": "tests/gpu/check_python.py",
