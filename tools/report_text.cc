@@ -4,6 +4,7 @@
 
 #include "mcp/utf8.h"
 #include "tools/changes.h"
+#include "tools/figures_text.h"
 #include "tools/report.h"
 
 namespace assay::tools {
@@ -79,7 +80,9 @@ std::string report_text(const OrderedJson& report) {
                          : report.at("state").get<std::string>() + " (not finished)";
   if (report.at("trust").is_string()) text += " · trust " + report.at("trust").get<std::string>();
   text += "\n" + one_line(report.at("summary").get<std::string>(), kSummaryBytes) + "\n";
-  std::vector<std::string> lines;
+  std::vector<std::string> lines = figures_lines(report);
+  // A sweep's variants stand beside the lines that every report may have.
+  const std::size_t free = kFreeLines + (lines.size() > 1 ? lines.size() - 1 : 0);
   if (const auto change = report.find("since_baseline"); change != report.end())
     lines.push_back(baseline_line(*change));
   if (const auto& warnings = report.at("warnings"); !warnings.empty())
@@ -87,8 +90,8 @@ std::string report_text(const OrderedJson& report) {
                     and_more(1, report.value("warnings_total", warnings.size()), "warnings"));
   // How far it came says little of what did not compile.
   const bool tells_stages = verdict != "compile_failed";
-  tell_diagnostics(report, tells_stages ? kFreeLines - 1 : kFreeLines, lines);
-  if (!report.at("stages").empty() && lines.size() < kFreeLines)
+  tell_diagnostics(report, tells_stages ? free - 1 : free, lines);
+  if (!report.at("stages").empty() && lines.size() < free)
     lines.push_back(stages_line(report.at("stages")));
   for (const std::string& line : lines) text += line + "\n";
   return text + "job_id: " + report.at("job_id").get<std::string>();
