@@ -1,4 +1,5 @@
-"""What ./dev gpu-bundle makes works where nothing of the build is, and its table tells failure from success."""
+"""What ./dev gpu-bundle makes works where nothing of the build is, its table tells failure from success, and its faults are
+all committed."""
 
 import json
 import os
@@ -13,6 +14,7 @@ from assay_client import ASSAY, SANITIZED
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(ASSAY).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "gpu"))
+import check_faults  # noqa: E402
 import run  # noqa: E402
 
 
@@ -55,6 +57,20 @@ class Table(unittest.TestCase):
         ran = subprocess.run([sys.executable, str(ROOT / "tests/gpu/run.py"), "nonsense"], capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(ran.returncode, 2)
         self.assertIn("there is no part nonsense", ran.stderr)
+
+
+class Order(unittest.TestCase):
+    def test_every_kind_of_fault_is_drawn_more_than_once_and_the_slow_ones_no_more_than_they_say(self):
+        for seed in range(20):
+            names = check_faults.shuffled(100, seed)
+            self.assertEqual(len(names), 100)
+            for name, fault in check_faults.FAULTS.items():
+                self.assertGreaterEqual(names.count(name), 2, name)
+                if fault.draws:
+                    self.assertEqual(names.count(name), fault.draws, name)
+        self.assertEqual(check_faults.shuffled(100, 7), check_faults.shuffled(100, 7))
+        self.assertNotEqual(check_faults.shuffled(100, 7), check_faults.shuffled(100, 8))
+        self.assertIn("endless", check_faults.FAULTS)
 
 
 @unittest.skipIf(SANITIZED, "what is carried to other machines is not sanitized")

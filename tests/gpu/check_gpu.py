@@ -6,7 +6,6 @@ fault, and times that can be believed. Run by hand (or by a machine that has one
 
 import json
 import os
-import random
 import statistics
 import subprocess
 import sys
@@ -16,29 +15,12 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import check_counters  # noqa: E402
+import check_faults  # noqa: E402
 from device_case import GUARDED, MILLION, add_of, body  # noqa: E402
 from assay_client import ADD, FOREVER, Server, kernel, tensor  # noqa: E402
 from figures import tell  # noqa: E402
 
 ROOT = os.path.join(HERE, "..", "..")
-
-FAULTS = {
-    "illegal address": (body(GUARDED + "out[i + (1ll << 34)] = a[i];"), {"crashed"}),
-    "wild write beside the tensor": (body(GUARDED + "out[i] = a[i] + b[i]; if (i == 0) out[n + 8] = 1;"), {"crashed"}),
-    "misaligned": (body("*(int*)((char*)out + 1) = 1;"), {"crashed"}),
-    "trap": (body("asm(\"trap;\");"), {"crashed"}),
-    "assert": (body(GUARDED + "{ assert(n < 0); out[i] = a[i] + b[i]; }"), {"crashed"}),
-    "100 GiB": (body(GUARDED + "{ if (i == 0 && malloc(100ull << 30) != nullptr) out[i] = 0; else out[i] = a[i] + b[i]; }"), {"passed"}),
-    "endless": (FOREVER, {"timed_out"}),
-    "wrong": (body(GUARDED + "out[i] = a[i] - b[i];"), {"wrong_output"}),
-    "tail": (body(GUARDED + "if (i < n - 5) out[i] = a[i] + b[i];"), {"wrong_output"}),
-    "nothing": (body(""), {"wrong_output"}),
-    "printf flood": (body(GUARDED + "for (int k = 0; k < 100000; ++k) printf(\"%d\\n\", k);"),
-                     {"passed", "wrong_output", "crashed", "timed_out"}),
-    "deep recursion": ("__device__ int f(int n) { volatile int x[256]; x[n & 255] = n; return n <= 0 ? x[0] : f(n - 1) + x[n & 255]; }\n"
-                       + body(GUARDED + "out[i] = f(1 << 20);"), {"crashed", "wrong_output"}),
-}
-
 
 # 64 x 64 results of a block, 4 x 4 of a thread.
 FLOAT4_PRODUCT = """__global__ void product(const float* a, const float* b, float* c, int m, int n, int k) {
@@ -64,8 +46,8 @@ FLOAT4_PRODUCT = """__global__ void product(const float* a, const float* b, floa
 """
 
 
-class Gpu(check_counters.Counters):
-    """Its own tests, and those of counters on the same server."""
+class Gpu(check_faults.Faults, check_counters.Counters):
+    """Its own tests, and those of faults and of counters on the same server."""
 
     def test_a_right_kernel_passes_on_the_device(self):
         report = self.evaluate(ADD, MILLION, ADD)
@@ -78,8 +60,8 @@ class Gpu(check_counters.Counters):
 
     def test_the_canary_proved_the_device_and_no_kernel_makes_it_doubtful(self):
         self.assertEqual(self.evaluate(ADD, ref=ADD, until="validated")["verdict"], "passed")
-        for source, verdicts in (FAULTS["illegal address"], FAULTS["trap"], FAULTS["endless"]):
-            self.assertIn(self.evaluate(source, ref=ADD)["verdict"], verdicts)
+        for name in ("illegal address", "trap", "endless"):
+            self.assertIn(self.commit(name)[0], check_faults.FAULTS[name].verdicts)
         devices = self.server.call("check_capabilities", {"refresh": True})["structuredContent"]["devices"]
         health = next(device["health"] for device in devices if device["name"] == "gpu:0")
         self.assertEqual((health["condition"], health["why"], health["canaries_wrong"]), ("trusted", None, 0), health)
@@ -121,40 +103,6 @@ class Gpu(check_counters.Counters):
             other.process.kill()
         report = self.evaluate(ADD, ref=ADD, timeout=30)
         self.assertEqual(report["verdict"], "passed", report["summary"])
-
-    def test_every_fault_costs_its_own_job_only(self):
-        worst = 0.0
-        for name, (source, verdicts) in FAULTS.items():
-            with self.subTest(fault=name):
-                report = self.evaluate(source, ref=ADD)
-                self.assertIn(report["verdict"], verdicts, report["summary"])
-                begin = time.monotonic()
-                good = self.evaluate(ADD, ref=ADD, until="validated")
-                took = time.monotonic() - begin
-                worst = max(worst, took)
-                self.assertEqual(good["verdict"], "passed", (name, good["summary"]))
-                print(f"{name}: {report['verdict']}: {report['summary'][:150]} · next {took * 1e3:.0f} ms", file=sys.stderr)
-        tell(f"next job after each of {len(FAULTS)} faults in turn", f"worst {worst * 1e3:.0f} ms", "1000 ms", worst <= 1)
-
-    def test_two_hundred_in_random_order_and_no_good_job_is_lost(self):
-        choose = random.Random(7)
-        names = [name for name in FAULTS if name not in ("endless", "printf flood", "deep recursion")]
-        bad = {name: 0 for name in FAULTS}
-        waits = []
-        for i in range(200):
-            if i % 2 == 0:
-                name = choose.choice(list(FAULTS)) if i % 20 == 0 else choose.choice(names)
-                source, verdicts = FAULTS[name]
-                self.assertIn(self.evaluate(source, ref=ADD)["verdict"], verdicts, name)
-                bad[name] += 1
-            else:
-                begin = time.monotonic()
-                good = self.evaluate(ADD, ref=ADD, until="validated")
-                waits.append((time.monotonic() - begin) * 1e3)
-                self.assertEqual((good["verdict"], good["trust"]), ("passed", "verified"), good["summary"])
-        waits.sort()
-        print(f"bad ones: {bad}", file=sys.stderr)
-        tell("100 good jobs, each after a bad one", f"all right; p50 {waits[50]:.0f} ms, worst {waits[-1]:.0f} ms", "1000 ms", waits[-1] <= 1000)
 
     def sanitized(self, source, n=1000):
         """The findings by line and kind, and `checks` itself, of all that compute-sanitizer has a tool for."""
