@@ -1,9 +1,12 @@
 #include "engine/node/sweep_job.h"
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <set>
 #include <system_error>
+#include <thread>
 
 #include "tests/catch.h"
 
@@ -252,8 +255,46 @@ TEST_CASE("a budget that is spent leaves the rest unrun, and says so") {
   job::Verdict verdict{};
   const json body = swept(judge, request_of({"a", "b"}, 100, 0), told, &verdict);
   CHECK(verdict == job::Verdict::timed_out);
-  CHECK(body.at("table")[0].at("note") == "not run: the budget was spent");
-  CHECK(body.at("summary") == "No variant was run within the budget.");
+  CHECK(body.at("table")[0].at("note") ==
+        "not compiled within the half of the budget that is for it");
+  CHECK(body.at("summary").get<std::string>().starts_with("No variant was run within the budget."));
+}
+
+TEST_CASE("compiling leaves half of the budget to what has compiled") {
+  FakeJudge judge;
+  std::vector<std::string> names;
+  for (int i = 0; i < 64; ++i) {
+    names.push_back("v" + std::to_string(i));
+    judge.times_ns[names.back()] = 50'000;
+  }
+  Told told;
+  SweepJob sweep(request_of(names, 100, 4),
+                 [&](const json& one, const std::stop_token&) {
+                   if (one.at("options").at("until") == "compiled")
+                     std::this_thread::sleep_for(std::chrono::milliseconds(700));
+                   return judge(one);
+                 },
+                 told, {});
+  const Conclusion conclusion = sweep.run();
+  CHECK(conclusion.verdict == job::Verdict::passed);
+  std::map<std::string, int> notes;
+  int passed = 0;
+  for (const auto& line : conclusion.body.at("table")) {
+    ++notes[line.value("note", "")];
+    passed += line.at("verdict") == "passed" ? 1 : 0;
+  }
+  CHECK(passed > 0);
+  CHECK(notes["not compiled within the half of the budget that is for it"] > 0);
+  const auto summary = conclusion.body.at("summary").get<std::string>();
+  CHECK(summary.find(" of them not compiled in its half)") != std::string::npos);
+  for (const auto& one : judge.asked) {
+    const bool is_run = one.at("options").at("until") == "timed";
+    const auto is_its_compiling = [&](const json& other) {
+      return other.at("kernel") == one.at("kernel") &&
+             other.at("options").at("until") == "compiled";
+    };
+    CHECK((!is_run || std::any_of(judge.asked.begin(), judge.asked.end(), is_its_compiling)));
+  }
 }
 
 TEST_CASE("without a GPU the order is that of instructions, and is called so") {

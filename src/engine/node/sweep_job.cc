@@ -26,6 +26,8 @@ constexpr double kSameCount = 1.01;
 constexpr double kShortNs = 15'000;
 constexpr unsigned kMostCompilers = 8;
 constexpr std::size_t kToldSummaryBytes = 300;
+// Of the budget: what is compiled and never run ranks nothing.
+constexpr int kShareOfCompiling = 2;
 constexpr const char* kSuspect = "suspect";
 
 const json* stage_of(const Conclusion& conclusion, const char* name) {
@@ -66,8 +68,9 @@ SweepJob::SweepJob(json request, KernelJudge judge, Reporter& reporter, std::sto
 }
 
 Conclusion SweepJob::run() {
-  until_ = Clock::now() + std::chrono::seconds(request_.at("budget_s").get<std::int64_t>());
-  compile_all();
+  const std::chrono::seconds budget(request_.at("budget_s").get<std::int64_t>());
+  until_ = Clock::now() + budget;
+  compile(Clock::now() + std::chrono::nanoseconds(budget) / kShareOfCompiling);
   measure_in_rounds();
   by_time_ ? find_ties() : find_equal_counts();
   return conclude();
@@ -86,14 +89,14 @@ json SweepJob::request_for(const Row& row, std::uint32_t trials, With with) cons
   return request;
 }
 
-void SweepJob::compile_all() {
+void SweepJob::compile(Clock::time_point until) {
   StageClock clock(reporter_, "compiled");
   std::atomic<std::size_t> next{0};
   std::mutex guard;
   std::exception_ptr failure;
-  const auto compile = [&] {
+  const auto compile_more = [&] {
     for (std::size_t i = next++; i < rows_.size() && !stop_.stop_requested(); i = next++) {
-      if (!budget_left()) return;
+      if (Clock::now() >= until) return;
       json request = request_for(rows_[i], kFirstTrials, With::nothing);
       request["options"]["until"] = "compiled";
       const Conclusion compiled = judge_(request, stop_);
@@ -106,7 +109,7 @@ void SweepJob::compile_all() {
   // An exception that leaves a thread would end the engine with all its jobs.
   const auto work = [&] {
     try {
-      compile();
+      compile_more();
     } catch (...) {
       next = rows_.size();
       const std::lock_guard lock(guard);
@@ -129,7 +132,7 @@ void SweepJob::compile_all() {
 std::vector<SweepJob::Row*> SweepJob::alive() {
   std::vector<Row*> rows;
   for (Row& row : rows_) {
-    if (row.verdict.empty() || row.verdict == "passed") rows.push_back(&row);
+    if (row.compiled && (row.verdict.empty() || row.verdict == "passed")) rows.push_back(&row);
   }
   return rows;
 }
@@ -275,7 +278,8 @@ json SweepJob::line_of(const Row& row, std::size_t rank) const {
                {"parameters", row.variant.at("parameters")},
                {"verdict", row.verdict.empty() ? json(nullptr) : json(row.verdict)}};
   if (row.verdict.empty()) {
-    line["note"] = "not run: the budget was spent";
+    line["note"] = row.compiled ? "not run: the budget was spent"
+                                : "not compiled within the half of the budget that is for it";
     return line;
   }
   if (!row.measured) {
@@ -309,6 +313,8 @@ std::string SweepJob::summary_of_passed() const {
   if (suspect > 0) text += " (" + std::to_string(suspect) + " of them suspect)";
   text += ", " + std::to_string(failed) + " did not";
   if (waiting > 0) text += ", " + std::to_string(waiting) + " were not run for the budget";
+  const auto raw = count([](const Row& row) { return row.verdict.empty() && !row.compiled; });
+  if (raw > 0) text += " (" + std::to_string(raw) + " of them not compiled in its half)";
   return text + ".";
 }
 
@@ -348,7 +354,7 @@ Conclusion SweepJob::conclude() {
     const auto verdict = job::verdict_from(first.verdict);
     conclusion.verdict = verdict.value_or(job::Verdict::timed_out);
     body["summary"] = verdict ? "No variant passed. The first: " + first.summary
-                              : "No variant was run within the budget.";
+                              : "No variant was run within the budget. Give it a larger budget_s.";
   }
   reporter_.tell({.record = {.name = "concluded", .status = job::StageStatus::passed}});
   return conclusion;

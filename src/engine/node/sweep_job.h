@@ -1,7 +1,8 @@
-// The job kind `sweep`: variants of one kernel, all compiled at once, each judged, then timed in
+// The job kind `sweep`: variants of one kernel, compiled at once, each judged, then timed in
 // rounds of which the better half goes on with more runs, the last ones against the best in turns.
 // On the emulator, whose times rank nothing, they are ranked by the instructions that they execute,
-// and equal counts are ties. Ranked with ties; what the budget did not reach is said.
+// and equal counts are ties. Ranked with ties; at most half of the budget is for compiling, and
+// what it did not reach is said.
 //
 // Every variant is judged by the job kind `kernel`, so a sweep believes nothing that an evaluation
 // would not. One object per job, used by the job's thread.
@@ -51,7 +52,8 @@ class SweepJob {
   };
   enum class With { nothing, reference };
 
-  void compile_all();
+  // What is not begun by then stays as it is.
+  void compile(std::chrono::steady_clock::time_point until);
   void measure_in_rounds();
   void evaluate(Row& row, std::uint32_t trials, With with);
   void stay_on_device(const Conclusion& conclusion);
