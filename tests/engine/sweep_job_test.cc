@@ -21,6 +21,7 @@ struct Told final : Reporter {
   void tell(StageEvent event) override {
     json one = event.record.body;
     one["stage"] = event.record.name;
+    one["ms"] = event.record.elapsed_ms;
     stages.push_back(std::move(one));
   }
   void settle() override {}
@@ -294,6 +295,29 @@ TEST_CASE("compiling leaves half of the budget to what has compiled") {
              other.at("options").at("until") == "compiled";
     };
     CHECK((!is_run || std::any_of(judge.asked.begin(), judge.asked.end(), is_its_compiling)));
+  }
+}
+
+TEST_CASE("ranks that the budget left without a comparison are said to be open") {
+  FakeJudge judge{.times_ns = {{"a", 50'000}, {"b", 51'000}, {"c", 90'000}}};
+  for (const bool spends_it : {true, false}) {
+    CAPTURE(spends_it);
+    Told told;
+    SweepJob sweep(request_of({"a", "b", "c"}, 10, spends_it ? 1 : 100),
+                   [&](const json& one, const std::stop_token&) {
+                     if (spends_it && one.at("kernel").at("name") == "c" &&
+                         one.at("options").at("until") == "timed")
+                       std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+                     return judge(one);
+                   },
+                   told, {});
+    const auto summary = sweep.run().body.at("summary").get<std::string>();
+    CHECK((summary.find("ranks may be ties") != std::string::npos) == spends_it);
+    if (!spends_it) continue;
+    // A stage says what its evaluation took.
+    const json& last = told.stages.at(told.stages.size() - 2);
+    CHECK(last.at("id") == "c");
+    CHECK(last.at("ms") >= 1100.0);
   }
 }
 

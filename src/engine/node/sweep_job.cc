@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "engine/node/median.h"
-#include "engine/node/stage_clock.h"
 
 namespace assay::node {
 namespace {
@@ -158,6 +157,7 @@ void SweepJob::measure_in_rounds() {
 }
 
 void SweepJob::evaluate(Row& row, std::uint32_t trials, With with) {
+  StageClock clock(reporter_, "ran");
   const Conclusion conclusion = judge_(request_for(row, trials, with), stop_);
   if (stop_.stop_requested()) throw JobStopped();
   stay_on_device(conclusion);
@@ -167,7 +167,7 @@ void SweepJob::evaluate(Row& row, std::uint32_t trials, With with) {
   const json trust = conclusion.body.value("trust", json(nullptr));
   if (row.trust.is_null() || trust == kSuspect) row.trust = trust;
   if (conclusion.verdict == job::Verdict::passed) take_measurement(row, conclusion);
-  tell(row, "evaluated");
+  tell(row, "evaluated", clock);
 }
 
 // Times of two GPUs rank nothing, be they of one model: where the first variant ran all others do.
@@ -234,7 +234,12 @@ SweepJob::Row* SweepJob::compare_with(Row& best, const std::vector<Row*>& ranked
   Row* faster = nullptr;
   double most = 1;
   for (Row* row : ranked) {
-    if (row == &best || row->cost > best.cost * kWorthComparing || !budget_left()) continue;
+    if (row == &best || row->cost > best.cost * kWorthComparing) continue;
+    if (!budget_left()) {
+      ties_are_open_ = true;
+      break;
+    }
+    StageClock clock(reporter_, "ran");
     json request = request_for(*row, request_.at("options").at("num_trials"), With::nothing);
     request["ref_kernel"] = best.variant.at("kernel");
     const Conclusion compared = judge_(request, stop_);
@@ -249,7 +254,7 @@ SweepJob::Row* SweepJob::compare_with(Row& best, const std::vector<Row*>& ranked
       faster = row;
       most = ratio;
     }
-    tell(*row, "compared with the best");
+    tell(*row, "compared with the best", clock);
   }
   return faster;
 }
@@ -262,8 +267,7 @@ void SweepJob::find_equal_counts() {
   }
 }
 
-void SweepJob::tell(const Row& row, const char* what) {
-  StageClock clock(reporter_, "ran");
+void SweepJob::tell(const Row& row, const char* what, StageClock& clock) const {
   clock.body = {{"id", row.variant.at("name")},
                 {"status", row.verdict},
                 {"what", what},
@@ -315,7 +319,10 @@ std::string SweepJob::summary_of_passed() const {
   if (waiting > 0) text += ", " + std::to_string(waiting) + " were not run for the budget";
   const auto raw = count([](const Row& row) { return row.verdict.empty() && !row.compiled; });
   if (raw > 0) text += " (" + std::to_string(raw) + " of them not compiled in its half)";
-  return text + ".";
+  text += ".";
+  if (ties_are_open_)
+    text += " The budget ended before all near the best were compared with it: ranks may be ties.";
+  return text;
 }
 
 Conclusion SweepJob::conclude() {

@@ -16,6 +16,7 @@
 
 #include "engine/job/kind.h"
 #include "engine/node/reporter.h"
+#include "engine/node/stage_clock.h"
 
 namespace assay::node {
 
@@ -70,7 +71,7 @@ class SweepJob {
   [[nodiscard]] std::vector<Row*> alive();
   // Measured, and nothing speaks against them, unless something does against all: the best first.
   [[nodiscard]] std::vector<Row*> ranked();
-  void tell(const Row& row, const char* what);
+  void tell(const Row& row, const char* what, StageClock& clock) const;
   [[nodiscard]] nlohmann::json line_of(const Row& row, std::size_t rank) const;
   [[nodiscard]] std::string summary_of_passed() const;
   [[nodiscard]] Conclusion conclude();
@@ -82,7 +83,8 @@ class SweepJob {
   std::stop_token stop_;
   std::vector<Row> rows_{};  // at least one
   std::chrono::steady_clock::time_point until_{};
-  bool by_time_ = true;  // false: an emulator's times rank nothing, its instructions do
+  bool ties_are_open_ = false;  // the budget ended before all that may be one was compared
+  bool by_time_ = true;         // false: an emulator's times rank nothing, its instructions do
 };
 
 }  // namespace assay::node
