@@ -35,7 +35,7 @@ FORGERIES = {
     "fails to load with a traceback that is no text": FORGED.format(
         {"type": "failed", "seq": 1, "stage": "load", "code": "exception", "exception": "E", "message": "m", "frames": [], "traceback": 7}),
     "is loaded with a build that is no text": FORGED.format(
-        {"type": "loaded", "seq": 1, "name": "f", "has_inputs": False, "init_inputs": None, "warnings": [{"message": 7}, 7], "torch": "t",
+        {"type": "loaded", "seq": 1, "name": "f", "has_inputs": False, "no_inputs": "", "init_inputs": None, "warnings": [{"message": 7}, 7], "torch": "t",
          "python": "p", "built": [7, {"by": 7}, {"by": "load_inline", "why": 7}], "no_capture": ""}),
     "asks for a build without a name": FORGED.format({"type": "build", "seq": 1, "name": 7}),
 }

@@ -86,11 +86,54 @@ class Other:
                                ({}, "Class 'Model' not found"),
                                ({"class_name": "Net", "method_name": "walk"}, "Method 'walk' not found in class 'Net'. Available: [forward, run]"),
                                ({"class_name": "scale"}, "Class 'scale' not found: it is a function"),
-                               ({"function_name": "Net"}, "'Net' is a type, not a function")):
+                               ({"function_name": "Net"}, "'Net' is a class, not a function")):
             with self.subTest(says):
                 report = self.judge(source(text, io=inputs(), **metadata), until="validated")
                 self.assertEqual(report["verdict"], "contract_invalid", report["summary"])
                 self.assertIn(says, report["summary"])
+
+    def test_what_is_misspelt_is_told_with_what_is_spelt_alike(self):
+        module = "import torch\nclass {}(torch.nn.Module):\n    def {}(self, x):\n        return x\n"
+        own = "def get_inputs():\n    return [torch.zeros(8)]\n"
+        base = "class Base:\n    def run(self, x):\n        return x\nclass Model(Base):\n    size = 3\n"
+        sized = "class Model:\n    def __init__(self, n):\n        self.n = n\n    def forward(self, x):\n        return x\n"
+        model = module.format("Model", "forward")
+        for text, metadata, says in (
+                (module.format("Model", "forwrd"), {}, "Method 'forward' not found in class 'Model'. Available: [forwrd]; nearest: forwrd."),
+                (base, {"method_name": "rnu"}, "Method 'rnu' not found in class 'Model'. Available: [run]; nearest: run."),
+                (base, {"method_name": "size"}, "'size' of class 'Model' is an int, not a method. Available: [run]"),
+                (module.format("Modle", "forward"), {}, "Class 'Model' not found, nor 'ModelNew'. Available: functions [], classes [Modle]; nearest: Modle."),
+                (module.format("ModelNw", "forward"), {}, "nor 'ModelNew'. Available: functions [], classes [ModelNw]; nearest: ModelNw."),
+                (model, {"class_name": "model"}, "Class 'model' not found. Available: functions [], classes [Model]; nearest: Model."),
+                (SCALE, {"function_name": "scal"}, "classes []; nearest: scale."),
+                ("from torch.nn.functional import relu\n", {"function_name": "rlu"}, "functions [], classes []; nearest: relu."),
+                (SCALE, {"function_name": "nothing_like_it"}, "classes []."),
+                (sized + "get_init_inputs = [3]\n", {}, "'get_init_inputs' is a list, not a function"),
+                ("".join(f"def g{i:050}(x):\n    return x\n" for i in range(100)) + SCALE, {"function_name": "scal"}, "98 more], classes []; nearest: scale.")):
+            with self.subTest(says):
+                report = self.judge(source(text, io=inputs(), **metadata), until="validated")
+                self.assertEqual(report["verdict"], "contract_invalid", report["summary"])
+                self.assertIn(says, report["summary"])
+        for text, says in (("get_inputs = [torch.zeros(8)]\n", "no get_inputs() ('get_inputs' is a list, not a function)"),
+                           (own.replace("inputs", "input"), "no get_inputs() (nearest: get_input)")):
+            with self.subTest(says):
+                report = self.judge(source(model + text), until="validated")
+                self.assertEqual(report["verdict"], "contract_invalid", report["summary"])
+                self.assertIn(says, report["summary"])
+        report = self.judge(source(sized + own.replace("get_inputs", "get_init_input"), io=inputs()), until="validated")
+        self.assertIn("(there is no get_init_inputs(); nearest: get_init_input)", report["summary"])
+
+    def test_a_candidate_whose_ModelNew_is_misspelt_says_that_its_Model_was_judged(self):
+        text = SCALE + "class Model:\n    def forward(self, x):\n        return scale(x)\n"
+        report = self.judge(source(text + "class ModelNw(Model):\n    pass\n", io=inputs()), source(text, io=inputs()), until="validated")
+        self.assertEqual(report["verdict"], "passed", report["summary"])
+        self.assertIn("there is no class ModelNew; nearest: ModelNw: Model is what is judged", str(report["warnings"]))
+
+    def test_what_makes_the_inputs_may_be_any_function(self):
+        text = ("import functools, torch\ndef made(n):\n    return [torch.ones(n)]\nget_inputs = functools.partial(made, 8)\n"
+                "class Model:\n    def forward(self, x):\n        return x\n")
+        report = self.judge(source(text), until="validated")
+        self.assertEqual(report["verdict"], "passed", report["summary"])
 
     def test_outputs_of_the_contract_are_passed_or_returned(self):
         io = io_of(*inputs(names="x")["args"], tensor("y", 0, role="output", shape=[64, 64]))

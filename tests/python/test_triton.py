@@ -97,6 +97,7 @@ class Triton(unittest.TestCase):
                 # `tl.load` is no use of a kernel that is called load.
                 (two.replace("add_kernel", "load"), {}, "passed", ""),
                 (two, {"kernel_name": "mul"}, "contract_invalid", "Kernel 'mul' not found. Available: [add_kernel, sub_kernel]"),
+                (two, {"kernel_name": "subkernel"}, "contract_invalid", "[add_kernel, sub_kernel]; nearest: sub_kernel"),
                 (ADD.replace("@triton.jit\n", ""), {}, "contract_invalid", "No @triton.jit kernels found")):
             report = self.judge(triton(text, ADD_IO, **metadata), torch(ADD_TORCH))
             self.assertEqual(report["verdict"], verdict, report["summary"])

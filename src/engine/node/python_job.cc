@@ -58,6 +58,15 @@ std::variant<contract::Contract, Ended> contract_of(const json& document) {
                           violation.message + " (" + violation.pointer + "). Give one in io."};
 }
 
+// What there is where a get_inputs() should be.
+std::string in_place_of_inputs(const PythonLoaded& kernel, const PythonLoaded& reference) {
+  if (reference.no_inputs.empty()) {
+    return kernel.no_inputs.empty() ? "" : " (" + kernel.no_inputs + ")";
+  }
+  return " (the reference: " + reference.no_inputs +
+         (kernel.no_inputs.empty() ? "" : "; the kernel: " + kernel.no_inputs) + ")";
+}
+
 }  // namespace
 
 std::optional<Ended> unsupported_python(const KernelTask& task, const Gpu* gpu) {
@@ -221,7 +230,8 @@ PythonJob::Step PythonJob::take_own_inputs() {
         .verdict = Verdict::contract_invalid,
         .summary =
             "No inputs available: there is no io contract, and the source has no "
-            "get_inputs().",
+            "get_inputs()" +
+            in_place_of_inputs(kernel_loaded_, reference_loaded_) + ".",
         .detail = {{"violations", json::array({{{"pointer", "/" + task_.judged_name + "/io"},
                                                 {"message",
                                                  "is needed where there is no "

@@ -209,6 +209,7 @@ std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source
     }
     return PythonLoaded{.name = body.at("name").get<std::string>().substr(0, 200),
                         .has_inputs = body.at("has_inputs").get<bool>(),
+                        .no_inputs = body.at("no_inputs").get<std::string>().substr(0, 300),
                         .init_inputs = body.at("init_inputs"),
                         .warnings = body.at("warnings"),
                         .torch = body.at("torch").get<std::string>().substr(0, 100),

@@ -22,6 +22,7 @@ namespace assay::node {
 struct PythonLoaded {
   std::string name{};  // of what is called: "Model.forward"
   bool has_inputs = false;
+  std::string no_inputs{};  // what there is in get_inputs()'s place, in words
   // What get_init_inputs() gave, for a source without one (assay_runner/construction.py); null if
   // there is none or it cannot be told.
   nlohmann::json init_inputs{};

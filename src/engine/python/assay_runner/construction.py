@@ -72,10 +72,11 @@ def instance(constructor, positional, named, why_none):
         raise Located("TypeError", str(error) + why_none, code.co_firstlineno, 1) from error
 
 
-def why_none(lent, constructor):
-    """Why a class without a get_init_inputs() beside it is made of nothing; `lent`: of the other source's."""
+def why_none(lent, constructor, alike=""):
+    """Why a class without a get_init_inputs() beside it is made of nothing; `lent`: of the other source's; `alike`: what
+    there is in its place."""
     if lent is None:
-        return " (there is no get_init_inputs())"
+        return " (there is no get_init_inputs()" + (f"; {alike})" if alike else ")")
     made = meant(lent)
     if words := untold(lent):
         return words

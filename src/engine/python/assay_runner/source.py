@@ -8,10 +8,10 @@ import types
 
 import torch
 
-from assay_runner import construction, device_facts, interpreted, reading, uncompiled
+from assay_runner import available, construction, device_facts, interpreted, reading, uncompiled
 from assay_runner.failure import Refused
 
-_MAX_NAMES = 40
+_MISSPELT = 0.8  # of its own letters
 # A text that only speaks of __global__ is no kernel, where nothing is there to compile it.
 _COMPILERS = ("load_inline", "cpp_extension", "_compile_kernel", "RawKernel", "RawModule", "SourceModule", "nvrtc")
 _KERNEL = re.compile(r"__global__[^;{}]*\([^;{}]*\)\s*\{")
@@ -58,45 +58,41 @@ class Source:
     def function(self, name, missing):
         """The function called `name`; `missing` is the sentence for there being none."""
         found = vars(self.module).get(name)
-        if callable(found) and not isinstance(found, type):
+        if callable(found) and not isinstance(found, type) and not available.is_kernel(found):
             return found
         if found is not None:
-            raise Refused("target", f"'{name}' is {_what(found)}, not a function. " + self.available())
-        raise Refused("target", f"{missing}. " + self.available(), available=self.functions()[:_MAX_NAMES])
+            raise Refused("target", f"'{name}' is {available.what(found)}, not a function. " + self.available())
+        raise Refused("target", f"{missing}. " + self.available() + available.nearest(name, available.callables(self.module)),
+                      available=available.functions(self.module)[:available.MOST_NAMES])
 
     def own(self, name):
         """A function of the user's by its name, or None."""
         found = vars(self.module).get(name)
-        return found if inspect.isfunction(found) else None
+        return found if callable(found) and not isinstance(found, type) else None
 
-    def functions(self):
-        return [name for name, value in self._own_names() if not isinstance(value, type)]
-
-    def classes(self):
-        return [name for name, value in self._own_names() if isinstance(value, type)]
-
-    def method(self, class_name, method_name, seed, lent=None):
+    def method(self, class_name, method_name, seed, lent=None, missing=""):
         """The bound method of a new instance, made from get_init_inputs() where the source has it, else from `lent`: what
-        the reference's was told to be."""
+        the reference's was told to be. `missing`: the sentence for there being no such class."""
         found = vars(self.module).get(class_name)
         if not isinstance(found, type):
-            text = f"Class '{class_name}' not found" + ("" if found is None else f": it is {_what(found)}")
-            if found is None and class_name == "Model" and self.kernel_type == "torch_cuda":
-                text = "No ModelNew torch module found, and no class 'Model'"
-            raise Refused("target", f"{text}. " + self.available(), available=self.classes()[:_MAX_NAMES])
-        if not callable(getattr(found, method_name, None)):
-            methods = [name for name, value in vars(found).items() if callable(value) and not name.startswith("__")]
-            raise Refused("target", f"Method '{method_name}' not found in class '{class_name}'. Available: "
-                          f"[{', '.join(methods)}]", available=methods)
+            classes = available.classes(self.module)
+            text = missing or f"Class '{class_name}' not found"
+            text += "" if found is None else f": it is {available.what(found)}"
+            raise Refused("target", f"{text}. " + self.available() + available.nearest(class_name, classes),
+                          available=classes[:available.MOST_NAMES])
+        if not _has_method(found, method_name):
+            _refuse_method(found, class_name, method_name)
         torch.manual_seed(seed)
-        if own := self.own("get_init_inputs"):
+        own = self._init_inputs()
+        if own:
             made = own()
             self.init_inputs = construction.told(made)
             plain, named = construction.arguments_of(made, found)
         else:
             plain, named = construction.of_another(construction.meant(lent), found)
         torch.manual_seed(seed)
-        instance = construction.instance(found, plain, named, "" if own else construction.why_none(lent, found))
+        why_none = "" if own else construction.why_none(lent, found, available.why_no("get_init_inputs", self.module))
+        instance = construction.instance(found, plain, named, why_none)
         if not own and (words := construction.untold(lent)):
             self.warnings.append({"line": 0, "code": "init_inputs", "message": f"{class_name} was made without arguments{words}"})
         if self._on_gpu and isinstance(instance, torch.nn.Module):
@@ -105,16 +101,15 @@ class Source:
             return instance  # called as a module is, hooks and all
         return getattr(instance, method_name)
 
-    def _own_names(self):
-        for name, value in vars(self.module).items():
-            is_own = inspect.isfunction(value) or isinstance(value, type) or type(value).__module__.startswith("triton")
-            if is_own and getattr(value, "__module__", None) == self.module.__name__ and not name.startswith("__"):
-                yield name, value
+    def _init_inputs(self):
+        own = self.own("get_init_inputs")
+        if own is None and vars(self.module).get("get_init_inputs") is not None:
+            raise Refused("target", available.why_no("get_init_inputs", self.module) + ". " + self.available())
+        return own
 
     def available(self):
         """What there is to be called, for the sentence that something is not."""
-        functions, classes = (", ".join(names[:_MAX_NAMES]) for names in (self.functions(), self.classes()))
-        return f"Available: functions [{functions}], classes [{classes}]"
+        return available.named(self.module)
 
 
 def find(source, wanted, seed, lent=None):
@@ -125,15 +120,43 @@ def find(source, wanted, seed, lent=None):
     if name := wanted.get("function_name"):
         return source.function(name, f"Function '{name}' not found in source code"), name
     class_name = wanted.get("class_name")
+    missing = ""
     if class_name is None:
-        is_new = wanted.get("candidate") or source.kernel_type == "torch_cuda"
-        class_name = "ModelNew" if is_new and hasattr(source.module, "ModelNew") else "Model"
+        class_name, missing = _conventional(source, wanted)
     method_name = wanted.get("method_name") or "forward"
-    return source.method(class_name, method_name, seed, lent), f"{class_name}.{method_name}"
+    return source.method(class_name, method_name, seed, lent, missing), f"{class_name}.{method_name}"
 
 
-def _what(value):
-    return f"a {type(value).__name__}"
+def _conventional(source, wanted):
+    """(ModelNew or Model, the sentence for there being neither), where nobody names a class."""
+    is_cuda = source.kernel_type == "torch_cuda"
+    if not wanted.get("candidate") and not is_cuda:
+        return "Model", ""
+    if hasattr(source.module, "ModelNew"):
+        return "ModelNew", ""
+    classes = [name for name in available.classes(source.module) if name != "Model"]
+    alike = available.nearest("ModelNew", classes, _MISSPELT)
+    if hasattr(source.module, "Model"):
+        if alike:
+            source.warnings.append({"line": 0, "code": "target", "message": f"there is no class ModelNew{alike}: Model is what is judged"})
+        return "Model", ""
+    return "Model", "No ModelNew torch module found, and no class 'Model'" if is_cuda else "Class 'Model' not found, nor 'ModelNew'"
+
+
+def _has_method(owner, name):
+    """torch.nn.Module has a forward() that only says there is none."""
+    found = getattr(owner, name, None)
+    return callable(found) and found is not getattr(torch.nn.Module, "forward", None)
+
+
+def _refuse_method(owner, class_name, name):
+    methods = available.methods(owner)
+    found = getattr(owner, name, None)
+    is_there = found is not None and not callable(found)
+    text = (f"'{name}' of class '{class_name}' is {available.what(found)}, not a method" if is_there
+            else f"Method '{name}' not found in class '{class_name}'")
+    raise Refused("target", f"{text}. Available: [{available.listed(methods)}]" + available.nearest(name, methods),
+                  available=methods[:available.MOST_NAMES])
 
 
 def _refuse_mixed(tree):

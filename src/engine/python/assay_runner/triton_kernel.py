@@ -16,7 +16,7 @@ from triton.compiler.errors import CompilationError
 from triton.runtime.autotuner import Autotuner, Heuristics
 from triton.runtime.jit import JITFunction, mangle_type
 
-from assay_runner import calls, device_facts, triton_tuning
+from assay_runner import available, calls, device_facts, triton_tuning
 from assay_runner.failure import Located, Refused
 from assay_runner.memory import torch_dtype
 
@@ -61,12 +61,13 @@ def find(source, wanted):
         for kernel in kernels:
             if kernel.name == wanted:
                 return kernel
-    available = [kernel.name for kernel in kernels]
+    names = [kernel.name for kernel in kernels]
     if not kernels:
         raise Refused("target", "No @triton.jit kernels found: the source must define one at module level, decorated "
                       "with @triton.jit. " + source.available())
     if wanted:
-        raise Refused("target", f"Kernel '{wanted}' not found. Available: [{', '.join(available)}]", available=available)
+        raise Refused("target", f"Kernel '{wanted}' not found. Available: [{available.listed(names)}]"
+                      + available.nearest(wanted, names), available=names[:available.MOST_NAMES])
     used = {name for kernel in kernels for name in _globals_of(kernel.function.fn.__code__)}
     handed = [value for kernel in kernels for value in _handed_to(kernel)]
     return next((kernel for kernel in kernels if kernel.name not in used and all(kernel.function is not one for one in handed)), kernels[0])

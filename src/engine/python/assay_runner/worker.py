@@ -2,7 +2,7 @@
 
   → {type: "begin"}                            ← {type: "begun"}: the device's context exists
   → {type: "load", source, file, kernel_type, target, seed, device: "cpu" | "cuda", fast_build, init_inputs}
-  ← {type: "loaded", name, has_inputs, init_inputs, warnings, torch, python, built, no_capture}
+  ← {type: "loaded", name, has_inputs, no_inputs, init_inputs, warnings, torch, python, built, no_capture}
 While it loads a torch_cuda source it may ask in turn, with the request's `seq`:
   ← {type: "build", name, cuda, cpp, functions, …}    → {type: "built", ok, message, fall_back} + the library
   ← {type: "kernels", names}                   → {type: "kernels", ok, message, lowered} + PTX or machine code
@@ -41,7 +41,7 @@ import sys
 
 import torch
 
-from assay_runner import (calls, capture, device_facts, device_memory, emulated, extension, failure, grouping,
+from assay_runner import (available, calls, capture, device_facts, device_memory, emulated, extension, failure, grouping,
                           host_build, in_double, interpreted, source, uncompiled)
 from assay_runner.lent_device_memory import LentDeviceMemory
 from assay_runner.memory import Memory
@@ -139,7 +139,9 @@ class Worker:
         self._target, name = source.find(loaded, body["target"], body["seed"], body.get("init_inputs"))
         loaded.warnings += uncompiled.unsaid(loaded.warnings)
         calls.choose_generator(on_gpu)
-        return {"type": "loaded", "name": name, "has_inputs": loaded.own("get_inputs") is not None,
+        has_inputs = loaded.own("get_inputs") is not None
+        return {"type": "loaded", "name": name, "has_inputs": has_inputs,
+                "no_inputs": "" if has_inputs else available.why_no("get_inputs", loaded.module),
                 "init_inputs": loaded.init_inputs, "warnings": loaded.warnings[:20], "torch": torch.__version__, "python": platform.python_version(),
                 "built": extensions.built, "no_capture": no_capture}
 
