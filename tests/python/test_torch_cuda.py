@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 from assay_client import ASSAY, tensor
-from torch_cuda_sources import (ASSEMBLED, CHECKED, DECLARED, FOREIGN, HEAD, HEADERS, IN_CPP, NO_TORCH_ON_DEVICE, OPERATORS, PLAIN,
+from torch_cuda_sources import (ASSEMBLED, CHECKED, COOPERATIVE, DECLARED, FOREIGN, HEAD, HEADERS, IN_CPP, NO_TORCH_ON_DEVICE, OPERATORS, PLAIN,
                                 REGISTERED, ROWS, RUNTIME, TAIL, TORCH_ON_DEVICE, VARIABLES, inline)
 from torch_server import SCALE, TorchServer, inputs, source
 
@@ -153,6 +153,12 @@ class TorchCuda(unittest.TestCase):
                               "        except Exception:\n            return x * 2.0")
         self.ends("crashed", f"kernel.py:{line}", caught, io=io)
         self.ends("launch_failed", "", inline(PLAIN.replace("/ 256, 256", "/ 2048, 2048")))
+
+    def test_a_cooperative_launch_of_more_blocks_than_a_device_has_at_once_is_no_launch(self):
+        for blocks, verdict, says in (("each * parts", "passed", ""), ("each * parts + 1", "launch_failed", "cudaErrorCooperativeLaunchTooLarge"),
+                                      ("100000", "launch_failed", "No device takes this launch of twice: Too many blocks for a cooperative launch")):
+            with self.subTest(blocks):
+                self.ends(verdict, says, inline(COOPERATIVE.replace("BLOCKS", blocks)))
 
     def test_what_honest_host_code_asks_of_the_runtime_is_answered(self):
         report = self.passes(inline(RUNTIME))

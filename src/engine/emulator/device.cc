@@ -367,11 +367,13 @@ Outcome Device::run(const Run& wanted) {
                            : state.user_shared_bytes;
   const Dim3& g = launch.grid;
   if (launch.cooperative && std::uint64_t{g.x} * g.y * g.z > resident_on_device(state)) {
-    return refuse(Ending::invalid_launch, "The blocks of the grid wait for one another, and " +
-                                              std::to_string(std::uint64_t{g.x} * g.y * g.z) +
-                                              " of them are more than the " +
-                                              std::to_string(resident_on_device(state)) +
-                                              " that a device has at once");
+    return refuse(Ending::invalid_launch,
+                  "Too many blocks for a cooperative launch "
+                  "(cudaErrorCooperativeLaunchTooLarge): they wait for one "
+                  "another, and " +
+                      std::to_string(std::uint64_t{g.x} * g.y * g.z) +
+                      " of them are more than the " + std::to_string(resident_on_device(state)) +
+                      " that a device has at once");
   }
   if (!state.reserve_memory(text.program.global_bytes)) {
     return refuse(Ending::out_of_memory, "The module's variables exceed the memory budget");

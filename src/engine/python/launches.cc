@@ -243,8 +243,8 @@ ASSAY_EXPORTED int assay_emulator_open(const char* ptx, std::size_t bytes) {
 
 ASSAY_EXPORTED int assay_emulator_launch(int program, const char* entry, const std::uint32_t* grid,
                                          const std::uint32_t* block, std::size_t shared_bytes,
-                                         const void* const* arguments, const std::size_t* sizes,
-                                         std::size_t count) {
+                                         int cooperative, const void* const* arguments,
+                                         const std::size_t* sizes, std::size_t count) {
   if (!state().failure.empty()) return -1;
   if (program < 0 || static_cast<std::size_t>(program) >= state().programs.size()) {
     return assay::python::fail("device_launch", "a launch before the kernels were there");
@@ -257,7 +257,8 @@ ASSAY_EXPORTED int assay_emulator_launch(int program, const char* entry, const s
   assay::emulator::Launch launch{.kernel = kernel->name,
                                  .grid = {grid[0], grid[1], grid[2]},
                                  .block = {block[0], block[1], block[2]},
-                                 .dynamic_shared_bytes = shared_bytes};
+                                 .dynamic_shared_bytes = shared_bytes,
+                                 .cooperative = cooperative != 0};
   const auto misfit = assay::python::pack(*kernel, arguments, sizes, count, launch.parameters);
   if (!misfit.empty()) return assay::python::fail("device_launch", misfit);
   ++state().launches;

@@ -18,8 +18,9 @@ struct Process {
   int module = -1;
   // 0, or `failure` says why not.
   int (*launch)(int module, const char* entry, const std::uint32_t* grid,
-                const std::uint32_t* block, std::size_t shared_bytes, const void* const* arguments,
-                const std::size_t* sizes, std::size_t count) = nullptr;
+                const std::uint32_t* block, std::size_t shared_bytes, int cooperative,
+                const void* const* arguments, const std::size_t* sizes,
+                std::size_t count) = nullptr;
   const char* (*failure)() = nullptr;
   void (*add)(const void* memory, std::size_t bytes) = nullptr;
   void (*remove)(const void* memory) = nullptr;
@@ -53,8 +54,8 @@ inline void start(Entry& entry, const Configuration& configuration, const void* 
   Process& host = process();
   const char* name = entry.lowered.c_str();
   if (host.launch == nullptr ||
-      host.launch(host.module, name, grid, block, configuration.shared_bytes, arguments, sizes,
-                  count) != 0) {
+      host.launch(host.module, name, grid, block, configuration.shared_bytes,
+                  configuration.cooperative ? 1 : 0, arguments, sizes, count) != 0) {
     throw std::runtime_error(host.failure != nullptr ? host.failure() : "launched while loading");
   }
 }
@@ -66,7 +67,7 @@ inline void launch_added(const char* name, const void* const* arguments, const s
   constexpr std::uint32_t kThreads[] = {256, 1, 1};
   const Process& host = process();
   if (host.launch == nullptr ||
-      host.launch(host.module, name, kOneBlock, kThreads, 0, arguments, sizes, count) != 0) {
+      host.launch(host.module, name, kOneBlock, kThreads, 0, 0, arguments, sizes, count) != 0) {
     throw std::runtime_error(host.failure != nullptr ? host.failure() : "copied while loading");
   }
 }
