@@ -80,6 +80,23 @@ TEST_CASE("the assembler's findings get the user's file, line and source line") 
   CHECK_FALSE(runner::needs_places(found));
 }
 
+TEST_CASE("a file that #line names is the user's, wherever the compiler thinks it lies") {
+  const std::string ptx = "  .loc 1 12 3\n  bogus;\n  .loc 1 13 3\n.file 1 \"/tmp/kernel.py\"\n";
+  const std::string source =
+      "#line 1 \"functions\"\n\n\n#line 12 \"kernel.py\"\n  asm(\"bogus;\");\n";
+  auto found = runner::parse_diagnostics(
+      "ptxas application ptx input, line 2; error   : Parsing error\n"
+      "ptxas application ptx input, line 3; error   : Beyond the text\n",
+      {});
+  runner::place_findings(found, ptx, source, "kernel.cu");
+  REQUIRE(found.list.size() == 2);
+  CHECK(found.list[0].file == "kernel.py");
+  CHECK(found.list[0].line == 12);
+  CHECK(found.list[0].column == 3);
+  CHECK(found.list[0].excerpt == "  asm(\"bogus;\");");
+  CHECK(found.list[1].file == "/tmp/kernel.py");
+}
+
 TEST_CASE("any text has places or has none, and no text crashes the reader") {
   const std::string whole = kPtx;
   for (std::size_t end = 0; end <= whole.size(); ++end) {

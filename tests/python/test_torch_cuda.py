@@ -7,7 +7,7 @@ import unittest
 
 from assay_client import ASSAY, tensor
 from torch_cuda_sources import (ASSEMBLED, CHECKED, COOPERATIVE, DECLARED, FOREIGN, HEAD, HEADERS, IN_CPP, NO_TORCH_ON_DEVICE, OPERATORS, PLAIN,
-                                REGISTERED, ROWS, RUNTIME, TAIL, TORCH_ON_DEVICE, VARIABLES, inline)
+                                REGISTERED, ROWS, RUNTIME, TAIL, TORCH_ON_DEVICE, VARIABLES, asking, inline)
 from torch_server import SCALE, TorchServer, inputs, source
 
 CENTRED = "import torch\n\ndef f(x):\n    return x - x.mean(dim=1, keepdim=True)\n"
@@ -153,6 +153,20 @@ class TorchCuda(unittest.TestCase):
                               "        except Exception:\n            return x * 2.0")
         self.ends("crashed", f"kernel.py:{line}", caught, io=io)
         self.ends("launch_failed", "", inline(PLAIN.replace("/ 256, 256", "/ 2048, 2048")))
+
+    def test_what_no_assembler_takes_does_not_compile(self):
+        table = PLAIN.replace("__global__", "__constant__ float table[20000];\n__global__", 1).replace("* 2.0f", "* 2.0f + table[i]")
+        written = table.replace("twice<<<", "std::vector<float> host(20000); cudaMemcpyToSymbol(table, host.data(), 80000);\n  twice<<<")
+        for text, says in ((asking('asm volatile("garbage %%r1;");', in_kernel=True), "kernel.py:{}:3: assembler: Parsing error near '%'"),
+                           (asking('asm volatile("add.s32 foo, bar, baz;");', in_kernel=True), "kernel.py:{}:3: assembler: Arguments mismatch"),
+                           (table, "assembler: File uses too much global constant data"),
+                           (written, "assembler: File uses too much global constant data")):
+            with self.subTest(says):
+                text = inline(text)
+                line = next((number for number, one in enumerate(text.split("\n"), 1) if "asm volatile" in one), 0)
+                self.ends("compile_failed", says.format(line), text)
+        self.passes(inline(written.replace("20000", "10000").replace("80000", "40000").replace("table[i]", "table[i % 10000]")))
+        self.ends("unsupported", "The emulator cannot execute wgmma.fence", inline(asking('asm volatile("wgmma.fence.sync.aligned;");', in_kernel=True)))
 
     def test_a_cooperative_launch_of_more_blocks_than_a_device_has_at_once_is_no_launch(self):
         for blocks, verdict, says in (("each * parts", "passed", ""), ("each * parts + 1", "launch_failed", "cudaErrorCooperativeLaunchTooLarge"),

@@ -271,8 +271,10 @@ class ModelNew(nn.Module):
 """
 
 
-def asking(statement, headers=""):
-    """PLAIN with a statement of the host's before its launch."""
+def asking(statement, headers="", in_kernel=False):
+    """PLAIN with a statement of the host's before its launch, or of its kernel."""
+    if in_kernel:
+        return PLAIN.replace("  if (i < n)", f"  {statement}\n  if (i < n)", 1)
     return PLAIN.replace("#include <cuda", headers + "\n#include <cuda", 1).replace("  twice<<<", f"  {statement}\n  twice<<<", 1)
 
 

@@ -153,6 +153,9 @@ Ended PythonSession::failed(const json& said) {
   // What a build found says more than the exception that it became.
   auto build = wrappers_ != nullptr ? wrappers_->take_failure() : std::nullopt;
   if (build && ended.detail.contains("exception")) return std::move(*build);
+  if (wrappers_ != nullptr && said.at("code") == "device_unsupported") {
+    ended = wrappers_->unless_refused(std::move(ended));
+  }
   // What is right is the reference's to say: one that does not fit says nothing.
   if (which_ == kReference && ended.verdict == Verdict::wrong_output) {
     ended.verdict = Verdict::contract_invalid;

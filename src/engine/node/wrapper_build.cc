@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "engine/node/assembling.h"
+#include "engine/node/emulated_variables.h"
 #include "engine/node/missing_header.h"
 #include "engine/node/wrapper_headers.h"
 #include "engine/source/device_code.h"
@@ -24,6 +26,7 @@ constexpr std::chrono::seconds kHostCompileLimit{180};
 constexpr unsigned kMostBuilds = 16;
 constexpr std::size_t kMaxTextBytes = 8U << 20;
 constexpr std::size_t kMaxKernels = 1024;
+constexpr std::uint64_t kConstantBytes = 64U << 10;  // of any device
 constexpr const char* kAnswerFormat = "wrapper 1, assay " ASSAY_VERSION;
 
 // "#line 12 "kernel.py"" before each text that stands in the file as it is.
@@ -116,29 +119,6 @@ json defines_of(const json& flags) {
     if (text.starts_with("-D") || text.starts_with("-U")) defines.push_back(text);
   }
   return defines;
-}
-
-// What copies to variables of the emulator's device: they lie where only kernels reach. Constant
-// memory could not be written by one.
-std::string copying_kernels(const std::vector<std::string>& variables) {
-  std::string text =
-      "\n#line 1 \"assay\"\nextern \"C\" __global__ void assay_copy(char* to, const char* from, "
-      "unsigned long long bytes) {\n  for (unsigned long long i = threadIdx.x; i < bytes; i += "
-      "blockDim.x) to[i] = from[i];\n}\n";
-  for (std::size_t i = 0; i < variables.size(); ++i) {
-    text += "extern \"C\" __global__ void assay_address_" + std::to_string(i) +
-            "(unsigned long long* to) { *to = (unsigned long long)&::" + variables[i] + "; }\n";
-  }
-  return text;
-}
-
-std::string without_constant_memory(std::string text) {
-  constexpr std::string_view kConstant = "__constant__";
-  constexpr std::string_view kDevice = "  __device__";
-  for (auto at = text.find(kConstant); at != std::string::npos; at = text.find(kConstant, at)) {
-    text.replace(at, kConstant.size(), kDevice);
-  }
-  return text;
 }
 
 // Words of a C++ compiler about what CUDA's own would know: it is not the author's mistake then.
@@ -248,12 +228,12 @@ std::variant<std::string, Ended> WrapperBuild::build(const json& asked) {
   }
   const source::DeviceCode device = source::device_code(cuda);
   device_ = {.source = device.text, .kernel_type = "cuda", .compiler_options = device.options};
-  if (!on_gpu() && !host.variables.empty()) {
-    device_.source =
-        without_constant_memory(std::move(device_.source)) + copying_kernels(host.variables);
-  }
   for (auto& option : device_options(asked.at("cuda_flags"))) {
     device_.compiler_options.push_back(std::move(option));
+  }
+  own_ = device_;
+  if (!on_gpu() && !host.variables.empty()) {
+    device_.source = with_reachable_variables(std::move(device_.source), host.variables);
   }
   // The host half may name what torch's headers have for CUDA's compiler alone, too. Templates fail
   // when they are instantiated: compile_kernels().
@@ -381,6 +361,12 @@ std::variant<Program, Ended> WrapperBuild::compile_kernels(const json& asked) {
     return Ended{.verdict = Verdict::compile_failed,
                  .summary = "The device's compiler knows no " + name.substr(0, 200) + "."};
   }
+  if (!on_gpu()) {
+    own_.name_expressions = device_.name_expressions;
+    own_.compiler_options = device_.compiler_options;
+    programs_.push_back(own_);
+    if (auto ended = too_much_constant_memory(program)) return *std::move(ended);
+  }
   if (!report_.empty()) {
     json& told = report_.back();
     told["kernels"] = kernels;
@@ -389,6 +375,24 @@ std::variant<Program, Ended> WrapperBuild::compile_kernels(const json& asked) {
     told["device_ms"] = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   }
   return compiled;
+}
+
+// Constant memory that host code writes is the emulator's plain memory, of which there is more.
+std::optional<Ended> WrapperBuild::too_much_constant_memory(const Program& program) const {
+  const bool is_moved = own_.source.find("__constant__") != std::string::npos &&
+                        device_.source.find("__constant__") == std::string::npos;
+  if (!is_moved || global_array_bytes(program.ptx) <= kConstantBytes) return std::nullopt;
+  auto ended =
+      node::unless_refused({.verdict = Verdict::unsupported}, tools_.compiler, own_, stop_);
+  if (ended.verdict == Verdict::unsupported) return std::nullopt;
+  return ended;
+}
+
+Ended WrapperBuild::unless_refused(Ended ended) const {
+  for (const KernelSource& program : programs_) {
+    ended = node::unless_refused(std::move(ended), tools_.compiler, program, stop_);
+  }
+  return ended;
 }
 
 }  // namespace assay::node

@@ -44,6 +44,9 @@ class WrapperBuild {
   [[nodiscard]] std::optional<Ended> take_failure() {
     return std::exchange(failure_, std::nullopt);
   }
+  // `ended`, or that device code is none, with the assembler's words and their line, if that is why
+  // the emulator could not run it.
+  [[nodiscard]] Ended unless_refused(Ended ended) const;
   // What was built, for the report.
   [[nodiscard]] const nlohmann::json& report() const { return report_; }
 
@@ -54,6 +57,7 @@ class WrapperBuild {
                                                               std::string text);
   [[nodiscard]] std::variant<Program, Ended> compile_device();
   [[nodiscard]] std::variant<Program, Ended> compile_kernels(const nlohmann::json& asked);
+  [[nodiscard]] std::optional<Ended> too_much_constant_memory(const Program& program) const;
   [[nodiscard]] Ended refuse_host(const nlohmann::json& said) const;
   [[nodiscard]] std::string excerpt(std::size_t line) const;
 
@@ -64,6 +68,8 @@ class WrapperBuild {
   const bool is_debug_;
   std::stop_token stop_;
   KernelSource device_{};  // of the last build
+  KernelSource own_{};     // the same without what the emulator's device takes otherwise
+  std::vector<KernelSource> programs_{};  // likewise, of what was compiled for the emulator
   unsigned builds_ = 0;
   std::string name_{};    // of the last build
   std::string failed_{};  // of the one that failed

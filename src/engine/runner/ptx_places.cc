@@ -37,8 +37,26 @@ std::string_view function_name(std::string_view line) {
   return {};
 }
 
+// Whether the compiler, which puts its folder before it, means the file of that name.
+bool is_named(std::string_view path, std::string_view name) {
+  return path == name || path.ends_with("/" + std::string(name));
+}
+
+// "kernel.py" of `12 "kernel.py"`; "" of a directive that goes on in the same file.
+std::string_view named_by(std::string_view directive) {
+  const auto open = directive.find('"');
+  if (open == std::string_view::npos) return {};
+  const std::string_view name = directive.substr(open + 1);
+  return name.substr(0, name.find('"'));
+}
+
+struct SourceLine {
+  std::string_view file{};  // "": there is no such line
+  std::string_view text{};
+};
+
 // As the compiler counts, #line directives heeded: several lines may have one number.
-std::string_view line_of(std::string_view source, int line) {
+SourceLine line_of(std::string_view source, const SourcePlace& place, std::string_view file) {
   constexpr std::string_view kDirective = "#line ";
   for (int counted = 1; !source.empty(); ++counted) {
     const auto end = std::min(source.find('\n'), source.size());
@@ -46,8 +64,9 @@ std::string_view line_of(std::string_view source, int line) {
     source.remove_prefix(std::min(end + 1, source.size()));
     if (text.starts_with(kDirective)) {
       counted = number(text.substr(kDirective.size())) - 1;
-    } else if (counted == line) {
-      return text.substr(0, text.find('\r'));
+      if (const auto name = named_by(text); !name.empty()) file = name;
+    } else if (counted == place.line && is_named(place.file, file)) {
+      return {.file = file, .text = text.substr(0, text.find('\r'))};
     }
   }
   return {};
@@ -59,12 +78,11 @@ bool is_word_byte(char c) {
 
 void set_place(Diagnostic& found, const SourcePlace& place, std::string_view source,
                std::string_view file_name) {
-  const bool is_users =
-      place.file == file_name || place.file.ends_with("/" + std::string(file_name));
-  found.file = is_users ? std::string(file_name) : place.file;
+  const auto [file, line] = line_of(source, place, file_name);
+  const bool is_users = !file.empty() || is_named(place.file, file_name);
+  found.file = !is_users ? place.file : std::string(file.empty() ? file_name : file);
   found.line = found.end_line = place.line;
-  if (!is_users) return;
-  const std::string_view line = line_of(source, place.line);
+  if (file.empty()) return;
   found.excerpt = std::string(line.substr(0, kMaxExcerptBytes));
   if (place.column < 1 || static_cast<std::size_t>(place.column) > line.size()) return;
   auto end = static_cast<std::size_t>(place.column) - 1;
