@@ -72,6 +72,35 @@ class MultiKernel(unittest.TestCase):
                 self.assertEqual(report["verdict"], outcome, report["summary"])
                 self.assertIn(says, report["summary"])
 
+    def test_what_tritons_launcher_refuses_is_refused_where_it_is_interpreted(self):
+        plain = TRITON.replace("lambda meta: (triton.cdiv(x.numel(), meta[\"BLOCK\"]),)", "GRID").replace("BLOCK=256)", "BLOCK=256MORE)")
+        tuned = plain.replace("@triton.jit", "@triton.autotune(configs=[CONFIGS], key=['n'])\n@triton.jit").replace(", BLOCK=256MORE", "")
+        io = inputs(names="xy", shape=(256,))
+        grid, config = "(1,)", "triton.Config({'BLOCK': 256}, num_warps=%s)"
+        rows = ((plain, grid, ", num_warps=3", "AssertionError {}: num_warps must be a power of 2"),
+                (plain, grid, ", num_warps=64", "OutOfResources {}: out of resource: threads, Required: 2048, Hardware limit: 1024"),
+                (plain, grid, ", waves=4", "KeyError {}: 'Keyword argument waves was specified but unrecognised'"),
+                (plain.replace("x.numel(), BLOCK=256MORE", "BLOCK=256"), grid, "", "TypeError {}: add_kernel() missing 1 required positional argument: 'n'"),
+                (plain.replace("[GRID]", ""), grid, "", "RuntimeError {}: Cannot call @triton.jit'd outside of the scope of a kernel"),
+                (plain, "(1.0,)", "", "TypeError {}: 'float' object cannot be interpreted as an integer"),
+                (plain, "(1, 65536)", "", "RuntimeError {}: Triton Error [CUDA]: invalid argument"),
+                (plain, "lambda meta: (1, 1, 65536)", "", "RuntimeError {}: Triton Error [CUDA]: invalid argument"),
+                (tuned.replace("CONFIGS", config % 3), grid, "", "AssertionError {}: num_warps must be a power of 2"),
+                (tuned.replace("CONFIGS", "triton.Config({'BLOCK': 256, 'LOST': 1})"), grid, "", "KeyError {}: 'Keyword argument LOST"),
+                (plain, grid, ", num_warps=8, num_stages=2, maxnreg=64, num_ctas=1, debug=True", None), (plain, "[1]", "", None),
+                (plain, "lambda meta: [1]", "", None), (tuned.replace("CONFIGS", config % 64 + ", " + config % 4), grid, "", None))
+        for text, launched, more, says in rows:
+            text = text.replace("GRID", launched).replace("MORE", more)
+            line = next(number for number, one in enumerate(text.split("\n"), 1) if one.startswith("    add_kernel"))
+            with self.subTest(says, grid=launched):
+                report = self.server.judge(source(text, "multi_kernel", io, entry_point="run"),
+                                           source("def f(x, y):\n    return (x + y) * 2\n", function_name="f"), until="validated")
+                self.assertEqual(report["verdict"], "crashed" if says else "passed", report["summary"])
+                if says:
+                    kind, _, rest = says.partition(" {}: ")
+                    self.assertIn(f"{kind} when it was called at kernel.py:{line} (", report["summary"])
+                    self.assertIn(rest, report["summary"])
+
     def test_arguments_come_in_the_contracts_order(self):
         io = inputs(names="ab", shape=(16,))
         report = self.server.judge(source("def run(p, q):\n    return p - q\n", "multi_kernel", io, entry_point="run"),

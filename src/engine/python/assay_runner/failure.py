@@ -80,7 +80,9 @@ def needs_compiler(error):
 def describe(stage, error, file, on_gpu=False):
     """The body of a `failed` reply."""
     if type(error).__name__ == "InterpreterError" and error.__cause__ is not None:
-        error = error.__cause__  # Triton's interpreter wraps what happened in the kernel
+        outer, error = error, error.__cause__  # Triton's interpreter wraps what happened in the kernel
+        if not _of_user(error, file):  # or around it: the launch is the place
+            error = error.with_traceback(outer.__traceback__)
     body = {"type": "failed", "stage": stage, "exception": type(error).__name__, "message": _text(error)}
     if isinstance(error, Refused):
         return {**body, "code": error.code, **error.detail}

@@ -6,7 +6,7 @@ import traceback
 
 import torch
 
-from assay_runner import device_facts
+from assay_runner import device_facts, launch_rules
 from assay_runner.failure import Refused
 
 _MOST_TOLD = 16
@@ -27,6 +27,7 @@ def use():
         return
     _tune_nothing(tuner)
     _mend_arithmetic()
+    launch_rules.install(importlib.import_module("triton.runtime.interpreter"))
     device_facts.answer_on_cpu()
 
 
@@ -100,7 +101,7 @@ def _tune_nothing(tuner):
                 return run(self, *arguments, **more)
             except Exception as error:
                 tried = getattr(self, "best_config", None)
-                if not _is_static_assertion(error) or any(one is tried for one in refused) or len(self.configs) == 1:
+                if not _is_passed_over(error) or any(one is tried for one in refused) or len(self.configs) == 1:
                     raise
                 refused.append(tried)
                 for storage, contents in held:
@@ -123,8 +124,10 @@ def _held(arguments):
     return [(storage, storage.clone()) for storage in found.values()]
 
 
-def _is_static_assertion(error):
+def _is_passed_over(error):
     """Triton's compiler would have refused that configuration, and its autotuner gone on to the next."""
+    if type(error).__name__ == "OutOfResources":
+        return True
     while error.__cause__ is not None:
         error = error.__cause__
     frames = traceback.extract_tb(error.__traceback__)
