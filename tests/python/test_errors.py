@@ -73,6 +73,8 @@ BAD = {
                           "out_of_memory", ("kernel.py:5", "ran out of memory")),
     "a module that is missing in a call": (torch("def f(x):\n    import nothing_here\n    return x\n"), "crashed",
                                            ("Module 'nothing_here' is not installed", "kernel.py:2")),
+    "no room for the engine's memory": (torch("import resource\ndef f(x):\n    resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))\n    return x * 2\n"),
+                                        "crashed", ("left this process no room for another open file (RLIMIT_NOFILE is 4)",)),
     "an array of numpy": (torch("def f(x):\n    return x.numpy()\n"), "contract_invalid", ("returned a ndarray",)),
     "a sparse tensor": (torch("def f(x):\n    return x.to_sparse()\n"), "contract_invalid", ("sparse", "only dense")),
     "a sparse tensor for an output": (source("def f(x):\n    return x.to_sparse()\n", io={"args": [*inputs()["args"], out("y", 64, 64)]}, function_name="f"),

@@ -13,12 +13,14 @@ _BLOCK_BYTES = 1 << 16
 
 
 class Frame:
-    """A JSON body with "type", and descriptors that belong to whoever holds the frame."""
+    """A JSON body with "type", and descriptors that belong to whoever holds the frame. `lost`: how many more were sent, for
+    which this process had no room."""
 
-    def __init__(self, body, blob=b"", descriptors=()):
+    def __init__(self, body, blob=b"", descriptors=(), lost=0):
         self.body = body
         self.blob = blob
         self.descriptors = list(descriptors)
+        self.lost = lost
 
 
 class Channel:
@@ -40,7 +42,7 @@ class Channel:
         if body is None or blob is None:
             return None
         taken, self._received = self._received[:descriptors], self._received[descriptors:]
-        return Frame(json.loads(body), blob, taken)
+        return Frame(json.loads(body), blob, taken, descriptors - len(taken))
 
     def send(self, body, blob=b""):
         # What is no text (a lone surrogate in a user's message) would make it no JSON.

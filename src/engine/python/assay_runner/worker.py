@@ -36,6 +36,7 @@ import importlib
 import os
 import platform
 import random
+import resource
 import signal
 import sys
 
@@ -70,6 +71,9 @@ class Worker:
         verb = body["type"]
         self._seq = body["seq"]
         try:
+            if frame.lost:
+                raise failure.Refused("exception", "The source left this process no room for another open file (RLIMIT_NOFILE is "
+                                      f"{resource.getrlimit(resource.RLIMIT_NOFILE)[0]}): the memory that it is lent cannot arrive")
             reply = getattr(self, "_" + verb)(body, frame.descriptors)
             if verb != "inspect":  # which tells what its launches found; no other call of the process is judged
                 emulated.check()
