@@ -5,6 +5,9 @@
 #include "tests/catch.h"
 
 using assay::job::Verdict;
+using assay::node::Ended;
+using assay::node::explain_death;
+using assay::node::place_of_death;
 using assay::node::python_failure;
 using nlohmann::json;
 
@@ -84,4 +87,34 @@ TEST_CASE("a Python source that kills itself or claims our fault is blamed, nobo
   CHECK(blame({.why = Why::malformed}, role).verdict == Verdict::crashed);
   CHECK(blame({.why = Why::lost}, role).verdict == Verdict::engine_fault);
   CHECK(blame({.why = Why::setup_failed}, role).verdict == Verdict::engine_fault);
+}
+
+TEST_CASE(
+    "a death by a signal is told with the line that Python saw last, and its cause if it shows") {
+  const std::string traceback =
+      "Fatal Python error: Aborted\n\nCurrent thread 0x1 [python] (most recent call first):\n"
+      "  File \"/lib/torch/x.py\", line 9 in g\n  File \"kernel.py\", line 31 in f\n"
+      "  File \"kernel.py\", line 40 in run\n";
+  CHECK(place_of_death(traceback, "kernel.py") == " at kernel.py:31");
+  CHECK(place_of_death("  File \"kernel.py\", line 31 in f\n" + traceback, "ref.py").empty());
+  CHECK(place_of_death("Fatal Python error: \n  File \"kernel.py\", line ", "kernel.py").empty());
+  CHECK(place_of_death("Fatal Python error: \n  File \"kernel.py\", line 99999999999999999999",
+                       "kernel.py")
+            .empty());
+  const auto told = [](const char* signal, const std::string& output) {
+    Ended ended{.verdict = Verdict::crashed, .summary = "It died."};
+    ended.detail = {{"signal", signal}};
+    explain_death(ended, output, "kernel.py");
+    return ended.summary;
+  };
+  CHECK(told("SIGABRT", traceback) == "It died at kernel.py:31.");
+  CHECK(told("SIGABRT", "") == "It died.");
+  CHECK(told("SIGABRT", "free(): invalid pointer\n" + traceback)
+            .ends_with("31. The heap was damaged before that: somewhere memory was written beyond "
+                       "the end of a tensor."));
+  CHECK(told("SIGSEGV", traceback).find("no memory of the process's") != std::string::npos);
+  Ended late{.verdict = Verdict::timed_out, .summary = "It was killed."};
+  late.detail = {{"signal", "SIGKILL"}};
+  explain_death(late, traceback, "kernel.py");
+  CHECK(late.summary == "It was killed.");
 }

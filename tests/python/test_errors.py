@@ -125,7 +125,12 @@ ENDED = {
     "a hang asleep": ("import time\n    print('asleep')\n    time.sleep(1000)", "timed_out", "deadline", 'File "kernel.py", line 4 in f'),
     "an abort": ("import os\n    print('last words')\n    os.abort()", "crashed", "SIGABRT", "last words"),
     "a division by zero": ("import os, signal\n    os.kill(os.getpid(), signal.SIGFPE)", "crashed", "SIGFPE", 'File "kernel.py", line 3 in f'),
-    "a wild pointer": ("import ctypes\n    ctypes.string_at(8)", "crashed", "SIGSEGV", 'File "kernel.py", line 3 in f'),
+    "a wild pointer": ("import ctypes\n    ctypes.string_at(8)", "crashed", "died of SIGSEGV at kernel.py:3. An address was used that is no memory",
+                       'File "kernel.py", line 3 in f'),
+    "memory written beyond its end": ("import ctypes\n    c = ctypes.CDLL(None)\n    c.malloc.restype = ctypes.c_void_p\n    p = ctypes.c_void_p(c.malloc(2000))\n"
+                                      "    ctypes.memset(p, 1, 2032)\n    c.free(p)", "crashed",
+                                      "died of SIGABRT at kernel.py:7. The heap was damaged before that: somewhere memory was written beyond the end",
+                                      'File "kernel.py", line 7 in f'),
 }
 
 

@@ -101,6 +101,38 @@ class MultiKernel(unittest.TestCase):
                     self.assertIn(f"{kind} when it was called at kernel.py:{line} (", report["summary"])
                     self.assertIn(rest, report["summary"])
 
+    def test_where_an_interpreted_kernel_stores_beyond_a_tensor_is_told(self):
+        # name: (the kernel's last line, what is said of it; none: it passes)
+        plain = "tl.store(out_ptr + at, tl.load(x_ptr + at, mask=mask) + tl.load(y_ptr + at, mask=mask), mask=mask)"
+        beyond = "4 bytes, {} of 'out_ptr', which has 1024"
+        rows = {"one behind": (plain.replace("out_ptr + at,", "out_ptr + at + 1,"), "a store of add_kernel in block (0, 0, 0)", beyond.format("right behind the end")),
+                "far behind": (plain.replace("out_ptr + at,", "out_ptr + at + (1 << 30),"), "a store", beyond.format("4294966272 bytes behind the end")),
+                "before": (plain.replace("out_ptr + at,", "out_ptr + at - 4,"), "a store", beyond.format("16 bytes before the beginning")),
+                "an atomic": ("tl.atomic_add(out_ptr + at + 8, 1.0)", "an atomic operation of add_kernel", beyond.format("right behind the end")),
+                "an exchange": ("tl.atomic_cas(out_ptr.to(tl.pointer_type(tl.int32)) + at + 8, 0, 1)", "an atomic operation", "right behind the end"),
+                "a load of nothing": (plain.replace("tl.load(x_ptr + at,", "tl.load(x_ptr + at + (1 << 40),"), "a load of add_kernel", "_ptr', which has 1024"),
+                "masked": (plain.replace("out_ptr + at,", "out_ptr + at + (at >= n) * (1 << 40),"), "", ""),
+                "what it reads beyond is used for nothing": (plain.replace("tl.load(x_ptr + at,", "tl.where(at < 0, tl.load(out_ptr + at + 1), 0.0) + tl.load(x_ptr + at,"), "", "")}
+        for name, (line, says, more) in rows.items():
+            text = TRITON.replace(plain, line)
+            number = text.split("\n").index("    " + line) + 1
+            with self.subTest(name):
+                report = self.server.judge(source(text, "multi_kernel", inputs(names="xy", shape=(256,)), entry_point="run"),
+                                           source("def f(x, y):\n    return (x + y) * 2\n", function_name="f"), until="validated")
+                self.assertEqual(report["verdict"], "crashed" if says else "passed", report["summary"])
+                if says:
+                    self.assertIn(f"OutOfBounds when it was called at kernel.py:{number} (", report["summary"])
+                    self.assertIn(says, report["summary"])
+                    self.assertIn("lies beyond every tensor", report["summary"])
+                    self.assertIn(more, report["summary"])
+
+    def test_a_table_of_pointers_leads_to_tensors_that_were_not_passed(self):
+        text = TRITON.replace("out_ptr, n,", "table_ptr, n,").replace("    mask =", "    out_ptr = tl.load(table_ptr).to(tl.pointer_type(tl.float32))\n    mask =")
+        text = text.replace("y, out, x.numel()", "y, torch.tensor([out.data_ptr()]), x.numel()")
+        report = self.server.judge(source(text, "multi_kernel", inputs(names="xy", shape=(256,)), entry_point="run"),
+                                   source("def f(x, y):\n    return (x + y) * 2\n", function_name="f"), until="validated")
+        self.assertEqual(report["verdict"], "passed", report["summary"])
+
     def test_arguments_come_in_the_contracts_order(self):
         io = inputs(names="ab", shape=(16,))
         report = self.server.judge(source("def run(p, q):\n    return p - q\n", "multi_kernel", io, entry_point="run"),

@@ -1,6 +1,8 @@
 #include "engine/node/python_failure.h"
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
 
 #include "engine/node/claimed_value.h"
 
@@ -107,7 +109,45 @@ std::string summary_of(const json& failed, const std::string& code, const std::s
          (message.empty() ? "." : ": " + message);
 }
 
+// Words of the C library's about its own records, which lie between what was allocated.
+bool has_damaged_heap(std::string_view output) {
+  for (const char* words :
+       {"free(): ", "malloc(): ", "realloc(): ", "malloc_consolidate(): ", "munmap_chunk(): ",
+        "corrupted size vs. prev_size", "double free or corruption", "corrupted double-linked list",
+        "unsorted double linked list corrupted", "Fatal glibc error: malloc"}) {
+    if (output.find(words) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::string place_of_death(const std::string& output, const std::string& file) {
+  const auto began = output.rfind("Fatal Python error: ");
+  if (began == std::string::npos) return {};
+  const std::string frame = "  File \"" + file + "\", line ";
+  const auto at = output.find(frame, began);
+  if (at == std::string::npos) return {};
+  std::uint64_t line = 0;
+  const char* const digits = output.data() + at + frame.size();
+  const auto read = std::from_chars(digits, output.data() + output.size(), line);
+  if (read.ec != std::errc{} || line == 0 || line > kMostLines) return {};
+  return " at " + file + ":" + std::to_string(line);
+}
+
+void explain_death(Ended& ended, const std::string& output, const std::string& file) {
+  if (!ended.detail.contains("signal") || ended.verdict != Verdict::crashed) return;
+  if (ended.summary.ends_with('.')) ended.summary.pop_back();
+  ended.summary += place_of_death(output, file) + ".";
+  const std::string before = output.substr(0, output.rfind("Fatal Python error: "));
+  if (has_damaged_heap(before)) {
+    ended.summary +=
+        " The heap was damaged before that: somewhere memory was written beyond the end of a "
+        "tensor.";
+  } else if (ended.detail["signal"] == "SIGSEGV" || ended.detail["signal"] == "SIGBUS") {
+    ended.summary += " An address was used that is no memory of the process's.";
+  }
+}
 
 Ended python_failure(const json& failed, const std::string& file, const std::string& output) {
   const auto code = failed.at("code").get<std::string>();

@@ -126,6 +126,7 @@ std::variant<json, Ended> PythonSession::ask(json body, const char* expected, De
   if (const auto* end = std::get_if<RunnerEnd>(&reply)) {
     Ended ended = blame(*end, RunnerRole::python);
     using Why = RunnerEnd::Why;
+    explain_death(ended, end->output, file());
     if (end->why == Why::malformed || end->why == Why::fault) ended.detail["forged"] = true;
     return ended;
   }

@@ -6,7 +6,7 @@ import traceback
 
 import torch
 
-from assay_runner import device_facts, launch_rules
+from assay_runner import device_facts, interpreted_memory, launch_rules
 from assay_runner.failure import Refused
 
 _MOST_TOLD = 16
@@ -27,7 +27,9 @@ def use():
         return
     _tune_nothing(tuner)
     _mend_arithmetic()
-    launch_rules.install(importlib.import_module("triton.runtime.interpreter"))
+    interpreter = importlib.import_module("triton.runtime.interpreter")
+    launch_rules.install(interpreter)
+    interpreted_memory.install(interpreter)
     device_facts.answer_on_cpu()
 
 
