@@ -135,6 +135,21 @@ class Other:
         report = self.judge(source(text), until="validated")
         self.assertEqual(report["verdict"], "passed", report["summary"])
 
+    def test_more_outputs_than_are_judged_are_told_with_their_number_and_the_most(self):
+        for count, verdict in ((64, "passed"), (65, "contract_invalid")):
+            report = self.judge(source(f"def f(x):\n    return [x + i for i in range({count})]\n", io=inputs(shape=(8,)), function_name="f"),
+                                until="validated")
+            self.assertEqual(report["verdict"], verdict, report["summary"])
+        self.assertIn("It returns 65 tensors, and at most 64 are judged", report["summary"])
+
+    def test_what_is_too_large_is_refused_by_its_shapes_before_it_is_made_or_called(self):
+        called = "class Model:\n    def forward(self, x):\n        raise ValueError('called')\n"
+        own = "import torch\n" + called + "def get_inputs():\n    return [torch.empty(1 << 27)]\n"
+        for kernel, needed in ((source(called, io=inputs(shape=(1 << 15, 1 << 14))), 2048), (source(own), 512)):
+            report = self.judge(kernel, until="validated")
+            self.assertEqual(report["verdict"], "contract_invalid", report["summary"])
+            self.assertIn(f"The tensors need {needed} MiB; Python kernels take up to 256 MiB", report["summary"])
+
     def test_outputs_of_the_contract_are_passed_or_returned(self):
         io = io_of(*inputs(names="x")["args"], tensor("y", 0, role="output", shape=[64, 64]))
         returned = source(SCALE, io=io, function_name="scale")

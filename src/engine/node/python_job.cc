@@ -267,6 +267,7 @@ PythonJob::Step PythonJob::take_own_inputs() {
 // What the contract does not say of outputs, one call says.
 PythonJob::Step PythonJob::add_outputs() {
   if (auto ended = referee_->open(contract_, {}, json::object())) return ended;
+  if (auto ended = too_large()) return ended;  // before anybody makes the inputs
   if (referee_->arena_bytes() == 0) {
     return Ended{.verdict = Verdict::contract_invalid,
                  .summary = "It takes no tensor: there is nothing to judge it on."};
@@ -284,7 +285,13 @@ PythonJob::Step PythonJob::add_outputs() {
   if (auto* ended = std::get_if<Ended>(&told)) return std::move(*ended);
   auto made = decode_claim(RunnerRole::python, [&]() -> std::variant<contract::Contract, Ended> {
     const json& outputs = std::get<json>(told);
-    if (outputs.empty() || outputs.size() > kMostOutputs) {
+    if (outputs.size() > kMostOutputs) {
+      return Ended{.verdict = Verdict::contract_invalid,
+                   .summary = "It returns " + std::to_string(outputs.size()) +
+                              " tensors, and at most " + std::to_string(kMostOutputs) +
+                              " are judged: return fewer, or stack those that belong together."};
+    }
+    if (outputs.empty()) {
       return Ended{.verdict = Verdict::contract_invalid,
                    .summary = "It returns " + std::to_string(outputs.size()) +
                               " tensors, and the contract names no output: there is nothing to "
@@ -327,14 +334,17 @@ PythonJob::Step PythonJob::complete_contract() {
           referee_->open(contract_, {.atol = task_.atol, .rtol = task_.rtol}, task_.expected)) {
     return ended;
   }
-  const std::uint64_t most = referee_->is_on_device() ? kMaxGpuArenaBytes : kMaxArenaBytes;
-  if (referee_->arena_bytes() > most) {
-    return Ended{.verdict = Verdict::contract_invalid,
-                 .summary = "The tensors need " + std::to_string(referee_->arena_bytes() >> 20) +
-                            " MiB; Python kernels take up to " + std::to_string(most >> 20) +
-                            " MiB. Use smaller shapes."};
-  }
+  if (auto ended = too_large()) return ended;
   return bind_both();
+}
+
+PythonJob::Step PythonJob::too_large() const {
+  const std::uint64_t most = referee_->is_on_device() ? kMaxGpuArenaBytes : kMaxArenaBytes;
+  if (referee_->arena_bytes() <= most) return std::nullopt;
+  return Ended{.verdict = Verdict::contract_invalid,
+               .summary = "The tensors need " + std::to_string(referee_->arena_bytes() >> 20) +
+                          " MiB; Python kernels take up to " + std::to_string(most >> 20) +
+                          " MiB. Use smaller shapes."};
 }
 
 PythonJob::Step PythonJob::bind_both() {

@@ -56,6 +56,8 @@ class PythonJob {
   [[nodiscard]] Step complete_contract();
   [[nodiscard]] Step take_own_inputs();
   [[nodiscard]] Step add_outputs();
+  // What the tensors need, by their shapes alone.
+  [[nodiscard]] Step too_large() const;
   [[nodiscard]] Step bind_both();
   [[nodiscard]] Step validate_stage();
   void look_for_same_answers(std::uint32_t trial);
