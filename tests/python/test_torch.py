@@ -129,6 +129,14 @@ class Other:
         self.assertEqual(report["verdict"], "passed", report["summary"])
         self.assertIn("there is no class ModelNew; nearest: ModelNw: Model is what is judged", str(report["warnings"]))
 
+    def test_a_module_may_get_its_forward_as_it_is_made_or_be_called_by_other_means(self):
+        module = "import torch\nclass Model(torch.nn.Module):\n    "
+        for body in ("def __init__(self):\n        super().__init__()\n        self.forward = lambda x: x * 2.0\n",
+                     "def __call__(self, x):\n        return x * 2.0\n", "def __getattribute__(self, name):\n"
+                     "        return (lambda x: x * 2.0) if name == 'forward' else super().__getattribute__(name)\n"):
+            report = self.judge(source(module + body, io=inputs()), source(SCALE, function_name="scale"), until="validated")
+            self.assertEqual(report["verdict"], "passed", report["summary"])
+
     def test_what_makes_the_inputs_may_be_any_function(self):
         text = ("import functools, torch\ndef made(n):\n    return [torch.ones(n)]\nget_inputs = functools.partial(made, 8)\n"
                 "class Model:\n    def forward(self, x):\n        return x\n")

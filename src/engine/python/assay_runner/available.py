@@ -12,10 +12,14 @@ _CONVENTIONS = ("get_inputs", "get_init_inputs")  # neither is a misspelling of 
 
 def own_names(module):
     """(name, value) of the module's own functions, classes and kernels of Triton."""
-    for name, value in vars(module).items():
+    for name, value in _named_values(module):
         is_own = inspect.isfunction(value) or isinstance(value, type) or is_kernel(value)
         if is_own and getattr(_inner(value), "__module__", None) == module.__name__ and not name.startswith("__"):
             yield name, value
+
+
+def _named_values(module):
+    return [(name, value) for name, value in vars(module).items() if isinstance(name, str)]
 
 
 def is_kernel(value):
@@ -82,7 +86,7 @@ def nearest(wanted, names, least_likeness=0.6):
 
 def callables(module):
     """Names of all that can be called, the module's own or imported."""
-    return [name for name, value in vars(module).items()
+    return [name for name, value in _named_values(module)
             if callable(value) and not isinstance(value, type) and not name.startswith("__")]
 
 

@@ -80,7 +80,7 @@ class Source:
             text += "" if found is None else f": it is {available.what(found)}"
             raise Refused("target", f"{text}. " + self.available() + available.nearest(class_name, classes),
                           available=classes[:available.MOST_NAMES])
-        if not _has_method(found, method_name):
+        if not callable(getattr(found, method_name, None)):
             _refuse_method(found, class_name, method_name)
         torch.manual_seed(seed)
         own = self._init_inputs()
@@ -95,6 +95,8 @@ class Source:
         instance = construction.instance(found, plain, named, why_none)
         if not own and (words := construction.untold(lent)):
             self.warnings.append({"line": 0, "code": "init_inputs", "message": f"{class_name} was made without arguments{words}"})
+        if method_name == "forward" and _says_only_that_there_is_none(instance):
+            _refuse_method(found, class_name, method_name)
         if self._on_gpu and isinstance(instance, torch.nn.Module):
             instance = instance.to("cuda")
         if isinstance(instance, torch.nn.Module) and method_name == "forward":
@@ -143,10 +145,11 @@ def _conventional(source, wanted):
     return "Model", "No ModelNew torch module found, and no class 'Model'" if is_cuda else "Class 'Model' not found, nor 'ModelNew'"
 
 
-def _has_method(owner, name):
-    """torch.nn.Module has a forward() that only says there is none."""
-    found = getattr(owner, name, None)
-    return callable(found) and found is not getattr(torch.nn.Module, "forward", None)
+def _says_only_that_there_is_none(instance):
+    """torch.nn.Module has such a forward(); a module may get its own as it is made, or be called by other means."""
+    if not isinstance(instance, torch.nn.Module) or type(instance).__call__ is not torch.nn.Module.__call__:
+        return False
+    return getattr(instance.forward, "__func__", None) is torch.nn.Module.forward
 
 
 def _refuse_method(owner, class_name, name):
