@@ -100,6 +100,7 @@ class MultiKernel(unittest.TestCase):
                     kind, _, rest = says.partition(" {}: ")
                     self.assertIn(f"{kind} when it was called at kernel.py:{line} (", report["summary"])
                     self.assertIn(rest, report["summary"])
+                    self.assertNotIn("UserWarning", str(report["error"]))  # of Triton's own
 
     def test_where_an_interpreted_kernel_stores_beyond_a_tensor_is_told(self):
         # name: (the kernel's last line, what is said of it; none: it passes)

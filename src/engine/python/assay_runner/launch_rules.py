@@ -3,6 +3,7 @@ like a function. Triton's own words where it has some, raised where the source l
 
 import functools
 import importlib
+import warnings
 
 _ARCH = 100  # with all that any has: what only some devices take is for them to say
 _THREADS = 1024  # of a block
@@ -16,6 +17,9 @@ def install(interpreter):
         compiler = importlib.import_module("triton.backends.nvidia.compiler")
         target = importlib.import_module("triton.backends.compiler").GPUTarget("cuda", _ARCH, 32)
         parse = compiler.CUDABackend(target).parse_options
+        with warnings.catch_warnings():  # what it says once is not of the source
+            warnings.simplefilter("ignore")
+            parse({})
         refused = importlib.import_module("triton.runtime.errors").OutOfResources
         kernel, executor = interpreter.InterpretedFunction, interpreter.GridExecutor
         run, called, execute = kernel.run, kernel.__call__, executor.__call__
