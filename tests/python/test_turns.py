@@ -10,7 +10,7 @@ import os, sys, types
 sys.path.insert(0, sys.argv[1])
 sys.dont_write_bytecode = True
 import torch
-from assay_runner import device_memory, worker
+from assay_runner import channel, device_memory, worker
 empty = torch.empty
 device_memory.torch = types.SimpleNamespace(uint8=torch.uint8, empty=lambda *sizes, device, **more: empty(*sizes, **more))
 device_memory._synchronize = lambda: None
@@ -22,7 +22,7 @@ def tensor(name, offset):
 
 one = worker.Worker()
 def ask(kind, *descriptors, **body):
-    said = one.answer(types.SimpleNamespace(body={"type": kind, "seq": 1, **body}, descriptors=descriptors))
+    said = one.answer(channel.Frame({"type": kind, "seq": 1, **body}, descriptors=descriptors))
     assert said["type"] != "failed", said
 
 ask("load", source=SOURCE, file="kernel.py", kernel_type="torch", device="cpu", fast_build=False, seed=42, target={"function_name": "f"})
