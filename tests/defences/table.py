@@ -48,8 +48,8 @@ NO_COMPARISON = Change(RUNNER + "device_judge.cc", "elements", "0", around=".cou
 NO_UNWRITTEN = Change(RUNNER + "device_judge.cc", "bytes / unit", "0")
 NO_DIFFERENCE = Change(RUNNER + "device_judge.cc", "bytes", "0", around=".other = other, .count = bytes}")
 NOTHING_EXAMINED = Change(NODE + "gpu_timing.cc", "std::min(examined, runs)", "0U")
-NOT_SLOWER = Change(NODE + "gpu_views.cc", "slower * 2 <= anew.size()", "true")
-BORNE_OUT = Change(NODE + "gpu_comparison.cc", "is_borne_out()", "true", around="if (is_borne_out()) return std::nullopt;")
+NOT_SLOWER = Change(NODE + "gpu_views.cc", 'judge_(0, {{"outputs", json::array()}, {"findings", json::array({told})}})', "Step{}")
+BORNE_OUT = Change(NODE + "gpu_comparison.cc", "borne_out", "true", around="if (borne_out) return std::nullopt;")
 CONTENTS_OF_RUNS = (
     Change(NODE + "gpu_timing.cc", "below(slots_)", "0", around="std::uint32_t content = below(slots_);"),
     Change(NODE + "gpu_timing.cc", "if (slots_ > 1) content = (content + 1 + below(slots_ - 1)) % slots_;", NOTHING, STATEMENT))
@@ -213,6 +213,13 @@ OF_DEVICE_CODE = (
             (engine("a kernel that is far faster on what a launch has left than on fresh tensors is told"),
              gpu("test_outputs_that_are_there_already_save_no_time", "not a number any more", "right already")),
             (Change(NODE + "gpu_views.cc", "alone_ns <= kMostSaved * std::max(repeated_ns, 0.0) + saved_ns", "true"),)),
+    Defence("contents_put_anew", "to do less where its outputs are right already",
+            (engine("what is too little for events is believed where contents put anew show it too"),),
+            (Change(NODE + "gpu_comparison.cc", "borne_out && is_faster && is_below_events()", "false"),)),
+    Defence("shown_twice", CONTENTS, (engine("contents that cost a little more when they are new are told from scatter"),),
+            (Change(NODE + "gpu_views.cc", "median(more_ns) > kSuspectedSlower * median(repeated) + kSuspectedSlowerNs", "false"),)),
+    Defence("fresh_processes", CONTENTS, (engine("what only the end of a process empties is looked for in a fresh one"),),
+            (Change(NODE + "gpu_views.cc", "request_.leaves_memory && request_.renew", "false"),)),
     Defence("remembers", CONTENTS, (engine("a kernel that is slower on contents it was not shown before is told"),
                                     BY_CONTENTS, BESIDE, gpu(ONCE, "it remembers by contents")), (NOT_SLOWER,)),
     Defence("variables_are_reset", CONTENTS, (BY_CONTENTS,), (Change(RUNNER + "gpu_device.cc", "!has_variables_", "true"),)),
