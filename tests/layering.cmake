@@ -27,7 +27,7 @@ room(src/engine/confinement  ROOMS engine/posix LIBRARIES json seccomp)
 room(src/engine/emulator)
 room(src/engine/inspection   ROOMS engine/emulator LIBRARIES json)
 room(src/engine/runner       ROOMS engine/frames engine/confinement engine/judge engine/contract engine/emulator
-                                   engine/inspection engine/posix
+                                   engine/inspection engine/posix engine/source
                              LIBRARIES json cuda expat)
 # wrapper/ is text for another compiler, which travels inside the engine: no part of this build.
 room(src/engine/python       ROOMS engine/confinement engine/emulator engine/inspection engine/posix LIBRARIES json cuda)

@@ -8,6 +8,7 @@
 #include "engine/node/triton_assembly.h"
 #include "engine/node/triton_compiler.h"
 #include "engine/node/wrapper_build.h"
+#include "engine/source/ptx_variables.h"
 #include "engine/source/signature.h"
 
 namespace assay::node {
@@ -194,6 +195,8 @@ bool Program::adds_in_any_order() const {
   }
   return false;
 }
+
+bool Program::keeps_state() const { return source::has_global_variables(ptx); }
 
 bool Program::has_neighbours() const {
   if (takes_heap()) return true;

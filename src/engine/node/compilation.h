@@ -63,8 +63,8 @@ struct Program {
   // Whether it has atomics on floating-point numbers, or could have made some from exchanges: their
   // order is the device's to choose, and sums are rounded in that order.
   [[nodiscard]] bool adds_in_any_order() const;
-  // Whether it has variables that outlast a launch, as NVRTC writes them.
-  [[nodiscard]] bool keeps_state() const { return ptx.find(".global .align") != std::string::npos; }
+  // Whether it has variables that outlast a launch.
+  [[nodiscard]] bool keeps_state() const;
   // Whether launches may find what earlier ones left where no variable is: blocks of the heap,
   // memory that is each thread's own.
   [[nodiscard]] bool leaves_memory() const {

@@ -18,6 +18,7 @@
 #include "engine/runner/gpu_timer.h"
 #include "engine/runner/late_reading.h"
 #include "engine/runner/one_launch.h"
+#include "engine/source/ptx_variables.h"
 
 namespace assay::runner {
 namespace {
@@ -58,20 +59,6 @@ class CapturedOutput {
   posix::Descriptor file_;
   posix::Descriptor before_;
 };
-
-// Whether a program has variables of its own, which keep their values between launches: a line that
-// declares one begins with its state space, perhaps after its linkage.
-bool declares_variables(std::string_view ptx) {
-  for (std::size_t at = 0; at < ptx.size();) {
-    const std::size_t end = std::min(ptx.find('\n', at), ptx.size());
-    std::string_view line = ptx.substr(at, end - at);
-    at = end + 1;
-    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-    if (!line.starts_with('.')) continue;
-    if (line.find(".global ") != line.npos || line.find(".const ") != line.npos) return true;
-  }
-  return false;
-}
 
 // Host memory with a place on the device: copied there before a run and back after it.
 class CopiedArena final : public Arena {
@@ -124,7 +111,8 @@ class GpuDevice final : public Device {
     if (const auto* error = std::get_if<emulator::ParseError>(&parsed)) return *error;
     // What came without machine code the driver assembles.
     cubin_.assign(program.cubin.empty() ? program.ptx : program.cubin);
-    has_variables_ = declares_variables(program.ptx);
+    has_variables_ = source::has_global_variables(program.ptx) ||
+                     source::has_constant_variables(program.ptx);
     if (const int result = load_module(); result != cuda::kSuccess) {
       return emulator::ParseError{.message = context_.driver().text(result)};
     }
