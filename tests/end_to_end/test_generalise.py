@@ -49,7 +49,7 @@ class Generalise(unittest.TestCase):
         self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
         told = report["generalisation"]
         self.assertEqual((told["asked"], told["held"]), (8, 8), told)
-        self.assertIn("held on 8 of 8 hidden tasks", report["summary"])
+        self.assertIn("held on 8 of 8 hidden tasks.", report["summary"])
         sizes = [task["changed"]["sizes"]["n"] for task in told["tasks"] if "sizes" in task["changed"]]
         self.assertEqual(len(sizes), 4)
         self.assertNotIn(1000, sizes)
@@ -82,6 +82,7 @@ class Generalise(unittest.TestCase):
         report = self.judge(ONE_SIZE, contract(1000, shape=1000, grid=16))
         self.assertEqual((report["trust"], report["generalisation"]["asked"]), ("verified", 4))
         self.assertIn("named sizes", report["generalisation"]["note"])
+        self.assertIn("hidden tasks; no other sizes were tried.", report["summary"])
 
     def test_bounds_that_the_contract_gives_are_kept(self):
         table = """__global__ void look(const int* at, const float* table, float* y, int n) {

@@ -1,5 +1,7 @@
 // The generalised stage of a KernelJob that passed: the tasks it was not shown, each judged by a
 // job of its own, as an evaluation would.
+#include <algorithm>
+
 #include "engine/node/kernel_job.h"
 #include "engine/node/stage_clock.h"
 
@@ -102,7 +104,11 @@ void KernelJob::generalise_stage() {
   }
   body["held"] = held;
   generalised_sentence_ = "It held on " + std::to_string(held) + " of " +
-                          std::to_string(task_.hidden.size()) + " hidden tasks.";
+                          std::to_string(task_.hidden.size()) + " hidden tasks";
+  const bool sizes_varied =
+      std::any_of(task_.hidden.begin(), task_.hidden.end(),
+                  [](const HiddenTask& hidden) { return hidden.changed.contains("sizes"); });
+  generalised_sentence_ += sizes_varied ? "." : "; no other sizes were tried.";
   (void)clock.tell(std::nullopt);
 }
 
