@@ -27,3 +27,20 @@ TEST_CASE("outputs are written whole unless a finding or a warning says otherwis
   CHECK_FALSE(writes_all(json::array({{{"check", "unwritten"}}}), nothing));
   CHECK_FALSE(writes_all(nothing, json::array({{{"code", "reference_unwritten"}}})));
 }
+
+TEST_CASE("a crash that names no line has a next step, and no other has") {
+  const auto crash = [](int line, const char* printed) {
+    return json{
+        {"ending", "faulted"},
+        {"printf", printed},
+        {"fault", {{"message", "CUDA_ERROR_ILLEGAL_ADDRESS"}, {"where", {{"line", line}}}}}};
+  };
+  CHECK(step_after_crash(crash(0, "hello")).find("checks: [\"memory\"]") != std::string::npos);
+  CHECK(step_after_crash(crash(7, "")).empty());
+  CHECK(
+      step_after_crash(crash(0, "k.cu:3: add: block: [0,0,0] Assertion `n < 0` failed.")).empty());
+  // What a runner says is as it says it.
+  for (const json& detail : {json::object(), json{{"fault", 7}}, json{{"fault", {{"where", "x"}}}},
+                             json{{"fault", {{"where", {{"line", "x"}}}}}, {"printf", 7}}})
+    CHECK_FALSE(step_after_crash(detail).empty());
+}

@@ -100,6 +100,15 @@ class Faults(DeviceCase):
                 print(f"{name}: {verdict}: {answer.get('summary', '')[:150]} · next {took * 1e3:.0f} ms", file=sys.stderr)
         tell(f"next job after each of {len(FAULTS)} faults in turn", f"worst {worst * 1e3:.0f} ms", "1000 ms", worst <= 1)
 
+    def test_a_crash_without_a_line_has_a_next_step_that_names_it(self):
+        verdict, answer = self.commit("illegal address")
+        self.assertEqual(verdict, "crashed", answer)
+        self.assertIn('checks: ["memory"]', answer["summary"])
+        asked = self.evaluate(FAULTS["illegal address"].source, ref=ADD, checks=["memory"], timeout=20)
+        self.assertNotIn('with `checks: ["memory"]`', asked["summary"])
+        findings = asked["validation"]["checks"]["findings"]
+        self.assertIn(1, [finding.get("where", {}).get("line") for finding in findings], findings)
+
     def test_two_hundred_in_random_order_and_no_good_job_is_lost(self):
         drawn, waits, wrong = collections.Counter(), [], []
         for name in shuffled(100, seed=7):

@@ -59,6 +59,13 @@ std::string KernelJob::summary_of_passed() const {
   return passed_summary(task_);
 }
 
+// Whether checks would say more of this crash: on the emulator a crash names its place, checks that
+// were asked for have said theirs, and they look at device code.
+bool KernelJob::gives_next_step(const Ended& ended) const {
+  return ended.verdict == Verdict::crashed && gpu_ != nullptr && task_.checks.empty() &&
+         !task_.kernel.is_python() && ended.detail.value("which", "") == "kernel";
+}
+
 Conclusion KernelJob::conclude(const Step& ended) {
   Conclusion conclusion{.verdict = ended ? ended->verdict : Verdict::passed};
   clean_ = ran_ && !ended && repeats_ && evidence_.empty();
@@ -69,6 +76,9 @@ Conclusion KernelJob::conclude(const Step& ended) {
   json& body = conclusion.body;
   body["summary"] = ended ? ended->summary : summary_of_passed();
   if (ended) {
+    if (gives_next_step(*ended)) {
+      body["summary"] = ended->summary + step_after_crash(ended->detail);
+    }
     body["detail"] = ended->detail;
     conclusion.interrupted = ended->interrupted;
   }

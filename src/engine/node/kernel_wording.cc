@@ -31,6 +31,16 @@ json arguments_of(const contract::Contract& contract) {
   return list;
 }
 
+std::string step_after_crash(const json& detail) {
+  const json line = detail.value(json::json_pointer("/fault/where/line"), json(0));
+  const json printed = detail.value("printf", json(""));
+  const bool is_known = line.is_number_integer() && line != 0;
+  const bool is_printed =
+      printed.is_string() && printed.get<std::string>().find("Assertion `") != std::string::npos;
+  if (is_known || is_printed) return {};
+  return ". `evaluate` with `checks: [\"memory\"]` names line and thread.";
+}
+
 std::string mismatch_summary(const json& output) {
   const json& worst = output.at("worst");
   std::string text = "Wrong output '" + output.at("name").get<std::string>() +

@@ -18,6 +18,10 @@ namespace assay::node {
 // " at kernel.cu:3"; nothing if the line is not known.
 [[nodiscard]] std::string place_text(const nlohmann::json& where);
 
+// After the summary of a crash on a GPU, which names no line: the next step. `detail`: that of its
+// Ended. Nothing where the line is known, or printed as by `assert`.
+[[nodiscard]] std::string step_after_crash(const nlohmann::json& detail);
+
 // What a finding means and what to do about it.
 [[nodiscard]] std::string finding_text(const nlohmann::json& finding);
 
