@@ -99,6 +99,9 @@ TEST_CASE("the share of the floor is told where tensors do not stay in the L2") 
   CHECK(std::abs(told.at("share_pct").get<double>() - 50) < 1e-9);
   CHECK(told.at("must_bytes") == floor.must_bytes);
   CHECK(node::tell(floor, std::nullopt).at("share_pct").is_null());
+  // Who is that much faster does not touch all of its tensors.
+  CHECK(node::tell(floor, *floor.ns / 1.04).at("share_pct").is_number());
+  CHECK(node::tell(floor, *floor.ns / 54.72).at("share_pct").is_null());
   const auto small = node::floor_of(h200(), of(json::array({tensor("out", "output", 1000)})), true);
   CHECK(node::tell(small, 100.0).at("share_pct").is_null());
   CHECK(node::tell(node::Floor{}, 100.0).at("ns").is_null());

@@ -72,6 +72,8 @@ TEST_CASE("a share of the floor is told where the L2 cannot hold the tensors") {
   CHECK(std::abs(told.at("floor").at("ns").get<double>() / floor_ns - 1) < 1e-9);
   CHECK(std::abs(told.at("floor").at("share_pct").get<double>() - 50) < 1e-6);
   CHECK(told_roof(h200(), big, std::nullopt).at("floor").at("share_pct").is_null());
+  CHECK(told_roof(h200(), big, floor_ns / 54.72).at("floor").at("share_pct").is_null());
+  CHECK(told_roof(h200(), big, floor_ns / 54.72).at("floor").at("gb_s").is_number());
   CHECK(told_roof(h200(), add_of(1000), 10.0).at("floor").at("share_pct").is_null());
 }
 

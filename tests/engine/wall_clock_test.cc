@@ -36,6 +36,7 @@ TEST_CASE("a host that was away, or launches slowly, is no evidence against a ke
   away.wall_ns += 5e8;
   CHECK(judge_wall(away, times()).told.at("result") == "agrees");
   CHECK(judge_wall(stretch(kSlopeNs, -300.0), times()).why.empty());
+  CHECK(judge_wall(stretch(kSlopeNs, -300.0), times()).told.at("hidden_ns") == 0);
   CHECK(judge_wall(stretch(kSlopeNs, kMostHiddenNs), times()).why.empty());
 }
 

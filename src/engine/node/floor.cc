@@ -66,7 +66,8 @@ json tell(const Floor& floor, std::optional<double> kernel_ns) {
   if (floor.ns) told["ns"] = *floor.ns;
   if (floor.must_ns) told["must_ns"] = *floor.must_ns;
   if (floor.ns && kernel_ns && *kernel_ns > 0 && floor.bytes > floor.l2_bytes) {
-    told["share_pct"] = 100 * *floor.ns / *kernel_ns;
+    const double share_pct = 100 * *floor.ns / *kernel_ns;
+    if (share_pct <= kMostSharePct) told["share_pct"] = share_pct;
   }
   return told;
 }

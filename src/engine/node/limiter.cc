@@ -14,8 +14,6 @@ constexpr double kLaunchBoundNs = 3'000;
 // Shares of the peak above which a unit is what the kernel waits for (Nsight Compute's own rule).
 constexpr double kBusyPct = 60;
 constexpr double kLowOccupancyPct = 35;
-// Of the roof, whose clocks are the highest there are; a timing's noise apart.
-constexpr double kMostPct = 105;
 
 std::optional<double> value(const CounterValues& values, const char* counter) {
   const auto found = values.find(counter);
@@ -94,7 +92,7 @@ std::string traffic_fact(const Traffic& traffic) {
 json without_counters(const LaunchFacts& launch, const Traffic& traffic) {
   const auto share = traffic.share_pct();
   const std::string memory_fact = traffic_fact(traffic);
-  if (share && *share > kMostPct) {
+  if (share && *share > kMostSharePct) {
     return answer("unknown", kNone, memory_fact, fit_fact(launch),
                   "It does not touch all of its tensors, so that nothing follows from their size. "
                   "Ask for the section speed_of_light where counters may be read.");

@@ -103,7 +103,10 @@ json tell_roof(const json& facts, const Traffic& traffic) {
   if (const auto reached = traffic.reached()) floor["gb_s"] = *reached * 1e-9;
   if (!traffic.roof) return told;
   floor["ns"] = 1e9 * traffic.bytes / *traffic.roof;
-  if (!traffic.stays_in_l2 && traffic.kernel_ns) floor["share_pct"] = or_null(traffic.share_pct());
+  const auto share = traffic.share_pct();
+  if (!traffic.stays_in_l2 && traffic.kernel_ns && share && *share <= kMostSharePct) {
+    floor["share_pct"] = *share;
+  }
   return told;
 }
 

@@ -26,6 +26,10 @@ struct Roof {
 [[nodiscard]] std::uint64_t least_bytes(const contract::Contract& contract);
 
 // What the contract's tensors say of a kernel's use of the memory, without any counter.
+// Of the roof, whose clocks are the highest there are; a timing's noise apart. Beyond it a kernel
+// does not touch all of its tensors, so that a share says nothing.
+inline constexpr double kMostSharePct = 105;
+
 struct Traffic {
   double bytes = 0;                   // all tensors, read or written once
   double cold_bytes = 0;              // of them what cannot be in the L2 of a cold run

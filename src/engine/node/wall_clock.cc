@@ -49,7 +49,7 @@ WallJudgement judge_wall(const std::optional<WallClaim>& claim, const ClaimedTim
     out.told["launches"] = claim->launches;
     out.told["wall_ns"] = claim->wall_ns;
     out.told["events_ns"] = claim->events_ns;
-    if (claim->hidden_ns) out.told["hidden_ns"] = *claim->hidden_ns;
+    if (claim->hidden_ns) out.told["hidden_ns"] = std::max(*claim->hidden_ns, 0.0);
   }
   if (!out.why.empty()) out.told["detail"] = out.why;
   return out;
