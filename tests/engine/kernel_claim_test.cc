@@ -422,3 +422,19 @@ TEST_CASE("counters are claims: ratios over nothing are named, records are bound
     CHECK(ended(claim).detail.value("why", "") == "malformed");
   }
 }
+
+TEST_CASE("a program that the device has no room for is out of memory, and nothing else is") {
+  json body = {{"type", "unloadable"},
+               {"ptx_line", 0},
+               {"message", "CUDA_ERROR_OUT_OF_MEMORY: out of memory"},
+               {"where", {{"file", ""}, {"line", 0}}}};
+  const auto verdict = [&](RunnerRole role) {
+    return ended(loaded_claim(body, role, "wanted", kPassed)).verdict;
+  };
+  CHECK(verdict(RunnerRole::gpu_kernel) == Verdict::out_of_memory);
+  CHECK(ended(sequence_claim(body)).verdict == Verdict::out_of_memory);
+  CHECK(verdict(RunnerRole::kernel) == Verdict::unsupported);
+  body["message"] = "CUDA_ERROR_NO_BINARY_FOR_GPU: no kernel image";
+  CHECK(verdict(RunnerRole::gpu_kernel) == Verdict::unsupported);
+  CHECK(ended(sequence_claim(body)).verdict == Verdict::unsupported);
+}

@@ -70,15 +70,26 @@ json told_kernels(const json& kernels) {
   return told;
 }
 
+// A program whose variables the device has no room for is no program that it cannot read.
+bool is_out_of_memory(const std::string& message) {
+  return message.starts_with("CUDA_ERROR_OUT_OF_MEMORY");
+}
+
+Ended has_no_room(const std::string& message) {
+  return {.verdict = Verdict::out_of_memory,
+          .summary = "The GPU has not the memory that this program takes when it is loaded (" +
+                     message + "). Make its variables smaller."};
+}
+
 Ended unloadable(const json& body, RunnerRole role) {
+  const auto message = body.at("message").get<std::string>();
+  if (role == RunnerRole::gpu_kernel && is_out_of_memory(message)) return has_no_room(message);
   const std::string what = role == RunnerRole::gpu_kernel
                                ? "The GPU cannot load this program: "
                                : "The emulator cannot read this program (PTX line " +
                                      std::to_string(body.at("ptx_line").get<int>()) + ")" +
                                      at_line(body) + ": ";
-  return {.verdict = Verdict::unsupported,
-          .summary = what + body.at("message").get<std::string>(),
-          .detail = body};
+  return {.verdict = Verdict::unsupported, .summary = what + message, .detail = body};
 }
 
 Ended no_such_kernel(const json& kernels, const std::string& wanted) {
@@ -284,8 +295,10 @@ std::variant<Loaded, Ended> loaded_claim(const json& body, RunnerRole role,
 std::variant<bool, Ended> sequence_claim(const json& body) {
   if (type_of(body) == "loaded_sequence") return body.value("has_variables", true);
   if (type_of(body) != "unloadable") return out_of_turn();
+  const std::string message = body.value("message", std::string());
+  if (is_out_of_memory(message)) return has_no_room(message);
   return Ended{.verdict = Verdict::unsupported,
-               .summary = "The device does not take it: " + body.value("message", std::string())};
+               .summary = "The device does not take it: " + message};
 }
 
 std::variant<Ran, Ended> ran_claim(const json& body) {
