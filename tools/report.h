@@ -12,8 +12,8 @@ enum class Detail { brief, full };  // brief: what a model acts on; full: every 
 
 [[nodiscard]] mcp::OrderedJson report(const job::JobRecord& record, Detail detail);
 
-// Two to six lines for a model: verdict, the one cause, where, the one next step; what was measured,
-// and of a sweep one more for each of its first variants.
+// Two to six lines for a model: verdict, the one cause, where, the one next step, what was
+// measured; of a sweep one more for each of its first variants.
 [[nodiscard]] std::string report_text(const mcp::OrderedJson& report);
 
 // The call could not judge: an engine fault, or a job that its server or engine left behind.

@@ -59,11 +59,13 @@ std::string KernelJob::summary_of_passed() const {
   return passed_summary(task_);
 }
 
-// Whether checks would say more of this crash: on the emulator a crash names its place, checks that
-// were asked for have said theirs, and they look at device code.
-bool KernelJob::gives_next_step(const Ended& ended) const {
-  return ended.verdict == Verdict::crashed && gpu_ != nullptr && task_.checks.empty() &&
-         !task_.kernel.is_python() && ended.detail.value("which", "") == "kernel";
+// Of a crash with its next step, where checks would say more: on the emulator it names its place,
+// checks that were asked for have said theirs, and they look at device code.
+std::string KernelJob::summary_of_failed(const Ended& ended) const {
+  const bool may_ask = ended.verdict == Verdict::crashed && gpu_ != nullptr &&
+                       task_.checks.empty() && !task_.kernel.is_python() &&
+                       ended.detail.value("which", "") == "kernel";
+  return ended.summary + (may_ask ? step_after_crash(ended.detail) : "");
 }
 
 Conclusion KernelJob::conclude(const Step& ended) {
@@ -74,11 +76,8 @@ Conclusion KernelJob::conclude(const Step& ended) {
   reference_clean_ = ran_ && repeats_ && (!ended || ended->detail.value("which", "") == "kernel") &&
                      !speaks_of(evidence_, "ref_kernel");
   json& body = conclusion.body;
-  body["summary"] = ended ? ended->summary : summary_of_passed();
+  body["summary"] = ended ? summary_of_failed(*ended) : summary_of_passed();
   if (ended) {
-    if (gives_next_step(*ended)) {
-      body["summary"] = ended->summary + step_after_crash(ended->detail);
-    }
     body["detail"] = ended->detail;
     conclusion.interrupted = ended->interrupted;
   }

@@ -78,7 +78,7 @@ class KernelJob {
   // `ended`: how the runs before ended, if they did.
   [[nodiscard]] nlohmann::json checks_made(const Step& ended);
   [[nodiscard]] std::string summary_of_passed() const;
-  [[nodiscard]] bool gives_next_step(const Ended& ended) const;
+  [[nodiscard]] std::string summary_of_failed(const Ended& ended) const;
   [[nodiscard]] Conclusion conclude(const Step& ended);
 
   // One arena through the reference; what the kernel must give is known afterwards.

@@ -111,8 +111,8 @@ class GpuDevice final : public Device {
     if (const auto* error = std::get_if<emulator::ParseError>(&parsed)) return *error;
     // What came without machine code the driver assembles.
     cubin_.assign(program.cubin.empty() ? program.ptx : program.cubin);
-    has_variables_ = source::has_global_variables(program.ptx) ||
-                     source::has_constant_variables(program.ptx);
+    has_variables_ =
+        source::has_global_variables(program.ptx) || source::has_constant_variables(program.ptx);
     if (const int result = load_module(); result != cuda::kSuccess) {
       return emulator::ParseError{.message = context_.driver().text(result)};
     }
