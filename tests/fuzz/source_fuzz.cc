@@ -11,6 +11,7 @@
 #include "engine/source/host_code.h"
 #include "engine/source/in_double.h"
 #include "engine/source/launch.h"
+#include "engine/source/plain_mistake.h"
 #include "engine/source/python_text.h"
 #include "engine/source/signature.h"
 #include "engine/source/torch_name.h"
@@ -84,6 +85,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(count_lines(host.text) == count_lines(bytes));
   for (const Obstacle& one : host.obstacles)
     require(one.line >= 1 && one.line <= count_lines(bytes));
+  if (const auto mistake = plain_mistake(bytes)) {
+    require(mistake->line >= 1 && mistake->line <= count_lines(bytes));
+    require(mistake->met_at <= count_lines(bytes));
+  }
   if (const auto name = torch_name(bytes)) {
     require(name->line >= 1 && name->line <= count_lines(bytes));
   }

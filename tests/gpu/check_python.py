@@ -355,6 +355,14 @@ assert torch.cuda.get_device_properties(DEVICE).multi_processor_count == {count}
             checks = report["validation"]["checks"]
             self.assertEqual((checks["ran"], [found["kind"] for found in checks["findings"]]), (True, kinds), checks)
 
+    def test_what_no_compiler_takes_is_told_without_a_build(self):
+        for wrong, says in ((PLAIN.replace(">>>(", ">>("), "the launch has no '>>>(' behind its '<<<'"),
+                            (PLAIN.replace(", 256>>>", ">>>"), "a launch takes 2 to 4 parameters"),
+                            (PLAIN.replace("2.0f;\n}", "2.0f;\n"), "'{' has no '}'")):
+            report = self.server.judge(source(inline(wrong), "torch_cuda", inputs()))
+            self.assertEqual(report["verdict"], "compile_failed", report["summary"])
+            self.assertIn(says, report["summary"])
+
     def test_torch_cuda_is_the_reference_of_a_kernel_in_cuda(self):
         twice = "__global__ void twice(const float* x, float* y, int n) { int i = blockIdx.x * 256 + threadIdx.x; if (i < n) y[i] = x[i] * 2.0f; }"
         (x,) = inputs(shape=(1000,))["args"]

@@ -131,6 +131,35 @@ class TorchCuda(unittest.TestCase):
         self.ends("compile_failed", f"kernel.py:{line}: ", text)
         self.ends("compile_failed", "`functions` names must be defined", inline(PLAIN, functions="['backward']"))
 
+    def test_a_mistake_that_reading_alone_finds_is_the_authors(self):
+        launch = "twice<<<(n + 255) / 256, 256>>>(a.data_ptr<float>(), out.data_ptr<float>(), n);"
+        for wrong, says in ((launch[:-2] + ";", "'(' has no ')'"),
+                            (launch.replace(">>>(", ">>("), "the launch has no '>>>(' behind its '<<<'"),
+                            (launch.replace(">>>(", ">>> "), "')' has no '('"),
+                            (launch.replace("<<<(", "<<<(("), "'(' has no ')'"),
+                            (launch.replace(", 256>>>", ">>>"), "a launch takes 2 to 4 parameters: grid, block, dynamic shared memory, stream; got 1"),
+                            (launch.replace("256>>>", "256, 0, 0, 0>>>"), "a launch takes 2 to 4 parameters: grid, block, dynamic shared memory, stream; got 5")):
+            with self.subTest(wrong):
+                text = inline(PLAIN.replace(launch, wrong))
+                line = next(i for i, one in enumerate(text.split("\n"), 1) if "<<<" in one)
+                report = self.ends("compile_failed", f"The source does not compile at kernel.py:{line}: {says}", text)
+                told = report["diagnostics"][0]
+                self.assertEqual((told["line"], told["excerpt"].strip()), (line, wrong))
+        text = inline(PLAIN.replace("2.0f;\n}", "2.0f;\n"))
+        line = next(i for i, one in enumerate(text.split("\n"), 1) if "__global__" in one)
+        self.ends("compile_failed", f"kernel.py:{line}: '{{' has no '}}'", text)
+
+    def test_a_macros_launch_of_too_few_parameters_is_told_in_words_of_launches(self):
+        macro = "#define RUN(k, ...) k<<<__VA_ARGS__>>>(a.data_ptr<float>(), out.data_ptr<float>(), n)\n"
+        text = inline(macro + PLAIN.replace("twice<<<(n + 255) / 256, 256>>>(a.data_ptr<float>(), out.data_ptr<float>(), n);", "RUN(twice, (n + 255) / 256, 256);"))
+        self.passes(text)
+        report = self.ends("compile_failed", "a launch takes 2 to 4 parameters", text.replace("/ 256, 256)", "/ 256)"))
+        self.assertNotIn("assay", report["summary"])
+
+    def test_brackets_that_the_preprocessor_chooses_are_no_mistake(self):
+        self.passes(inline("#ifdef __cplusplus\nextern \"C\" {\n#endif\nint two() { return 2; }\n#ifdef __cplusplus\n}\n#endif\n" + PLAIN))
+        self.passes(inline("#define BEGIN namespace mine {\n#define END }\nBEGIN\nint one() { return 1; }\nEND\n" + PLAIN))
+
     def test_errors_in_a_text_that_python_made_are_told_in_its_own_lines(self):
         made = inline(PLAIN.replace("2.0f", "FACTOR"))
         wrong = made.replace("cpp_source = ", "cuda_source = cuda_source.replace('FACTOR', 'factor')\ncpp_source = ")

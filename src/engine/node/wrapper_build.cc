@@ -1,12 +1,12 @@
 #include "engine/node/wrapper_build.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "engine/node/assembling.h"
 #include "engine/node/emulated_variables.h"
 #include "engine/node/missing_header.h"
 #include "engine/node/wrapper_headers.h"
+#include "engine/node/wrapper_mistake.h"
 #include "engine/source/device_code.h"
 #include "engine/source/host_code.h"
 #include "engine/source/torch_headers.h"
@@ -43,26 +43,6 @@ std::string joined(const json& parts, const std::string& file, const char* other
 bool has_no_text(const json& parts) {
   return std::all_of(parts.begin(), parts.end(),
                      [](const json& part) { return part.at("text") == ""; });
-}
-
-// Where a line of joined text stands: "kernel.py:12".
-std::string place_of(const std::string& text, std::size_t line) {
-  constexpr std::string_view kDirective = "#line ";
-  std::string file;
-  std::size_t here = 0;
-  std::size_t at = 0;
-  for (std::size_t number = 1; number <= line && at < text.size(); ++number) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    if (text.compare(at, kDirective.size(), kDirective) == 0) {
-      const std::size_t quote = std::min(text.find('"', at), end);
-      here = std::strtoul(text.c_str() + at + kDirective.size(), nullptr, 10) - 1;
-      file = text.substr(quote + 1, text.find('"', quote + 1) - quote - 1);
-    } else {
-      ++here;
-    }
-    at = end + 1;
-  }
-  return file + ":" + std::to_string(here);
 }
 
 bool is_name(const std::string& text) {
@@ -221,6 +201,10 @@ std::variant<std::string, Ended> WrapperBuild::build(const json& asked) {
   }
   // Before the host half, which takes minutes where headers are to be compiled.
   if (auto ended = tools_.compiler.missing()) return std::move(*ended);
+  // Each is a file of its own to torch's own build, which refuses it after a minute.
+  for (const std::string* text : {&cuda, &cpp}) {
+    if (auto ended = mistake_in(*text, source_.source, file_)) return std::move(*ended);
+  }
   source::HostCode host = source::host_code(cuda + cpp);
   if (!host.obstacles.empty()) {
     const auto& first = host.obstacles.front();
@@ -308,7 +292,8 @@ Ended WrapperBuild::refuse_host(const json& said) const {
   for (json one : said.at("diagnostics")) {
     const auto line = one.at("line").get<std::size_t>();
     const auto file = one.at("file").get<std::string>();
-    if (file == file_) one["excerpt"] = excerpt(line);
+    one["message"] = told_of_launch(one.at("message").get<std::string>());
+    if (file == file_) one["excerpt"] = excerpt_of(source_.source, line);
     if (!is_told && one.at("severity") == "error") {
       is_told = true;
       ended.summary += file == "functions" ? " (what `functions` names must be defined)"
@@ -329,17 +314,6 @@ Ended WrapperBuild::refuse_host(const json& said) const {
   }
   if (!is_told) ended.summary += ": " + said.at("log").get<std::string>().substr(0, 300);
   return ended;
-}
-
-std::string WrapperBuild::excerpt(std::size_t line) const {
-  std::size_t at = 0;
-  for (; line > 1 && at != std::string::npos; --line) {
-    at = source_.source.find('\n', at);
-    if (at != std::string::npos) ++at;
-  }
-  if (at == std::string::npos) return {};
-  constexpr std::size_t kMaxExcerptBytes = 200;
-  return source_.source.substr(at, std::min(source_.source.find('\n', at) - at, kMaxExcerptBytes));
 }
 
 std::variant<Program, Ended> WrapperBuild::compile_kernels(const json& asked) {

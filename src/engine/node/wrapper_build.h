@@ -59,7 +59,6 @@ class WrapperBuild {
   [[nodiscard]] std::variant<Program, Ended> compile_kernels(const nlohmann::json& asked);
   [[nodiscard]] std::optional<Ended> too_much_constant_memory(const Program& program) const;
   [[nodiscard]] Ended refuse_host(const nlohmann::json& said) const;
-  [[nodiscard]] std::string excerpt(std::size_t line) const;
 
   WrapperTools tools_;
   const KernelSource& source_;
