@@ -2,6 +2,7 @@
 
 #include "engine/contract/dtype.h"
 #include "engine/source/instances.h"
+#include "engine/source/nearest_name.h"
 #include "engine/source/reach.h"
 #include "tools/element.h"
 #include "tools/inferred_extents.h"
@@ -283,11 +284,13 @@ std::variant<InferredContract, NotInferred> infer_contract(
   }
   if (kernel == nullptr) {
     std::string names;
+    std::vector<std::string> each;
     for (const auto& candidate : found.kernels) {
-      names += (names.empty() ? "" : ", ") + candidate.signature.qualified_name;
+      each.push_back(candidate.signature.qualified_name);
+      names += (names.empty() ? "" : ", ") + each.back();
     }
     return NotInferred{"Kernel '" + std::string(kernel_name) + "' not found. Available: [" + names +
-                       "]"};
+                       "]" + source::nearest_name(kernel_name, each)};
   }
   return Inference(unit, *kernel, source::find_launches(unit), found.instances,
                    arguments_in(kernel_name), sizes)

@@ -100,6 +100,10 @@ TEST_CASE("a kernel that is not there is answered by those that are, overloads b
   const Ended none = ended(loaded({{"type", "loaded"}, {"kernels", kernels}}));
   CHECK(none.verdict == Verdict::contract_invalid);
   CHECK(none.summary == "Kernel 'wanted' not found. Available: [add(int), add(float), mul]");
+  kernels.push_back(entry("want", "want(int)"));
+  const Ended misspelt = ended(loaded({{"type", "loaded"}, {"kernels", kernels}}));
+  CHECK(misspelt.summary ==
+        "Kernel 'wanted' not found. Available: [add(int), add(float), mul, want]; nearest: want");
   const Ended empty = ended(loaded({{"type", "loaded"}, {"kernels", json::array()}}));
   CHECK(empty.summary.find("No kernels found") == 0);
 

@@ -4,6 +4,7 @@
 
 #include "engine/node/claimed_report.h"
 #include "engine/node/claimed_value.h"
+#include "engine/source/nearest_name.h"
 
 namespace assay::node {
 namespace {
@@ -95,9 +96,11 @@ Ended unloadable(const json& body, RunnerRole role) {
 Ended no_such_kernel(const json& kernels, const std::string& wanted) {
   const json told = told_kernels(kernels);
   std::string names;
+  std::vector<std::string> base_names;
   for (const auto& kernel : told) {
     // Overloads share a name: their parameters tell them apart.
     const json& base = kernel.at("base_name");
+    base_names.push_back(base.get<std::string>());
     const auto same = std::count_if(
         told.begin(), told.end(), [&](const json& other) { return other.at("base_name") == base; });
     const char* key = same > 1 && kernel.contains("display_name") ? "display_name" : "base_name";
@@ -108,7 +111,8 @@ Ended no_such_kernel(const json& kernels, const std::string& wanted) {
           .summary = names.empty()
                          ? "No kernels found in source: it needs a `__global__` function; "
                            "of a template, name an instance in metadata.name_expressions"
-                         : "Kernel '" + wanted + "' not found. Available: [" + names + "]",
+                         : "Kernel '" + wanted + "' not found. Available: [" + names + "]" +
+                               source::nearest_name(wanted, base_names),
           .detail = {{"available", told}}};
 }
 

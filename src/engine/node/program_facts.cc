@@ -6,6 +6,7 @@
 
 #include "engine/node/contract_skeleton.h"
 #include "engine/node/occupancy.h"
+#include "engine/source/nearest_name.h"
 #include "engine/source/signature.h"
 
 namespace assay::node {
@@ -168,14 +169,18 @@ std::string kernel_sentence(const json& kernel) {
 // evaluate would refuse this name: better said now.
 std::string missing_sentence(const json& kernels, const std::string& wanted) {
   std::string names;
+  std::vector<std::string> each;
   for (const auto& kernel : kernels) {
     const auto name = kernel.at("name").get<std::string>();
     if (wanted == name || wanted == kernel.at("symbol").get<std::string>() ||
         wanted == name.substr(0, name.find('<')))
       return {};
     names += (names.empty() ? "" : ", ") + name;
+    each.push_back(name);
   }
-  return wanted.empty() ? "" : " Kernel '" + wanted + "' not found. Available: [" + names + "]";
+  if (wanted.empty()) return {};
+  return " Kernel '" + wanted + "' not found. Available: [" + names + "]" +
+         source::nearest_name(wanted, each);
 }
 
 }  // namespace
