@@ -158,6 +158,10 @@ class TorchCuda(unittest.TestCase):
 
     def test_brackets_that_the_preprocessor_chooses_are_no_mistake(self):
         self.passes(inline("#ifdef __cplusplus\nextern \"C\" {\n#endif\nint two() { return 2; }\n#ifdef __cplusplus\n}\n#endif\n" + PLAIN))
+        torn = inline(PLAIN.replace("torch::Tensor forward(torch::Tensor a) {", "#ifdef ELSEWHERE\ntorch::Tensor forward(torch::Tensor a, int b) {\n"
+                                    "#else\ntorch::Tensor forward(torch::Tensor a) {\n#endif"))
+        line = torn.split("\n").index("#else") + 1
+        self.ends("unsupported", f"brackets that the preprocessor opens or closes at kernel.py:{line}, which only torch's own build on a GPU has", torn)
         self.passes(inline("#define BEGIN namespace mine {\n#define END }\nBEGIN\nint one() { return 1; }\nEND\n" + PLAIN))
 
     def test_errors_in_a_text_that_python_made_are_told_in_its_own_lines(self):

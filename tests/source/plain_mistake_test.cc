@@ -87,6 +87,16 @@ TEST_CASE("brackets that the preprocessor chooses or makes are no mistake") {
         "6: '{' has no '}'");
 }
 
+TEST_CASE("where it depends on the preprocessor which brackets pair is told") {
+  CHECK(hidden_brackets("int a;\n#ifdef A\nvoid f(int a) {\n#else\nvoid f() {\n#endif\n}\n") == 4);
+  CHECK(hidden_brackets("#define BEGIN namespace a {\nBEGIN\nint g();\n}\n") == 1);
+  CHECK(hidden_brackets("#if A\n}\n#endif\n") == 2);
+  CHECK_FALSE(
+      hidden_brackets("#ifdef __cplusplus\nextern \"C\" {\n#endif\nint g();\n#ifdef "
+                      "__cplusplus\n}\n#endif\n"));
+  CHECK_FALSE(hidden_brackets("#if A\nint f() { return 1; }\n#else\nint f() { }\n#endif\n"));
+}
+
 TEST_CASE("launches that a macro may complete are no mistake") {
   for (const char* right : {
            "#define CLOSE >>>(\nvoid f() { k<<<1, 2 CLOSE x, n); }\n",

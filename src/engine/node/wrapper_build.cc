@@ -9,6 +9,7 @@
 #include "engine/node/wrapper_mistake.h"
 #include "engine/source/device_code.h"
 #include "engine/source/host_code.h"
+#include "engine/source/plain_mistake.h"
 #include "engine/source/torch_headers.h"
 #include "engine/source/torch_name.h"
 
@@ -27,6 +28,8 @@ constexpr unsigned kMostBuilds = 16;
 constexpr std::size_t kMaxTextBytes = 8U << 20;
 constexpr std::size_t kMaxKernels = 1024;
 constexpr std::uint64_t kConstantBytes = 64U << 10;  // of any device
+// Which may have been torn in taking the halves apart: what does not compile then is no mistake.
+constexpr const char* kHiddenBrackets = "brackets that the preprocessor opens or closes";
 constexpr const char* kAnswerFormat = "wrapper 1, assay " ASSAY_VERSION;
 
 // "#line 12 "kernel.py"" before each text that stands in the file as it is.
@@ -210,6 +213,8 @@ std::variant<std::string, Ended> WrapperBuild::build(const json& asked) {
     const auto& first = host.obstacles.front();
     return unsupported(first.what, " at " + place_of(cuda + cpp, first.line));
   }
+  const auto hidden = source::hidden_brackets(cuda);
+  torn_ = hidden ? place_of(cuda, *hidden) : "";
   const source::DeviceCode device = source::device_code(cuda);
   device_ = {.source = device.text, .kernel_type = "cuda", .compiler_options = device.options};
   for (auto& option : device_options(asked.at("cuda_flags"))) {
@@ -235,8 +240,10 @@ std::variant<Program, Ended> WrapperBuild::compile_device() {
   const auto* failed = std::get_if<Ended>(&compiled);
   if (failed == nullptr || failed->verdict != Verdict::compile_failed) return compiled;
   const auto named = source::torch_name(device_.source);
-  if (!named) return compiled;
-  Ended ended = unsupported(named->what, " at " + place_of(device_.source, named->line), "device");
+  if (!named && torn_.empty()) return compiled;
+  Ended ended =
+      named ? unsupported(named->what, " at " + place_of(device_.source, named->line), "device")
+            : unsupported(kHiddenBrackets, " at " + torn_, "CUDA");
   for (const char* told : {"log", "diagnostics"}) {
     if (failed->detail.contains(told)) ended.detail[told] = failed->detail[told];
   }
@@ -311,6 +318,11 @@ Ended WrapperBuild::refuse_host(const json& said) const {
     ended.verdict = Verdict::unsupported;
     ended.summary += " — if it is right, only torch's own build on a GPU has what it needs.";
     ended.detail["missing"] = "CUDA's own compiler for the host code";
+  } else if (ended.verdict == Verdict::compile_failed && !torn_.empty()) {
+    Ended torn = unsupported(kHiddenBrackets, " at " + torn_, "CUDA");
+    ended.verdict = torn.verdict;
+    ended.summary = std::move(torn.summary);
+    ended.detail.update(torn.detail);
   }
   if (!is_told) ended.summary += ": " + said.at("log").get<std::string>().substr(0, 300);
   return ended;

@@ -69,6 +69,7 @@ class WrapperBuild {
   KernelSource device_{};  // of the last build
   KernelSource own_{};     // the same without what the emulator's device takes otherwise
   std::vector<KernelSource> programs_{};  // likewise, of what was compiled for the emulator
+  std::string torn_{};                    // where its brackets depend on the preprocessor, or ""
   unsigned builds_ = 0;
   std::string name_{};    // of the last build
   std::string failed_{};  // of the one that failed

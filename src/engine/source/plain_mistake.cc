@@ -79,10 +79,12 @@ class Brackets {
     for (std::size_t at = 0; at < tokens_.size() && is_sure_ && !found_; ++at) {
       const Token& token = tokens_[at];
       if (token.kind == TokenKind::directive) directive(token);
+      if (!is_sure_) unsure_at_ = token.line;
       if (is_unended(token)) unended(token);
       if (token.kind != TokenKind::punctuation) continue;
-      if (opens(token)) open_.push_back(at);
+      if (opens(token)) open(at);
       if (closes(token)) close(token);
+      if (!is_sure_) unsure_at_ = token.line;
     }
     if (is_sure_ && !found_ && !open_.empty()) {
       const Token& open = tokens_[open_.back()];
@@ -90,6 +92,9 @@ class Brackets {
     }
     return is_sure_ && outside() ? found_ : std::nullopt;
   }
+
+  // After run(): where reading could not tell any more which brackets pair.
+  [[nodiscard]] std::optional<std::size_t> unsure_at() const { return unsure_at_; }
 
  private:
   [[nodiscard]] bool outside() const { return conditions_.empty(); }
@@ -109,7 +114,23 @@ class Brackets {
     }
   }
 
+  void open(std::size_t at) {
+    const bool is_linkage = at > 1 && tokens_[at].is("{") && tokens_[at - 2].is("extern") &&
+                            tokens_[at - 1].kind == TokenKind::text;
+    if (is_linkage && !outside() && open_.size() == conditions_.back()) {
+      ++linkages_;
+    } else {
+      open_.push_back(at);
+    }
+  }
+
   void close(const Token& token) {
+    // #ifdef __cplusplus } #endif
+    const bool is_alone = !outside() && open_.size() == conditions_.back();
+    if (is_alone && linkages_ > 0 && token.is("}")) {
+      --linkages_;
+      return;
+    }
     // A branch that closes what another text opened.
     if (!outside() && open_.size() <= conditions_.back()) is_sure_ = false;
     if (!open_.empty() && pairs(tokens_[open_.back()], token)) return open_.pop_back();
@@ -166,7 +187,9 @@ class Brackets {
   const Macros& macros_;
   std::vector<std::size_t> open_{};        // brackets, innermost last
   std::vector<std::size_t> conditions_{};  // how many were open at each #if
+  std::size_t linkages_ = 0;               // extern "C" { that a branch opened
   bool is_sure_ = true;
+  std::optional<std::size_t> unsure_at_{};
   std::optional<Mistake> found_{};
 };
 
@@ -272,6 +295,14 @@ class Launches {
 
 std::string launch_parameters() {
   return "a launch takes 2 to 4 parameters: grid, block, dynamic shared memory, stream";
+}
+
+std::optional<std::size_t> hidden_brackets(std::string_view source) {
+  const Tokens tokens = lex(source);
+  const Macros macros = macros_of(tokens);
+  Brackets brackets(tokens, macros);
+  static_cast<void>(brackets.run());
+  return brackets.unsure_at();
 }
 
 std::optional<Mistake> plain_mistake(std::string_view source) {

@@ -25,6 +25,10 @@ struct Mistake {
 // Of the text of one file, as a compiler is given it.
 [[nodiscard]] std::optional<Mistake> plain_mistake(std::string_view source);
 
+// The line at which it depends on the preprocessor which brackets pair: who reads halves out of
+// such a text may tear it.
+[[nodiscard]] std::optional<std::size_t> hidden_brackets(std::string_view source);
+
 // What is wrong with a launch of another number of parameters: "a launch takes 2 to 4 parameters:
 // …".
 [[nodiscard]] std::string launch_parameters();
