@@ -11,6 +11,7 @@
 #include "tools/brief.h"
 #include "tools/inferred_contract.h"
 #include "tools/kernel_argument.h"
+#include "tools/metadata_keys.h"
 #include "tools/refusal.h"
 #include "tools/schemas.h"
 #include "tools/set_aside.h"
@@ -85,6 +86,8 @@ Draft from_kernel(const Json& arguments, const References& references,
   std::string name;
   if (const auto metadata = kernel.find("metadata");
       metadata != kernel.end() && !metadata->is_null()) {
+    check_metadata_keys(*metadata, draft.kernel_type, "/kernel/metadata", violations,
+                        draft.warnings);
     name = metadata->value("kernel_name", std::string());
   }
   const auto sizes = arguments.value("sizes", std::map<std::string, std::int64_t>{});

@@ -6,6 +6,7 @@
 
 #include "engine/source/device_code.h"
 #include "tools/element.h"
+#include "tools/metadata_keys.h"
 #include "tools/set_aside.h"
 
 namespace assay::tools {
@@ -193,6 +194,7 @@ void read_metadata(const Json& argument, const std::string& pointer, KernelArgum
                    std::vector<Violation>& violations) {
   const auto metadata = argument.find("metadata");
   if (metadata == argument.end() || metadata->is_null()) return;
+  check_metadata_keys(*metadata, out.kernel_type, pointer + "/metadata", violations, out.warnings);
   for (const char* key :
        {"kernel_name", "function_name", "class_name", "method_name", "entry_point"}) {
     if (metadata->contains(key)) out.body[key] = metadata->at(key);
@@ -299,7 +301,9 @@ void take_device_code(const std::string& text, const std::string& pointer, Kerne
 nlohmann::json warnings_json(const std::vector<Violation>& warnings) {
   nlohmann::json list = nlohmann::json::array();
   for (const auto& warning : warnings) {
-    list.push_back({{"code", "contract"}, {"message", warning.pointer + ": " + warning.message}});
+    const bool is_metadata = warning.pointer.find("/metadata/") != std::string::npos;
+    list.push_back({{"code", is_metadata ? "metadata" : "contract"},
+                    {"message", warning.pointer + ": " + warning.message}});
   }
   return list;
 }

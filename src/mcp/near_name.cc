@@ -39,6 +39,13 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::size_t name_distance(std::string_view one, std::string_view other) {
+  if (one.size() > kLongestName || other.size() > kLongestName) {
+    return std::numeric_limits<std::size_t>::max();
+  }
+  return distance(folded(one), folded(other));
+}
+
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
   if (name.empty() || name.size() > kLongestName) return {};
   const std::string wanted = folded(name);

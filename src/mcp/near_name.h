@@ -1,6 +1,7 @@
 // "did you mean": the known name closest to a mistyped one.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,5 +12,9 @@ namespace assay::mcp {
 // aside.
 [[nodiscard]] std::string nearest_name(std::string_view name,
                                        const std::vector<std::string>& known);
+
+// Edits (insert, delete, replace, exchange of neighbours) from one name to the other, letter case
+// and separators aside: 0 where they are one name. Beyond any bound for names that are no names.
+[[nodiscard]] std::size_t name_distance(std::string_view one, std::string_view other);
 
 }  // namespace assay::mcp
