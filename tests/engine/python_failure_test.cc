@@ -118,3 +118,19 @@ TEST_CASE(
   explain_death(late, traceback, "kernel.py");
   CHECK(late.summary == "It was killed.");
 }
+
+TEST_CASE("what the message does not tell of where it is called stands behind it") {
+  json body = failed("exception", "run");
+  body["message"] =
+      "element 0 of tensors does not require grad and does not have a grad_fn";
+  CHECK(python_failure(body, "kernel.py", "").summary.find("use torch.enable_grad()") !=
+        std::string::npos);
+  body = failed("exception", "run", "PermissionError");
+  CHECK(python_failure(body, "kernel.py", "").summary.find("no processes") == std::string::npos);
+  body["starts_process"] = true;
+  CHECK(python_failure(body, "kernel.py", "").summary.find("may start no processes") !=
+        std::string::npos);
+  body = failed("needs_gpu", "load", "ModuleNotFoundError");
+  CHECK(python_failure(body, "kernel.py", "").summary.find("is not installed") !=
+        std::string::npos);
+}

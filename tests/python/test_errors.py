@@ -35,6 +35,14 @@ TUNED = ADD.replace("@triton.jit", '@triton.autotune(configs=[triton.Config({"BL
 
 # name: (kernel, verdict, words of the summary)
 BAD = {
+    "a gradient in a call": (torch("import torch\ndef f(x):\n    y = x.clone().requires_grad_(True)\n    return torch.autograd.grad((y * y).sum(), y)[0]\n"),
+                             "crashed", ("kernel.py:4", "gradients are off here", "use torch.enable_grad()")),
+    "a process is started": (torch("import subprocess\ndef f(x):\n    subprocess.run(['ls'])\n    return x\n"), "crashed",
+                             ("kernel.py:3", "a source may start no processes")),
+    "get_inputs is a list": (model("", "get_inputs = [torch.randn(4)]\n"), "contract_invalid", ("get_inputs is a list, not a function",)),
+    "a property for a method": (source("import torch\nclass Model:\n    @property\n    def forward(self):\n        return 1\n", io=inputs()),
+                                "contract_invalid", ("'Model.forward' is a property, not a method",)),
+    "what an exit of the runner means": (torch("import os\ndef f(x):\n    os._exit(70)\n"), "crashed", ("exit code 70", "a source replaces them")),
     "recursion": (torch("def f(x):\n    return f(x)\n"), "crashed", ("RecursionError", "kernel.py:2")),
     "in a lambda": (torch("g = lambda x: x.nope\ndef f(x):\n    return g(x)\n"), "crashed", ("AttributeError", "kernel.py:1", "nope")),
     "in code made by exec": (torch("exec('def g(x):\\n    return 1/0')\ndef f(x):\n    return g(x)\n"), "crashed",

@@ -4,6 +4,7 @@
 // decided here.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -35,6 +36,8 @@ struct CompileGoal {
   // Facts of the one it is for, where that is known.
   nlohmann::json device = nlohmann::json::object();
   const char* which = "kernel";  // or ref_kernel: what a Triton source is called in its tracebacks
+  // The task's: what runs as a Triton source is executed gets no more.
+  std::chrono::milliseconds timeout{120'000};
 };
 
 struct Program {

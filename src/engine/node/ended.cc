@@ -6,6 +6,8 @@
 namespace assay::node {
 namespace {
 
+constexpr int kRunnerFailed = 70;  // of assay_runner/zygote.py
+
 using job::Verdict;
 using nlohmann::json;
 
@@ -67,7 +69,10 @@ Ended died(const RunnerEnd& end, RunnerRole role) {
           .summary = who +
                      (end.signal != 0 ? " died of " + signal_name(end.signal)
                                       : " ended with exit code " + std::to_string(end.exit_code)) +
-                     "."};
+                     (role == RunnerRole::python && end.exit_code == kRunnerFailed
+                          ? ": so it ends where the runner's own functions fail, as they do when a "
+                            "source replaces them."
+                          : ".")};
 }
 
 }  // namespace

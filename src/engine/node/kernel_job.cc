@@ -138,8 +138,11 @@ bool KernelJob::may_serve_again(GpuPool::Side side) const {
 }
 
 CompileGoal KernelJob::goal() const {
-  if (gpu_ == nullptr) return {};
-  return {.arch = gpu_->gpu().arch(), .examine = true, .device = gpu_->gpu().facts};
+  if (gpu_ == nullptr) return {.timeout = task_.timeout};
+  return {.arch = gpu_->gpu().arch(),
+          .examine = true,
+          .device = gpu_->gpu().facts,
+          .timeout = task_.timeout};
 }
 
 Conclusion KernelJob::run() {

@@ -76,6 +76,16 @@ json diagnostics(const json& failed, const std::string& file) {
   return list;
 }
 
+// What the message does not tell of where it is called.
+std::string hint_for(const json& failed, const std::string& message) {
+  const auto says = [&](const char* words) { return message.find(words) != std::string::npos; };
+  if (says("does not require grad and does not have a grad_fn")) {
+    return " (gradients are off here, as in evaluation; use torch.enable_grad())";
+  }
+  if (failed.value("starts_process", json()) == true) return " (a source may start no processes)";
+  return {};
+}
+
 std::string summary_of(const json& failed, const std::string& code, const std::string& file) {
   const auto message = failed.at("message").get<std::string>().substr(0, kToldMessageBytes);
   const auto stage = failed.at("stage").get<std::string>();
@@ -85,6 +95,10 @@ std::string summary_of(const json& failed, const std::string& code, const std::s
     return "Module '" + failed.value("module", std::string("?")) +
            "' is not installed in the interpreter that runs kernels" + at_line(failed, file) +
            "; check_capabilities lists what there is.";
+  }
+  if (code == "needs_gpu" && exception == "ModuleNotFoundError") {
+    return "It needs a GPU" + at_line(failed, file) +
+           ": CuPy works on one alone, and is not installed in this interpreter.";
   }
   if (code == "needs_gpu" && stage == "compile") {  // a kernel alone has no inputs
     return "It needs a GPU" + at_line(failed, file) +
@@ -106,7 +120,7 @@ std::string summary_of(const json& failed, const std::string& code, const std::s
            (message.empty() ? exception : message) + ".";
   }
   return exception + " " + doing(stage) + at_line(failed, file) +
-         (message.empty() ? "." : ": " + message);
+         (message.empty() ? "." : ": " + message) + hint_for(failed, message);
 }
 
 // Words of the C library's about its own records, which lie between what was allocated.

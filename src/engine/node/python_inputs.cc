@@ -25,8 +25,8 @@ std::uint64_t mix(std::uint64_t value) {
 }  // namespace
 
 PythonInputs::PythonInputs(RefereeSession& referee, PythonSession* provider,
-                           const contract::Contract& contract)
-    : referee_(referee), provider_(provider), contract_(contract) {
+                           const contract::Contract& contract, InputTime& time)
+    : referee_(referee), provider_(provider), contract_(contract), time_(time) {
   if (::getrandom(&secret_, sizeof secret_, 0) != static_cast<ssize_t>(sizeof secret_)) {
     throw std::system_error(errno, std::generic_category(), "getrandom");
   }
@@ -51,7 +51,7 @@ std::variant<posix::SharedMemory, Ended> PythonInputs::make(std::uint32_t trial)
   const auto lent = posix::SharedMemory::create("assay-inputs", bytes);
   auto ended = provider_->make_inputs(contract_, referee_.places(),
                                       {.descriptor = lent.descriptor().duplicate(), .bytes = bytes},
-                                      seed(trial));
+                                      seed(trial), time_);
   if (ended) return std::move(*ended);
   // The process that made them could change them still: what both sides get is a copy.
   auto copy = posix::SharedMemory::create("assay-inputs", bytes);

@@ -17,8 +17,9 @@ namespace assay::node {
 class PythonInputs {
  public:
   // `provider`: whose get_inputs() it is; null where the contract says it all.
-  PythonInputs(RefereeSession& referee, PythonSession* provider,
-               const contract::Contract& contract);
+  // `time`: what those calls may still take.
+  PythonInputs(RefereeSession& referee, PythonSession* provider, const contract::Contract& contract,
+               InputTime& time);
 
   [[nodiscard]] std::variant<LentArena, Ended> fill(std::uint32_t trial, std::uint32_t slot);
   // Likewise, by another referee that has opened the same contract.
@@ -39,6 +40,11 @@ class PythonInputs {
   void vary(RefereeSession::Variation variation);
   // Another process makes them from here on, of the same source.
   void provided_by(PythonSession& provider) { provider_ = &provider; }
+  // What those of one more trial take at least, and what is left for all; 0 and all there is where
+  // no source makes them.
+  [[nodiscard]] InputTime time() const {
+    return provider_ != nullptr ? time_ : InputTime{.left = time_.left, .fastest = {}};
+  }
   // What was made for trials so far is not needed again.
   void forget() { made_.clear(); }
 
@@ -53,6 +59,7 @@ class PythonInputs {
   RefereeSession& referee_;
   PythonSession* provider_;
   const contract::Contract& contract_;
+  InputTime& time_;
   std::uint64_t secret_ = 0;
   RefereeSession::Variation variation_{};
   std::map<std::uint32_t, posix::SharedMemory> made_{};  // by trial; ours alone

@@ -244,7 +244,7 @@ PythonJob::Step PythonJob::take_own_inputs() {
                           "The inputs are the kernel's own get_inputs(): the reference "
                           "has none, and there is no io contract."}});
   }
-  auto told = provider_->own_inputs(kConstructionSeed);
+  auto told = provider_->own_inputs(kConstructionSeed, input_time_);
   if (auto* ended = std::get_if<Ended>(&told)) return std::move(*ended);
   auto made = decode_claim(RunnerRole::python, [&]() -> std::variant<contract::Contract, Ended> {
     json arguments = json::array();
@@ -276,7 +276,7 @@ PythonJob::Step PythonJob::add_outputs() {
                                  referee_->places())) {
     return ended;
   }
-  PythonInputs inputs(*referee_, provider_, contract_);
+  PythonInputs inputs(*referee_, provider_, contract_, input_time_);
   auto arena = inputs.fill(0, 0);
   if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
   auto told =
@@ -377,9 +377,10 @@ PythonJob::Step PythonJob::lease_device(json& body) {
 PythonJob::Step PythonJob::prepare_stage() {
   StageClock clock(reporter_, "prepared");
   execution_left_ = task_.timeout;
+  input_time_ = InputTime::of(task_.timeout);
   if (auto ended = lease_device(clock.body)) return clock.tell(std::move(ended));
   if (auto ended = complete_contract()) return clock.tell(std::move(ended));
-  inputs_.emplace(*referee_, provider_, contract_);
+  inputs_.emplace(*referee_, provider_, contract_, input_time_);
   clock.body["kernel"] = kernel_loaded_.name;
   if (reference_) clock.body["reference"] = {{"kernel", reference_loaded_.name}};
   clock.body["arguments"] = arguments_of(contract_);

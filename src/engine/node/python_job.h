@@ -152,6 +152,7 @@ class PythonJob {
   nlohmann::json input_groups_{};            // of get_inputs(); null: each is an argument
   std::optional<PythonInputs> inputs_{};
   std::chrono::nanoseconds execution_left_{0};
+  InputTime input_time_{};               // of get_inputs(), which is not execution
   std::chrono::nanoseconds typical_{0};  // of the slower side's last run
   bool ran_ = false;
   bool same_answers_ = false;   // the reference's, to all trials so far

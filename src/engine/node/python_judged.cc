@@ -270,6 +270,9 @@ PythonJob::Step PythonJob::timed_stage() {
       [&](std::uint32_t trial, const json& said) { return judge_trial(trial, said, judged); },
       execution_left_);
   Step ended = timing.measure(clock.body);
+  if (!timing.fewer_calls().empty()) {
+    warnings_.push_back({{"code", "slow_inputs"}, {"message", timing.fewer_calls()}});
+  }
   for (const auto& item : timing.evidence()) evidence_.push_back(item);
   note_claims({.patched = timing.patched()});
   note_output();

@@ -134,7 +134,7 @@ PythonJob::Step PythonJob::renew_reference() {
     provider_ = reference_.get();
     inputs_->provided_by(*reference_);
     // Asked once, so that it knows how they are grouped.
-    auto told = reference_->own_inputs(inputs_->seed(0));
+    auto told = reference_->own_inputs(inputs_->seed(0), input_time_);
     if (auto* ended = std::get_if<Ended>(&told)) return about_reference(std::move(*ended));
   }
   reference_->group_inputs(std::move(groups));

@@ -73,6 +73,10 @@ std::vector<LentArena> only(LentArena arena) {
   return one;
 }
 
+InputTime InputTime::of(std::chrono::milliseconds timeout) {
+  return {.left = std::clamp<nanoseconds>(timeout, kLeastLoadLimit, kLoadLimit)};
+}
+
 PythonClaims claims_of(const json& body) {
   return {.patched = body.value("patched", std::vector<std::string>{}),
           .foreign = body.value("foreign", std::vector<std::string>{}),
@@ -223,6 +227,13 @@ std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source
   });
 }
 
+std::optional<Ended> PythonSession::execute(json request, std::chrono::milliseconds timeout) {
+  const auto limit = std::clamp<std::chrono::milliseconds>(timeout, kLeastLoadLimit, kCompileLimit);
+  auto reply = ask(std::move(request), "executed", Clock::now() + limit, {});
+  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+  return std::nullopt;
+}
+
 std::variant<frames::Frame, Ended> PythonSession::compile(json request) {
   auto reply = ask(std::move(request), "compiled", Clock::now() + kCompileLimit, {});
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
@@ -232,9 +243,32 @@ std::variant<frames::Frame, Ended> PythonSession::compile(json request) {
   return answer;
 }
 
-std::variant<json, Ended> PythonSession::own_inputs(std::uint64_t seed) {
-  auto reply =
-      ask({{"type", "own_inputs"}, {"seed", seed}}, "inputs", Clock::now() + kLoadLimit, {});
+std::variant<json, Ended> PythonSession::ask_for_inputs(json body, const char* expected,
+                                                        std::vector<LentArena> memory,
+                                                        InputTime& time) {
+  const auto used_up = [] {
+    return Ended{.verdict = Verdict::timed_out,
+                 .summary =
+                     "get_inputs() used up its time: all its calls together get the timeout, ten "
+                     "seconds at least and two minutes at most. It is called once for every trial "
+                     "and every timed call."};
+  };
+  if (time.left <= nanoseconds(0)) return used_up();
+  const auto start = Clock::now();
+  auto reply = ask(std::move(body), expected, start + time.left, std::move(memory));
+  const auto took = Clock::now() - start;
+  time.left -= took;
+  auto* ended = std::get_if<Ended>(&reply);
+  if (ended == nullptr) {
+    time.fastest = std::min<nanoseconds>(time.fastest, took);
+  } else if (ended->verdict == Verdict::timed_out && time.left <= kTellingGrace) {
+    ended->summary = used_up().summary;
+  }
+  return reply;
+}
+
+std::variant<json, Ended> PythonSession::own_inputs(std::uint64_t seed, InputTime& time) {
+  auto reply = ask_for_inputs({{"type", "own_inputs"}, {"seed", seed}}, "inputs", {}, time);
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return decode_claim(RunnerRole::python, [&]() -> std::variant<json, Ended> {
     json& body = std::get<json>(reply);
@@ -244,14 +278,16 @@ std::variant<json, Ended> PythonSession::own_inputs(std::uint64_t seed) {
 
 std::optional<Ended> PythonSession::make_inputs(const contract::Contract& contract,
                                                 const std::vector<TensorPlace>& places,
-                                                LentArena memory, std::uint64_t seed) {
+                                                LentArena memory, std::uint64_t seed,
+                                                InputTime& time) {
   json told = json::array();
   for (const TensorPlace& place : places) {
     const contract::Arg& arg = contract.args[place.argument];
     if (arg.is_read()) told.push_back(passed_tensor(arg, place));
   }
-  auto reply = ask({{"type", "make_inputs"}, {"seed", seed}, {"places", std::move(told)}}, "made",
-                   Clock::now() + kLoadLimit, only(std::move(memory)));
+  auto reply =
+      ask_for_inputs({{"type", "make_inputs"}, {"seed", seed}, {"places", std::move(told)}}, "made",
+                     only(std::move(memory)), time);
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return std::nullopt;
 }

@@ -41,6 +41,15 @@ struct PythonClaims {
   std::vector<std::string> chosen{};   // of its autotuned kernels, where none is timed
 };
 
+// What a job's get_inputs() may take, all its calls together, in whichever process they are made.
+struct InputTime {
+  std::chrono::nanoseconds left{0};
+  std::chrono::nanoseconds fastest = std::chrono::nanoseconds::max();  // call so far
+
+  // As loading, it gets the task's timeout, but ten seconds at least and two minutes at most.
+  [[nodiscard]] static InputTime of(std::chrono::milliseconds timeout);
+};
+
 class PythonSession {
  public:
   // `which`: kernel or ref_kernel, for pointers and files.
@@ -64,10 +73,13 @@ class PythonSession {
   // A warning of a build that failed in a call since, and that the source went on without; null if
   // none did. Taken once.
   [[nodiscard]] nlohmann::json take_swallowed_build() { return std::exchange(swallowed_, nullptr); }
-  // Instead of load(): one Triton kernel (triton_claim.h), as the process answers: a claim and PTX.
+  // Instead of load(): a Triton source is executed, which gets `timeout` as in load(), ...
+  [[nodiscard]] std::optional<Ended> execute(nlohmann::json request,
+                                             std::chrono::milliseconds timeout);
+  // ... and one kernel of it compiled (triton_claim.h), which may take longer: a claim and PTX.
   [[nodiscard]] std::variant<frames::Frame, Ended> compile(nlohmann::json request);
   // Of the source's get_inputs(): {inputs: [{shape, dtype} | {value}], groups}.
-  [[nodiscard]] std::variant<nlohmann::json, Ended> own_inputs(std::uint64_t seed);
+  [[nodiscard]] std::variant<nlohmann::json, Ended> own_inputs(std::uint64_t seed, InputTime& time);
   // How the values of own_inputs() are passed (assay_runner/grouping.py), whichever source made
   // them; what bind() says from here on.
   void group_inputs(nlohmann::json groups) { groups_ = std::move(groups); }
@@ -75,7 +87,8 @@ class PythonSession {
   // The same as bytes: the memory's inputs are what the source made of this seed.
   [[nodiscard]] std::optional<Ended> make_inputs(const contract::Contract& contract,
                                                  const std::vector<TensorPlace>& places,
-                                                 LentArena memory, std::uint64_t seed);
+                                                 LentArena memory, std::uint64_t seed,
+                                                 InputTime& time);
   // What is passed in which place, and where results go: for the calls to come. `own` orders the
   // arguments, `judged` says what they are.
   enum class Arguments {
@@ -180,6 +193,10 @@ class PythonSession {
   [[nodiscard]] std::variant<nlohmann::json, Ended> ask_running(
       nlohmann::json body, const char* expected, std::vector<LentArena> memory,
       std::chrono::nanoseconds& execution_left);
+  [[nodiscard]] std::variant<nlohmann::json, Ended> ask_for_inputs(nlohmann::json body,
+                                                                   const char* expected,
+                                                                   std::vector<LentArena> memory,
+                                                                   InputTime& time);
   [[nodiscard]] std::variant<Turn, Ended> clocked(nlohmann::json body, const char* expected,
                                                   std::vector<LentArena> memory,
                                                   std::chrono::nanoseconds& execution_left);

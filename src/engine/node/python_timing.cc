@@ -29,6 +29,9 @@ constexpr std::uint32_t kLeastRounds = 3;
 constexpr std::uint32_t kUsualRounds = 5;
 constexpr std::uint32_t kMostRounds = 12;
 constexpr std::chrono::seconds kBudget{2};
+// What making inputs may take of the least rounds, and of the time that is left for making them.
+constexpr std::chrono::seconds kMakingBudget{5};
+constexpr std::int64_t kMakingShare = 2;
 constexpr std::uint32_t kExaminedPerTurn = 2;
 constexpr std::uint32_t kFirstSlot = 1;
 // Between the last answer and the question whether all is quiet.
@@ -89,7 +92,26 @@ PythonTiming::PythonTiming(RefereeSession& referee, PythonInputs& inputs, Python
       calls_(calls_of(plan, stride_bytes_)),
       stretches_(static_cast<std::uint32_t>(
           std::clamp<std::uint64_t>(kDeviceTurnBytes / stride_bytes_, 2, kMostStretches))),
-      next_trial_(plan.first_trial) {}
+      next_trial_(plan.first_trial) {
+  if (!plan_.on_device) spare_inputs();
+}
+
+// Each call has contents of its own: where a source takes long to make them, turns have fewer
+// calls.
+void PythonTiming::spare_inputs() {
+  const InputTime making = inputs_.time();
+  if (making.fastest <= nanoseconds(0) || making.fastest == nanoseconds::max()) return;
+  const auto spent_on = std::min<nanoseconds>(kMakingBudget, making.left / kMakingShare);
+  // Turns of N and of 2N calls in each round, and in one to warm up.
+  const auto most = spent_on / (making.fastest * 3 * (kLeastRounds + 1));
+  if (most >= static_cast<std::int64_t>(calls_)) return;
+  calls_ = static_cast<std::uint32_t>(std::max<std::int64_t>(most, 1));
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(making.fastest).count();
+  fewer_calls_ = "get_inputs() takes " + std::to_string(ms) +
+                 " ms, and each timed call has inputs of its own: turns have only " +
+                 std::to_string(calls_) + " and " + std::to_string(2 * calls_) +
+                 " calls, so times vary more. A contract (io) makes inputs faster.";
+}
 
 PythonTiming::Step PythonTiming::take_contents(std::uint32_t calls) {
   contents_.clear();

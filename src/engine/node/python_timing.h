@@ -53,6 +53,8 @@ class PythonTiming {
   // What the audit saw: {check, result, detail}, and of a disagreement {which, message}.
   [[nodiscard]] const nlohmann::json& evidence() const { return evidence_; }
   [[nodiscard]] const std::vector<std::string>& patched() const { return patched_; }
+  // Why turns have fewer calls than they would have; "" if they have as many.
+  [[nodiscard]] const std::string& fewer_calls() const { return fewer_calls_; }
 
  private:
   using Step = std::optional<Ended>;
@@ -115,6 +117,7 @@ class PythonTiming {
   [[nodiscard]] bool is_more_than_its_slope(const Walls& once) const;
   void tell_put_off();
   [[nodiscard]] std::uint32_t rounds_wanted() const;
+  void spare_inputs();
   void conclude(nlohmann::json& body);
 
   RefereeSession& referee_;
@@ -143,6 +146,7 @@ class PythonTiming {
   std::chrono::nanoseconds kernel_early_{0};           // CPU time of its threads meanwhile
   std::map<std::uint32_t, posix::Descriptor> lent_{};  // of the device, by slot
   std::vector<std::string> patched_{};
+  std::string fewer_calls_{};
   nlohmann::json evidence_ = nlohmann::json::array();
 };
 

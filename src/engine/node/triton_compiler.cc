@@ -182,13 +182,28 @@ json warnings_of(const KernelSource& source, const TritonClaim& claim) {
 
 // How a compiler process that ended is told: the source or Triton brought it down. What an honest
 // one never says, the source has said.
-Ended about_compiling(Ended ended) {
+Ended about_process(Ended ended) {
   if (ended.detail.value("why", "") == "malformed") ended.detail["forged"] = true;
+  return ended;
+}
+
+Ended about_compiling(Ended ended) {
+  ended = about_process(std::move(ended));
   if (ended.verdict == Verdict::crashed && !ended.detail.value("forged", false)) {
     ended.verdict = Verdict::compile_failed;
     ended.summary = "While Triton compiled: " + ended.summary;
   }
   return ended;
+}
+
+// The request's part for executing the source, which is taken out of it.
+json split_off_source(json& request) {
+  json execute = {{"type", "execute"}};
+  for (const char* name : {"source", "file", "arch", "max_shared_bytes", "device"}) {
+    execute[name] = request.at(name);
+  }
+  request.erase("source");
+  return execute;
 }
 
 // What the answer comes to, fresh or kept. A claim of another form throws or is told.
@@ -218,12 +233,17 @@ std::variant<Program, Ended> program_of(const frames::Frame& said, const KernelS
 
 }  // namespace
 
-TritonCompiler::Answer TritonCompiler::ask(PythonZygote& zygote, json request, const char* which,
+TritonCompiler::Answer TritonCompiler::ask(PythonZygote& zygote, json request,
+                                           const CompileGoal& goal,
                                            const std::stop_token& stop) const {
   const auto start = Clock::now();
   auto process = start_python_runner(runners_, zygote, nullptr, stop);
   if (auto* ended = std::get_if<Ended>(&process)) return std::move(*ended);
-  PythonSession session(std::get<std::unique_ptr<RunnerProcess>>(std::move(process)), which, stop);
+  PythonSession session(std::get<std::unique_ptr<RunnerProcess>>(std::move(process)), goal.which,
+                        stop);
+  if (auto ended = session.execute(split_off_source(request), goal.timeout)) {
+    return about_process(std::move(*ended));
+  }
   auto answer = session.compile(std::move(request));
   if (auto* ended = std::get_if<Ended>(&answer)) return about_compiling(std::move(*ended));
   auto& said = std::get<frames::Frame>(answer);
@@ -244,8 +264,7 @@ std::variant<Program, Ended> TritonCompiler::compile(const KernelSource& source,
   const std::string key = key_of(request, zygote.interpreter());
   auto kept = cache_.find(key);
   const bool cached = kept.has_value();
-  Answer answer =
-      cached ? Answer(std::move(*kept)) : ask(zygote, std::move(request), goal.which, stop);
+  Answer answer = cached ? Answer(std::move(*kept)) : ask(zygote, std::move(request), goal, stop);
   if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
   auto& said = std::get<frames::Frame>(answer);
   auto program = decode_claim(RunnerRole::python, [&] { return program_of(said, source, arch); });

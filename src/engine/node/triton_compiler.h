@@ -31,7 +31,7 @@ class TritonCompiler {
   using Answer = std::variant<frames::Frame, Ended>;
 
   // The answer of one confined compile, with how long it took.
-  [[nodiscard]] Answer ask(PythonZygote& zygote, nlohmann::json request, const char* which,
+  [[nodiscard]] Answer ask(PythonZygote& zygote, nlohmann::json request, const CompileGoal& goal,
                            const std::stop_token& stop) const;
 
   const Runners& runners_;

@@ -1,7 +1,9 @@
 """Frames between the engine and this process (engine/frames/frame.h), blocking, on one Unix socket."""
 
 import array
+import fcntl
 import json
+import os
 import socket
 import struct
 
@@ -21,6 +23,17 @@ class Frame:
         self.blob = blob
         self.descriptors = list(descriptors)
         self.lost = lost
+
+
+def _above_output(descriptor):
+    """The same, never where output goes: a source that closed its standard output would print into what was lent."""
+    if descriptor > 2:
+        return descriptor
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+    nowhere = os.open(os.devnull, os.O_RDWR)  # not `descriptor`, which is taken until the next line
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+    return moved
 
 
 class Channel:
@@ -58,7 +71,7 @@ class Channel:
                 if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
                     whole = array.array("i")
                     whole.frombytes(data[:len(data) - len(data) % whole.itemsize])
-                    self._received += whole
+                    self._received += map(_above_output, whole)
             if not block:
                 return None
             self._pending += block

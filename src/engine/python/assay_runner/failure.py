@@ -92,6 +92,8 @@ def describe(stage, error, file, on_gpu=False):
     body["code"] = ("out_of_memory" if is_memory(error) else "needs_gpu" if _wants_gpu(error, file) or not on_gpu and (_asks_for_gpu(error, file) or _is_in_torch_cuda(error))
                     else "needs_compiler" if needs_compiler(error)
                     else "missing_module" if isinstance(error, ModuleNotFoundError) else "exception")
+    if isinstance(error, PermissionError) and _starts_a_process(error):
+        body["starts_process"] = True
     if isinstance(error, ModuleNotFoundError):
         body["module"] = error.name
     if isinstance(error, SyntaxError) and error.filename == file:
@@ -126,6 +128,13 @@ def _is_in_torch_cuda(error):
     """What torch.cuda fails at in words of its own, where there is no GPU: it looked for what none gave it."""
     frames = traceback.extract_tb(error.__traceback__)
     return bool(frames) and "/torch/cuda/" in frames[-1].filename
+
+
+def _starts_a_process(error):
+    """Whether it is what starting one, which confinement forbids, ends in."""
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    return any(frame.filename.endswith(("subprocess.py", "popen_fork.py", "forkserver.py", "spawnv_passfds"))
+               or re.search(r"\b(fork|forkpty|posix_spawnp?|_?fork_exec|exec[lv]p?e?)\(", frame.line or "") for frame in last)
 
 
 def _of_user(error, file):

@@ -44,6 +44,8 @@ class Source:
             self.warnings += _beside_cuda(tree)
         if kernel_type == "triton":
             self.warnings += _beside_a_kernel(tree)
+        if kernel_type in ("triton", "multi_kernel"):
+            self.warnings += _device_asserts(tree)
         name = file.removesuffix(".py")
         self.module = types.ModuleType(name)
         self.module.__file__ = file
@@ -61,7 +63,8 @@ class Source:
         if callable(found) and not isinstance(found, type) and not available.is_kernel(found):
             return found
         if found is not None:
-            raise Refused("target", f"'{name}' is {available.what(found)}, not a function. " + self.available())
+            hint = "; metadata's class_name chooses a class" if isinstance(found, type) else ""
+            raise Refused("target", f"'{name}' is {available.what(found)}, not a function. " + self.available() + hint)
         raise Refused("target", f"{missing}. " + self.available() + available.nearest(name, available.callables(self.module)),
                       available=available.functions(self.module)[:available.MOST_NAMES])
 
@@ -78,8 +81,13 @@ class Source:
             classes = available.classes(self.module)
             text = missing or f"Class '{class_name}' not found"
             text += "" if found is None else f": it is {available.what(found)}"
-            raise Refused("target", f"{text}. " + self.available() + available.nearest(class_name, classes),
+            hint = ("; metadata's function_name chooses a function" if callable(found) else "; metadata chooses another by "
+                    "function_name, or by class_name and method_name" if found is None else "")
+            raise Refused("target", f"{text}. " + self.available() + available.nearest(class_name, classes) + hint,
                           available=classes[:available.MOST_NAMES])
+        is_there = inspect.getattr_static(found, method_name, None)
+        if is_there is not None and not callable(getattr(found, method_name, None)):
+            raise Refused("target", f"'{class_name}.{method_name}' is {available.what(is_there)}, not a method. " + self.available())
         if not callable(getattr(found, method_name, None)):
             _refuse_method(found, class_name, method_name)
         torch.manual_seed(seed)
@@ -217,6 +225,15 @@ def _beside_a_kernel(tree):
         if launches:
             yield {"line": node.lineno, "code": "unused",
                    "message": f"line {node.lineno}: {node.name}() is never called; the grid is the contract's"}
+
+
+def _device_asserts(tree):
+    """They are an option of Triton's for debugging, which is off here as it is by default."""
+    lines = [node.lineno for node in ast.walk(tree)
+             if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == "device_assert"]
+    if lines:
+        yield {"line": min(lines), "code": "device_assert",
+               "message": f"line {min(lines)}: tl.device_assert checks nothing here, as always where Triton's debug option is off"}
 
 
 def _imports(tree):

@@ -6,7 +6,8 @@
 While it loads a torch_cuda source it may ask in turn, with the request's `seq`:
   ← {type: "build", name, cuda, cpp, functions, …}    → {type: "built", ok, message, fall_back} + the library
   ← {type: "kernels", names}                   → {type: "kernels", ok, message, lowered} + PTX or machine code
-  → {type: "compile", source, file, kernel_name, arguments, arch, device, max_shared_bytes, num_warps, …}
+  → {type: "execute", source, file, arch, device, max_shared_bytes}   ← {type: "executed"}: of a Triton source, before
+  → {type: "compile", file, kernel_name, arguments, arch, max_shared_bytes, num_warps, …}
   ← {type: "compiled", kernel, entry, passed, scratch, shared_bytes, num_warps, …} + PTX as the blob
   → {type: "own_inputs", seed}                 ← {type: "inputs", inputs: [{shape, dtype} | {value}], groups}
   → {type: "make_inputs", seed, places, arena_bytes} + memory       ← {type: "made"}
@@ -83,7 +84,8 @@ class Worker:
             except failure.Refused as found:
                 error = found
             file = body.get("file") or (self._source.file if self._source else "")
-            reply = failure.describe(verb, error, file, self._mirror is not None)
+            stage = "compile" if verb == "execute" else verb
+            reply = failure.describe(stage, error, file, self._mirror is not None)
         return {**reply, "seq": body["seq"]}
 
     def _begin(self, _body, _descriptors):
@@ -149,16 +151,20 @@ class Worker:
                 "init_inputs": loaded.init_inputs, "warnings": loaded.warnings[:20], "torch": torch.__version__, "python": platform.python_version(),
                 "built": extensions.built, "no_capture": no_capture}
 
-    def _compile(self, body, _):
+    def _execute(self, body, _):
         # The kernels of this source are compiled, those of others interpreted: Triton looks when it meets @jit.
         os.environ.pop("TRITON_INTERPRET", None)
         try:
-            compiler = importlib.import_module("assay_runner.triton_kernel")
+            importlib.import_module("assay_runner.triton_kernel")
         except ImportError as error:
             raise failure.Refused("needs_gpu", "This interpreter cannot compile Triton kernels: "
                                   f"{error}") from None
         device_facts.answer_for(body["arch"], body["max_shared_bytes"], body["device"])
         self._source = source.Source(body["source"], body["file"], "triton")
+        return {"type": "executed"}
+
+    def _compile(self, body, _):
+        compiler = importlib.import_module("assay_runner.triton_kernel")
         reply, ptx = compiler.compile_kernel(self._source, body)
         self.blob = ptx.encode()
         return reply
