@@ -121,8 +121,7 @@ TEST_CASE(
 
 TEST_CASE("what the message does not tell of where it is called stands behind it") {
   json body = failed("exception", "run");
-  body["message"] =
-      "element 0 of tensors does not require grad and does not have a grad_fn";
+  body["message"] = "element 0 of tensors does not require grad and does not have a grad_fn";
   CHECK(python_failure(body, "kernel.py", "").summary.find("use torch.enable_grad()") !=
         std::string::npos);
   body = failed("exception", "run", "PermissionError");

@@ -99,8 +99,7 @@ GpuTiming::Step GpuTiming::show_anew(json& body) {
 }
 
 GpuTiming::Step GpuTiming::tell_remembered(double repeated_ns, double anew_ns) {
-  const json told{
-      {"check", "remembers"}, {"repeated_ns", repeated_ns}, {"shown_anew_ns", anew_ns}};
+  const json told{{"check", "remembers"}, {"repeated_ns", repeated_ns}, {"shown_anew_ns", anew_ns}};
   return judge_(0, {{"outputs", json::array()}, {"findings", json::array({told})}});
 }
 

@@ -1,7 +1,6 @@
 """The user's source as a module, its rules, and the one thing in it that is to be called."""
 
 import ast
-import inspect
 import re
 import sys
 import types
@@ -81,13 +80,11 @@ class Source:
             classes = available.classes(self.module)
             text = missing or f"Class '{class_name}' not found"
             text += "" if found is None else f": it is {available.what(found)}"
+            near = available.nearest(class_name, classes)
             hint = ("; metadata's function_name chooses a function" if callable(found) else "; metadata chooses another by "
-                    "function_name, or by class_name and method_name" if found is None else "")
-            raise Refused("target", f"{text}. " + self.available() + available.nearest(class_name, classes) + hint,
+                    "function_name, or by class_name and method_name" if found is None and not near else "")
+            raise Refused("target", f"{text}. " + self.available() + near + hint,
                           available=classes[:available.MOST_NAMES])
-        is_there = inspect.getattr_static(found, method_name, None)
-        if is_there is not None and not callable(getattr(found, method_name, None)):
-            raise Refused("target", f"'{class_name}.{method_name}' is {available.what(is_there)}, not a method. " + self.available())
         if not callable(getattr(found, method_name, None)):
             _refuse_method(found, class_name, method_name)
         torch.manual_seed(seed)
