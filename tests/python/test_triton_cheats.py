@@ -39,7 +39,7 @@ CHEATS = {
     "reads what the reference left behind": (ADD.replace("tl.load(x_ptr + at, mask=mask) + tl.load(y_ptr + at, mask=mask)",
                                                          "tl.load(out_ptr + at, mask=mask)"), ("wrong_output", "passed-suspect")),
     "hangs while it compiles": (ADD + "\nwhile True:\n    pass\n", ("timed_out",)),
-    "exits": (ADD + "\nimport os\nos._exit(0)\n", ("compile_failed",)),
+    "exits": (ADD + "\nimport os\nos._exit(0)\n", ("crashed",)),
     "raises SystemExit": (ADD + "\nraise SystemExit(0)\n", ("compile_failed",)),
     "kills itself": (ADD + "\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n", ("compile_failed", "crashed")),
     "forks": (ADD + "\nimport os\nwhile True:\n    os.fork()\n", ("compile_failed",)),
@@ -63,7 +63,7 @@ CHEATS = {
     "swaps its arguments": (ADD + PATCH + "old = compiler._specialise\n"
                             "compiler._specialise = lambda *a: (*old(*a)[:3], [2, 1, 0, 3])\n",
                             ("wrong_output", "passed-suspect")),
-    "answers before it is asked": (FORGE % 1, ("unsupported",)),
+    "answers before it is asked": (FORGE % 1, ("crashed-rejected",)),
     "answers another question": (FORGE % 7, ("crashed-rejected",)),
     "writes rubbish to the channel": (ADD + "\nimport os\nos.write(3, b'rubbish' * 100)\n", ("crashed-rejected",)),
 }
