@@ -238,7 +238,7 @@ OF_DEVICE_CODE = (
             "that a carve-out is set to 0 shows nowhere: a new context has none, and device code cannot ask for one"),
     Defence("word_of_the_driver", "a launch that fails and is very fast",
             (engine("a launch that no device of this kind accepts is the kernel's, whatever it asked for"),),
-            (Change(RUNNER + "gpu_launch.cc", "{.ending = Ending::invalid_launch, .message = text}", "Outcome{}"),),
+            (Change(RUNNER + "gpu_launch.cc", "return {.ending = Ending::invalid_launch, .message = text};", "return {};", STATEMENT),),
             "on a GPU it is told without it, too: what never ran has written nothing"),
 
     Defence("wall_clock", "to write over what events have written",
