@@ -186,6 +186,7 @@ class GpuTiming {
   double event_overhead_ns_ = 0;
   std::string unrepeatable_{};           // what became of a view, and whose
   std::string uncaptured_{};             // likewise of a graph
+  bool is_told_to_remember_ = false;     // the kernel: once is enough
   bool is_spent_ = false;                // a process is left in a state that nobody knows
   std::optional<ColdNext> cold_stop_{};  // once all its cold runs were taken
   bool is_asked_ = false;                // something was
