@@ -1,6 +1,9 @@
 #include <csignal>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <random>
+#include <string>
 
 #include "engine/confinement/process_tree.h"
 #include "tests/catch.h"
@@ -9,9 +12,23 @@
 namespace assay::confinement {
 namespace {
 
-// The tests start nothing else: what is left of a child has its marker in the command line.
+// Who they are, whose children, and where in the kernel they wait.
+std::string describe(const std::vector<pid_t>& processes) {
+  std::string all;
+  for (const pid_t pid : processes) {
+    for (const char* name : {"stat", "wchan", "syscall"}) {
+      std::ifstream file("/proc/" + std::to_string(pid) + "/" + name);
+      all.append(std::istreambuf_iterator<char>(file), {}).append("\n");
+    }
+  }
+  return all;
+}
+
+// The tests start nothing else: what is left of a child has its marker in the command line. What is
+// left by mistake stays for ever, so that patience costs nothing and forgives a slow machine only.
 void check_nothing_left(const std::string& marker) {
-  const bool gone = all_gone(marker, 3s);
+  const bool gone = all_gone(marker, 20s);
+  INFO("left: " << (gone ? "nothing" : describe(processes_with(marker))));
   CHECK(gone);
   for (const pid_t pid : processes_with(marker)) ::kill(pid, SIGKILL);
 }

@@ -53,9 +53,15 @@ bool wait_to_proceed(const posix::Descriptor& line) {
   return length == static_cast<ssize_t>(sizeof notice) && notice.kind == Notice::Kind::proceed;
 }
 
+// A peer that died before it had read every notice leaves ECONNRESET, not an end of the line: what
+// is neither a notice nor "not yet" is an end.
 bool peer_is_gone(const posix::Descriptor& line) {
   char byte = 0;
-  return ::recv(line.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+  ssize_t length = 0;
+  do {
+    length = ::recv(line.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  } while (length < 0 && errno == EINTR);
+  return length == 0 || (length < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
 }
 
 }  // namespace assay::confinement
