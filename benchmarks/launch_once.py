@@ -1,9 +1,11 @@
-"""Launches one kernel through the driver and nothing else: what a profiler is put before.
+"""Launches one kernel through the driver, and before it what is wanted there: what a profiler is put before.
 
     python3 benchmarks/launch_once.py PROGRAM.ptx SPECIFICATION.json
 
-The specification: {entry, grid: [x, y, z], block: [x, y, z], shared_bytes, launches, arguments}, an argument being {"bytes": n}
-for a buffer of small numbers, or {"int": v} or {"float": v}. Exit 3: there is no driver here.
+The specification: {entry, grid: [x, y, z], block: [x, y, z], shared_bytes, launches, arguments, before: [step]}, an argument
+being {"bytes": n} for a buffer of small numbers, {"argument": i} for the kernel's own i-th buffer, {"int": v} or {"float": v}.
+A step is {"restore": true}, which copies to all buffers what they had at first, or a launch of {program, entry, grid, block,
+arguments}; without a program it is the kernel's own. Exit 3: there is no driver here.
 """
 
 import array
@@ -39,32 +41,71 @@ def buffer_of(driver, size):
     return address
 
 
+def function_of(driver, program, entry):
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    with open(program, "rb") as file:
+        driver.cuModuleLoadData(ctypes.byref(module), file.read() + b"\0")
+    driver.cuModuleGetFunction(ctypes.byref(function), module, entry.encode())
+    return function
+
+
+class Launch:
+    """A kernel with its arguments; without a program the kernel of `owner`, some of whose arguments it may share."""
+
+    def __init__(self, driver, program, wanted, owner=None):
+        self.driver, self.wanted = driver, wanted
+        self.function = function_of(driver, program, wanted["entry"]) if program else owner.function
+        self.values = [self.value_of(argument, owner) for argument in wanted["arguments"]]
+        self.pointers = (ctypes.c_void_p * len(self.values))(*[ctypes.addressof(value) for value in self.values])
+
+    def value_of(self, argument, owner):
+        if "bytes" in argument:
+            return buffer_of(self.driver, argument["bytes"])
+        if "argument" in argument:
+            return owner.values[argument["argument"]]
+        if "int" in argument:
+            return ctypes.c_int64(argument["int"])
+        return ctypes.c_float(argument["float"])
+
+    def run(self):
+        extents = [ctypes.c_uint(extent) for extent in (*self.wanted["grid"], *self.wanted["block"])]
+        self.driver.cuLaunchKernel(self.function, *extents, ctypes.c_uint(self.wanted.get("shared_bytes", 0)), None, self.pointers, None)
+
+
+class Restore:
+    """What the buffers of a launch have now, to be copied there again."""
+
+    def __init__(self, driver, launch):
+        sizes = [argument.get("bytes", 0) for argument in launch.wanted["arguments"]]
+        self.driver, self.copies = driver, []
+        for value, size in zip(launch.values, sizes):
+            if size:
+                self.copies.append((value, buffer_of(driver, size), ctypes.c_size_t(size // 4 * 4)))
+
+    def run(self):
+        for to, kept, size in self.copies:
+            self.driver.cuMemcpyDtoD_v2(to, kept, size)
+
+
 def main():
     program, specification = sys.argv[1:3]
-    with open(program, "rb") as file:
-        text = file.read() + b"\0"
     with open(specification, encoding="utf-8") as file:
-        launch = json.load(file)
+        wanted = json.load(file)
     driver = Driver()
     driver.cuInit(0)
-    device, context, module, function = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    device, context = ctypes.c_int(), ctypes.c_void_p()
     driver.cuDeviceGet(ctypes.byref(device), 0)
     driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
     driver.cuCtxSetCurrent(context)
-    driver.cuModuleLoadData(ctypes.byref(module), text)
-    driver.cuModuleGetFunction(ctypes.byref(function), module, launch["entry"].encode())
-    values = []
-    for argument in launch["arguments"]:
-        if "bytes" in argument:
-            values.append(buffer_of(driver, argument["bytes"]))
-        elif "int" in argument:
-            values.append(ctypes.c_int64(argument["int"]))
-        else:
-            values.append(ctypes.c_float(argument["float"]))
-    pointers = (ctypes.c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
-    for _ in range(launch.get("launches", 2)):
-        driver.cuLaunchKernel(function, *[ctypes.c_uint(extent) for extent in (*launch["grid"], *launch["block"])],
-                              ctypes.c_uint(launch.get("shared_bytes", 0)), None, pointers, None)
+    launch = Launch(driver, program, wanted)
+    steps = []
+    for step in wanted.get("before", []):
+        steps.append(Restore(driver, launch) if step.get("restore") else Launch(driver, step.get("program"), step, launch))
+    for _ in range(wanted.get("launches", 2)):
+        for step in [*steps, launch]:
+            step.run()
+            if steps:
+                driver.cuCtxSynchronize()
     driver.cuCtxSynchronize()
 
 

@@ -52,6 +52,14 @@ class Deviations(unittest.TestCase):
         both = readings({"gpc_cycles_elapsed_max": 110e3, "dram_bytes_sum": 180e6, "dram_throughput_pct": 66 * 0.9 / 1.1})
         self.assertTrue(self.why("dram_throughput_pct", both, readings({})).startswith("bytes and time"))
 
+    def test_the_conditions_explain_a_time_only_if_they_count_the_same_under_them(self):
+        ours = readings({"gpc_cycles_elapsed_max": 110e3, "gpu_time_duration_sum": 66e3})
+        behind = [{"gpc_cycles_elapsed_max": 109e3, "gpu_time_duration_sum": 61e3}]
+        told = explain("gpc_cycles_elapsed_max", ours, readings({}), 67e6, behind)[1]
+        self.assertTrue(told.startswith("conditions") and "1.09e+05" in told, told)
+        self.assertEqual(explain("gpu_time_duration_sum", ours, readings({}), 67e6, behind)[1], "unexplained")
+        self.assertEqual(explain("l2_hit_rate_pct", readings({"l2_hit_rate_pct": 40.0}), readings({}), 67e6, behind)[1], "unexplained")
+
     def test_a_tenth_of_a_point_of_half_a_per_cent_is_small(self):
         ours, theirs = readings({"l2_hit_rate_pct": 0.5}), readings({"l2_hit_rate_pct": 0.6})
         self.assertTrue(self.why("l2_hit_rate_pct", ours, theirs).startswith("small"))
