@@ -38,6 +38,17 @@ struct Bench {
     used.clean.push_back({.process = std::move(process), .side = side});
     pool.give_back(std::move(used));
   }
+  // Whether the runner that is taken to count was told to make ready for it beforehand.
+  bool takes_one_that_counts() {
+    GpuPool::Process runner = pool.take_counting();
+    frames::Frame request;
+    request.body = {{"type", "load"}};
+    auto reply = runner->ask(std::move(request), std::chrono::steady_clock::now() + 10s, {});
+    REQUIRE(std::holds_alternative<frames::Frame>(reply));
+    const auto& body = std::get<frames::Frame>(reply).body;
+    CHECK(body.at("type") == "load");
+    return body.at("counts").get<bool>();
+  }
 };
 
 template <typename Predicate>
@@ -117,16 +128,7 @@ TEST_CASE("what was kept on a device in doubt is given up") {
 
 TEST_CASE("who counted finds a runner that is ready to, and nobody else makes one") {
   Bench bench;
-  const auto is_ready = [&] {
-    GpuPool::Process runner = bench.pool.take_counting();
-    frames::Frame request;
-    request.body = {{"type", "load"}};
-    auto reply = runner->ask(std::move(request), std::chrono::steady_clock::now() + 10s, {});
-    REQUIRE(std::holds_alternative<frames::Frame>(reply));
-    const auto& body = std::get<frames::Frame>(reply).body;
-    CHECK(body.at("type") == "load");
-    return body.at("counts").get<bool>();
-  };
+  const auto is_ready = [&] { return bench.takes_one_that_counts(); };
   bool reused = false;
   (void)bench.serve("anna", Side::judged, reused);
   CHECK_FALSE(is_ready());
@@ -134,4 +136,11 @@ TEST_CASE("who counted finds a runner that is ready to, and nobody else makes on
   used.ended.push_back(bench.pool.take_counting());
   bench.pool.give_back(std::move(used));
   CHECK(becomes_true(is_ready));
+}
+
+TEST_CASE("who will count finds a runner that was told so when the job began") {
+  Bench bench;
+  CHECK_FALSE(bench.takes_one_that_counts());
+  bench.pool.will_count();
+  CHECK(becomes_true([&] { return bench.takes_one_that_counts(); }));
 }

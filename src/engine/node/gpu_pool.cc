@@ -149,7 +149,7 @@ void GpuPool::discard() {
 
 void GpuPool::give_back(Used used) {
   for (auto& process : used.untouched) spares_.put_back(std::move(process));
-  if (used.counted) counting_.want();
+  if (used.counted) will_count();
   // Who used no runner here needs none ahead.
   if (!used.clean.empty() || !used.ended.empty()) spares_.want();
   const std::lock_guard lock(mutex_);

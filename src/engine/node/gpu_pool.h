@@ -56,6 +56,8 @@ class GpuPool {
   [[nodiscard]] Runner take(const std::string& client, Side side);
   // A fresh one that will count; one that has CUPTI ready, if somebody counted lately.
   [[nodiscard]] Process take_counting();
+  // A job will count when it has been timed: CUPTI reads the chip's metrics meanwhile.
+  void will_count() { counting_.want(); }
   // Whether one is kept, or about to be, that served `client` before.
   [[nodiscard]] bool knows(const std::string& client) const;
   // The device, for one job alone; see gpu_lease.h.

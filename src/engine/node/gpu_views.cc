@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint32_t kWarmRuns = 30;
+constexpr std::uint32_t kWarmRuns = 20;
 constexpr std::uint32_t kViewWarmups = 2;    // the kernel has run cold before
 constexpr std::uint32_t kLeastWarmRuns = 5;  // one may be disturbed
 constexpr std::uint32_t kGraphRepeats = 3;

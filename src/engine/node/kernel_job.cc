@@ -41,6 +41,7 @@ KernelJob::KernelJob(const Runners& runners, const Compiler& compiler, Pythons& 
 // Processes start while the compiler works: what they need of the program comes later.
 void KernelJob::start_runners() {
   if (gpu_ != nullptr) {
+    if (task_.counts()) gpu_->will_count();
     auto taken = gpu_->take_referee();
     referee_ = std::make_unique<RefereeSession>(std::move(taken.process), taken.nvrtc, stop_);
   } else {

@@ -88,6 +88,8 @@ struct KernelTask {
   // Whether the reference works on CPU tensors: such a task does without a GPU, unless the kernel
   // is Python too.
   [[nodiscard]] bool has_python_reference() const { return reference && reference->is_python(); }
+  // Whether its device metrics are wanted, once it has been timed.
+  [[nodiscard]] bool counts() const { return until > Until::timed && !metrics_sections.empty(); }
 };
 
 [[nodiscard]] KernelTask decode_kernel_task(const nlohmann::json& request);
