@@ -16,11 +16,12 @@ macro(room path)
 endmacro()
 
 set(engine_vocabulary engine/job engine/journal engine/node engine/contract engine/source)
+room(src/spelling)
 room(src/engine/posix)
 room(src/engine/frames       ROOMS engine/posix LIBRARIES json)
 room(src/engine/job          LIBRARIES json)
-room(src/engine/contract     LIBRARIES json zlib)
-room(src/engine/source)
+room(src/engine/contract     ROOMS spelling LIBRARIES json zlib)
+room(src/engine/source       ROOMS spelling)
 room(src/engine/judge        ROOMS engine/contract LIBRARIES json)
 room(src/engine/journal      ROOMS engine/job engine/posix LIBRARIES json sqlite openssl)
 room(src/engine/confinement  ROOMS engine/posix LIBRARIES json seccomp)
@@ -33,7 +34,7 @@ room(src/engine/runner       ROOMS engine/frames engine/confinement engine/judge
 room(src/engine/python       ROOMS engine/confinement engine/emulator engine/inspection engine/posix LIBRARIES json cuda)
 room(src/engine/node         ROOMS engine/frames engine/job engine/contract engine/source engine/confinement engine/posix
                              LIBRARIES json)
-room(src/mcp                 LIBRARIES json boost spdlog openssl)
+room(src/mcp                 ROOMS spelling LIBRARIES json boost spdlog openssl)
 room(src/plans               ROOMS ${engine_vocabulary} engine/judge engine/confinement engine/posix
                              LIBRARIES json yaml openssl)
 room(tools                   ROOMS mcp plans ${engine_vocabulary} schemas LIBRARIES json)

@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "spelling/edits.h"
+
 namespace assay::contract {
 namespace {
 
@@ -14,27 +16,12 @@ bool contains(std::initializer_list<std::string_view> list, std::string_view tex
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-// Edits (insert, delete, replace) from one text to the other.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 std::string_view nearest(std::string_view key, std::initializer_list<std::string_view> known) {
   if (key.size() > 64) return {};
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(2, key.size() / 3) + 1;
   for (const std::string_view candidate : known) {
-    std::size_t distance = edit_distance(key, candidate);
+    std::size_t distance = spelling::edits(key, candidate);
     // A shortened or lengthened name ("shared_mem" for "shared_mem_bytes") is meant more often than
     // not.
     if (key.size() >= 4 && (candidate.find(key) != key.npos || key.find(candidate) != key.npos)) {

@@ -14,15 +14,10 @@ using nlohmann::json;
 using std::chrono::nanoseconds;
 using Clock = std::chrono::steady_clock;
 
-// Modules are imported from a disk that may be cold, weights are made.
-constexpr std::chrono::seconds kLoadLimit{120};
-constexpr std::chrono::seconds kLeastLoadLimit{10};
 constexpr std::chrono::seconds kAnswerLimit{30};
 // As much as a CUDA source gets; a large Triton kernel took 2 s.
 constexpr std::chrono::seconds kCompileLimit{60};
 constexpr std::chrono::milliseconds kRunGrace{500};
-// Before its deadline a process says where it is.
-constexpr std::chrono::milliseconds kTellingGrace{300};
 
 constexpr const char* kReference = "ref_kernel";
 
@@ -71,10 +66,6 @@ std::vector<LentArena> only(LentArena arena) {
   std::vector<LentArena> one;
   one.push_back(std::move(arena));
   return one;
-}
-
-InputTime InputTime::of(std::chrono::milliseconds timeout) {
-  return {.left = std::clamp<nanoseconds>(timeout, kLeastLoadLimit, kLoadLimit)};
 }
 
 PythonClaims claims_of(const json& body) {
@@ -195,10 +186,9 @@ std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source
   name("method_name", source.method_name);
   wrappers_ = std::move(wrappers);
   // What torch builds itself, it builds in there.
-  const auto limit =
-      loading.on_gpu && wrappers_ != nullptr
-          ? std::chrono::milliseconds(kLoadLimit)
-          : std::clamp<std::chrono::milliseconds>(loading.timeout, kLeastLoadLimit, kLoadLimit);
+  const auto limit = loading.on_gpu && wrappers_ != nullptr
+                         ? std::chrono::milliseconds(kMostLoadingTime)
+                         : loading_time(loading.timeout);
   auto reply = ask({{"type", "load"},
                     {"source", source.source},
                     {"file", file()},
@@ -228,7 +218,7 @@ std::variant<PythonLoaded, Ended> PythonSession::load(const KernelSource& source
 }
 
 std::optional<Ended> PythonSession::execute(json request, std::chrono::milliseconds timeout) {
-  const auto limit = std::clamp<std::chrono::milliseconds>(timeout, kLeastLoadLimit, kCompileLimit);
+  const auto limit = std::min<std::chrono::milliseconds>(loading_time(timeout), kCompileLimit);
   auto reply = ask(std::move(request), "executed", Clock::now() + limit, {});
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   return std::nullopt;
@@ -246,24 +236,10 @@ std::variant<frames::Frame, Ended> PythonSession::compile(json request) {
 std::variant<json, Ended> PythonSession::ask_for_inputs(json body, const char* expected,
                                                         std::vector<LentArena> memory,
                                                         InputTime& time) {
-  const auto used_up = [] {
-    return Ended{.verdict = Verdict::timed_out,
-                 .summary =
-                     "get_inputs() used up its time: all its calls together get the timeout, ten "
-                     "seconds at least and two minutes at most. It is called once for every trial "
-                     "and every timed call."};
-  };
-  if (time.left <= nanoseconds(0)) return used_up();
+  if (time.is_used_up()) return InputTime::used_up();
   const auto start = Clock::now();
   auto reply = ask(std::move(body), expected, start + time.left, std::move(memory));
-  const auto took = Clock::now() - start;
-  time.left -= took;
-  auto* ended = std::get_if<Ended>(&reply);
-  if (ended == nullptr) {
-    time.fastest = std::min<nanoseconds>(time.fastest, took);
-  } else if (ended->verdict == Verdict::timed_out && time.left <= kTellingGrace) {
-    ended->summary = used_up().summary;
-  }
+  time.take(Clock::now() - start, std::get_if<Ended>(&reply));
   return reply;
 }
 

@@ -15,6 +15,7 @@
 #include "engine/node/kernel_task.h"
 #include "engine/node/lift_claim.h"
 #include "engine/node/referee_session.h"
+#include "engine/node/source_time.h"
 #include "engine/node/wrapper_build.h"
 
 namespace assay::node {
@@ -39,15 +40,6 @@ struct PythonClaims {
   std::vector<std::string> foreign{};  // tensor types of its own among the results
   std::uint64_t launches = 0;          // of its own kernels so far, on CPU tensors
   std::vector<std::string> chosen{};   // of its autotuned kernels, where none is timed
-};
-
-// What a job's get_inputs() may take, all its calls together, in whichever process they are made.
-struct InputTime {
-  std::chrono::nanoseconds left{0};
-  std::chrono::nanoseconds fastest = std::chrono::nanoseconds::max();  // call so far
-
-  // As loading, it gets the task's timeout, but ten seconds at least and two minutes at most.
-  [[nodiscard]] static InputTime of(std::chrono::milliseconds timeout);
 };
 
 class PythonSession {

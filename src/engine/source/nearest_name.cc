@@ -1,7 +1,8 @@
 #include "engine/source/nearest_name.h"
 
 #include <algorithm>
-#include <utility>
+
+#include "spelling/edits.h"
 
 namespace assay::source {
 namespace {
@@ -19,21 +20,6 @@ std::string compared(std::string_view name) {
   return out;
 }
 
-// How many letters must go, come or change.
-std::size_t changes(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 }  // namespace
 
 std::string nearest_name(std::string_view wanted, const std::vector<std::string>& names) {
@@ -44,7 +30,7 @@ std::string nearest_name(std::string_view wanted, const std::vector<std::string>
   for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
     if (names[i].empty() || names[i].size() > kMostBytes) continue;
     const std::string name = compared(names[i]);
-    std::size_t distance = changes(meant, name);
+    std::size_t distance = spelling::edits(meant, name);
     const bool is_part = std::min(meant.size(), name.size()) >= kLongEnough &&
                          (name.find(meant) != name.npos || meant.find(name) != meant.npos);
     // Shortened or lengthened: "scale" for "scale_kernel".
