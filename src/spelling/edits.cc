@@ -18,8 +18,7 @@ std::size_t edits(std::string_view from, std::string_view to) {
     for (std::size_t j = 1; j < width; ++j) {
       const bool is_same = from[i - 1] == to[j - 1];
       row[j] = std::min({last[j - 1] + (is_same ? 0 : 1), last[j] + 1, row[j - 1] + 1});
-      const bool traded =
-          i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1];
+      const bool traded = i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1];
       if (traded) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }

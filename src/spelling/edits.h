@@ -1,5 +1,5 @@
-// How far one spelling is from another. Whoever asks decides what counts as letters (case, separators,
-// template arguments) and how far a name may be off to be meant.
+// How far one spelling is from another. Whoever asks decides what counts as letters (case,
+// separators, template arguments) and how far a name may be off to be meant.
 //
 // Pure; any thread. Costs the product of both lengths: bound them first.
 #pragma once

@@ -19,9 +19,10 @@ void InputTime::take(std::chrono::nanoseconds took, Ended* failed) {
 
 Ended InputTime::used_up() {
   return {.verdict = job::Verdict::timed_out,
-          .summary = "get_inputs() used up its time: all its calls together get the timeout, ten "
-                     "seconds at least and two minutes at most. It is called once for every trial "
-                     "and every timed call."};
+          .summary =
+              "get_inputs() used up its time: all its calls together get the timeout, ten "
+              "seconds at least and two minutes at most. It is called once for every trial "
+              "and every timed call."};
 }
 
 }  // namespace assay::node
