@@ -61,7 +61,7 @@ Dispatcher::Dispatcher(ServerConfig config, EventLoop& loop)
       methods_(make_methods()),
       library_(std::move(config.resources), std::move(config.prompts), identity_),
       tasks_(std::move(config.tasks), identity_),
-      subscriptions_(tasks_.tasks(), identity_, loop, calls_),
+      subscriptions_(tasks_.tasks(), identity_, loop, calls_, log_),
       calls_(catalogue_, identity_, limits_, config.check_results, loop, log_) {}
 
 void Dispatcher::receive(Incoming incoming) {

@@ -43,8 +43,8 @@ using Callback = std::stop_callback<std::function<void()>>;
 }  // namespace
 
 Subscriptions::Subscriptions(const Tasks& tasks, const Identity& identity, EventLoop& loop,
-                             ToolCalls& pool)
-    : tasks_(tasks), identity_(identity), loop_(loop), pool_(pool) {
+                             ToolCalls& pool, Log log)
+    : tasks_(tasks), identity_(identity), loop_(loop), pool_(pool), log_(std::move(log)) {
   if (tasks_.observe)
     observation_ =
         tasks_.observe([this](const std::string& id) { loop_.post([this, id] { changed(id); }); });
@@ -87,7 +87,8 @@ void Subscriptions::listen(const Call& call, const ListenParams& params, Reply r
 Subscriptions::Look Subscriptions::look(const std::string& id, const CallContext& context) const {
   try {
     return {.state = tasks_.get(id, context)};
-  } catch (const std::exception&) {
+  } catch (const std::exception& error) {
+    if (log_) log_(Level::error, "a task that is listened to: " + std::string(error.what()));
     return {.failed = true};
   }
 }

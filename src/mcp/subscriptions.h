@@ -35,7 +35,8 @@ struct ListenParams {
 class Subscriptions {
  public:
   // All must outlive this object.
-  Subscriptions(const Tasks& tasks, const Identity& identity, EventLoop& loop, ToolCalls& pool);
+  Subscriptions(const Tasks& tasks, const Identity& identity, EventLoop& loop, ToolCalls& pool,
+                Log log);
   ~Subscriptions();
   Subscriptions(const Subscriptions&) = delete;
   Subscriptions& operator=(const Subscriptions&) = delete;
@@ -85,6 +86,7 @@ class Subscriptions {
   const Identity& identity_;
   EventLoop& loop_;
   ToolCalls& pool_;
+  const Log log_;
   std::uint64_t last_serial_ = 0;
   bool input_ended_ = false;
   std::map<std::uint64_t, Listener> listeners_{};

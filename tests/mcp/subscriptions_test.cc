@@ -85,7 +85,15 @@ class Listener final : public Peer {
 struct Server {
   Keeper keeper{};
   EventQueue queue{};
-  Dispatcher dispatcher{{.tasks = keeper.tasks()}, queue};
+  std::atomic<int> faults{0};  // logged
+  Dispatcher dispatcher{{.tasks = keeper.tasks(),
+                         .log =
+                             [this](Level level, std::string_view text) {
+                               const bool is_it = level == Level::error &&
+                                                  text.find("the disk is gone") != text.npos;
+                               if (is_it) ++faults;
+                             }},
+                        queue};
 
   ~Server() {
     dispatcher.stop_all();
@@ -264,7 +272,7 @@ TEST_CASE("after the last message a listener is answered when its tasks have end
   CHECK(server.dispatcher.idle());
 }
 
-TEST_CASE("a task whose state cannot be read is told when it can be again") {
+TEST_CASE("a task whose state cannot be read is logged, and told when it can be again") {
   Server server;
   server.keeper.set("a", TaskStatus::working);
   const auto one = server.listen({{"taskIds", {"a"}}});
@@ -273,6 +281,7 @@ TEST_CASE("a task whose state cannot be read is told when it can be again") {
   server.keeper.set("a", TaskStatus::working, "unread");
   const auto second = server.listen(Json::object(), 8);
   REQUIRE(server.until([&] { return second->notes.size() == 1; }));
+  REQUIRE(server.until([&] { return server.faults > 0; }));
   server.keeper.breaks = false;
   server.keeper.set("a", TaskStatus::completed);
   REQUIRE(server.until([&] { return told(*one).back() == "a completed"; }));

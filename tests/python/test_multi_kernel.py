@@ -1,5 +1,7 @@
 """multi_kernel: the entry point is mandatory and called by position; the manual's messages, verbatim."""
 
+import os
+import subprocess
 import unittest
 
 from torch_server import TorchServer, inputs, source
@@ -126,6 +128,24 @@ class MultiKernel(unittest.TestCase):
                     self.assertIn(says, report["summary"])
                     self.assertIn("lies beyond every tensor", report["summary"])
                     self.assertIn(more, report["summary"])
+
+    def test_what_another_version_of_the_interpreter_is_not_looked_at_for_is_said(self):
+        script = """import types, unittest.mock
+from assay_runner import interpreted_memory, launch_rules, source
+other = types.SimpleNamespace()
+assert not interpreted_memory.install(other) and not launch_rules.install(other)
+for unseen in (True, False):
+    with unittest.mock.patch.object(interpreted_memory, "install", return_value=not unseen):
+        read = source.Source("import triton", "kernel.py", "multi_kernel")
+    print([warning["message"] for warning in read.warnings if warning.get("code") == "interpreted_unseen"])
+"""
+        package = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "engine", "python")
+        ran = subprocess.run([os.environ["ASSAY_PYTHON"], "-c", script], env={**os.environ, "PYTHONPATH": package}, capture_output=True,
+                             text=True, check=False)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        unseen, seen = ran.stdout.splitlines()
+        self.assertIn("these are not told: stores beyond every tensor", unseen)
+        self.assertEqual(seen, "[]")
 
     def test_a_table_of_pointers_leads_to_tensors_that_were_not_passed(self):
         text = TRITON.replace("out_ptr, n,", "table_ptr, n,").replace("    mask =", "    out_ptr = tl.load(table_ptr).to(tl.pointer_type(tl.float32))\n    mask =")

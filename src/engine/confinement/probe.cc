@@ -92,7 +92,8 @@ int run_probe(int channel) {
     attempt_all(attacks_on_files(), targets, findings);
     attempt_all(attacks_on_the_kernel(), targets, findings);
     return write_all(channel, to_json(findings).dump()) ? 0 : 1;
-  } catch (const std::exception&) {
+  } catch (const std::exception& error) {
+    static_cast<void>(write_all(channel, to_json(Findings{.fault = error.what()}).dump()));
     return 1;
   }
 }

@@ -5,7 +5,7 @@
 namespace assay::confinement {
 
 // The role "probe": reads the targets from the channel, tries every attack, writes what came of
-// each, and returns the exit code.
+// each, and returns the exit code: 0, or 1 with the fault that kept it from trying.
 [[nodiscard]] int run_probe(int channel);
 
 }  // namespace assay::confinement

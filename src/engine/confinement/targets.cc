@@ -44,7 +44,7 @@ json to_json(const Findings& findings) {
   for (const auto& attack : findings.attacks) {
     attacks.push_back({{"name", attack.name}, {"open", attack.open}, {"error", attack.error}});
   }
-  return {{"attacks", std::move(attacks)}, {"self", findings.self}};
+  return {{"attacks", std::move(attacks)}, {"self", findings.self}, {"fault", findings.fault}};
 }
 
 Findings findings_from_json(const json& from) {
@@ -55,6 +55,7 @@ Findings findings_from_json(const json& from) {
                                 .error = attack.at("error").get<int>()});
   }
   findings.self = from.at("self");
+  findings.fault = from.at("fault").get<std::string>();
   return findings;
 }
 

@@ -37,6 +37,7 @@ struct Targets {
 struct Findings {
   std::vector<Attack> attacks{};
   nlohmann::json self = nlohmann::json::object();
+  std::string fault{};  // of ours, that kept it from trying; "" if it tried
 };
 
 [[nodiscard]] nlohmann::json to_json(const Findings& findings);

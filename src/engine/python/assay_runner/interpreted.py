@@ -17,20 +17,20 @@ _chosen = {}  # of autotuned kernels, by name
 
 def use():
     """Triton anew: what it has imported so far is to be compiled. Its functions in Python (tl.sum, tl.zeros) are kernels
-    too, and each is what TRITON_INTERPRET said when it was met."""
+    too, and each is what TRITON_INTERPRET said when it was met. Gives what this version of it is not looked at for."""
     for name in [name for name in sys.modules if name == "triton" or name.startswith("triton.")]:
         if not name.startswith("triton._C"):  # a library can be loaded once
             del sys.modules[name]
     try:
         tuner = importlib.import_module("triton.runtime.autotuner").Autotuner
     except ImportError:  # the source's own import tells it
-        return
+        return []
     _tune_nothing(tuner)
     _mend_arithmetic()
     interpreter = importlib.import_module("triton.runtime.interpreter")
-    launch_rules.install(interpreter)
-    interpreted_memory.install(interpreter)
     device_facts.answer_on_cpu()
+    rules = (("launches that a GPU refuses", launch_rules), ("stores beyond every tensor", interpreted_memory))
+    return [what for what, rule in rules if not rule.install(interpreter)]
 
 
 # Functions of libdevice that torch has by the same name, and by another.

@@ -61,13 +61,14 @@ class _Launch:
 
 
 def install(interpreter):
-    """From here on stores of this module's kernels (triton.runtime.interpreter) are looked at before they are done."""
+    """From here on stores of this module's kernels (triton.runtime.interpreter) are looked at before they are done. False where
+    this version of it has no place for that."""
     try:
         executor, builder, dtype_of = interpreter.GridExecutor, interpreter.InterpreterBuilder, interpreter._get_np_dtype
         execute, load, store = executor.__call__, builder.create_masked_load, builder.create_masked_store
         add, exchange = builder.create_atomic_rmw, builder.create_atomic_cas
-    except AttributeError:  # of another version: as it is
-        return
+    except AttributeError:
+        return False
 
     def executed(self, *arguments, **named):
         try:
@@ -99,6 +100,7 @@ def install(interpreter):
     executor.__call__ = functools.wraps(execute)(executed)
     builder.create_masked_store, builder.create_masked_load = functools.wraps(store)(stored), functools.wraps(load)(loaded)
     builder.create_atomic_rmw, builder.create_atomic_cas = functools.wraps(add)(added), functools.wraps(exchange)(exchanged)
+    return True
 
 
 def _chosen(pointers, mask):

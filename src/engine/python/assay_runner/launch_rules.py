@@ -12,7 +12,8 @@ _OWN = ("debug", "instrumentation_mode", "fpsan_homomorphic_casts")  # that Trit
 
 
 def install(interpreter):
-    """From here on kernels of this module (triton.runtime.interpreter) are launched by its compiler's rules."""
+    """From here on kernels of this module (triton.runtime.interpreter) are launched by its compiler's rules. False where this
+    version of it, or of the compiler, has no place for that."""
     try:
         compiler = importlib.import_module("triton.backends.nvidia.compiler")
         target = importlib.import_module("triton.backends.compiler").GPUTarget("cuda", _ARCH, 32)
@@ -23,8 +24,8 @@ def install(interpreter):
         refused = importlib.import_module("triton.runtime.errors").OutOfResources
         kernel, executor = interpreter.InterpretedFunction, interpreter.GridExecutor
         run, called, execute = kernel.run, kernel.__call__, executor.__call__
-    except (ImportError, AttributeError, TypeError):  # of another version: as it is
-        return
+    except (ImportError, AttributeError, TypeError):
+        return False
     running = []
 
     def run_by_the_rules(self, *arguments, grid, warmup, **named):
@@ -51,6 +52,7 @@ def install(interpreter):
     kernel.run = functools.wraps(run)(run_by_the_rules)
     kernel.__call__ = functools.wraps(called)(call_in_a_kernel)
     executor.__call__ = functools.wraps(execute)(execute_noted)
+    return True
 
 
 def _checked(grid):

@@ -30,7 +30,10 @@ class Source:
             self.warnings.append({"line": 0, "code": "interpreted", "message":
                                   "Triton's kernels run in Triton's own interpreter here, on CPU tensors: of libdevice it has what torch has too, "
                                   "and computes with bfloat16 and 8-bit floats otherwise than a GPU"})
-            interpreted.use()
+            unseen = interpreted.use()
+            if unseen:
+                self.warnings.append({"line": 0, "code": "interpreted_unseen", "message":
+                                      f"Triton's interpreter is of a version in which these are not told: {', '.join(unseen)}"})
         if not on_gpu and kernel_type == "torch_cuda":
             device_facts.answer_beside_launches()
         self.warnings += device_facts.warnings(tree)
