@@ -331,3 +331,26 @@ TEST_CASE("a report of until validated has what clients of validate_kernel look 
   CHECK(told.at("compilation_error").is_null());
   CHECK(told.at("validation_error") == "off");
 }
+
+TEST_CASE("a call that says nothing is carried out with the defaults that its schema tells") {
+  for (const char* tool : {"evaluate", "compare"}) {
+    INFO(tool);
+    EvaluateWorld world;
+    Json arguments = evaluate_arguments();
+    const bool compares = std::string_view(tool) == "compare";
+    if (compares)
+      arguments = {{"ref_kernel", arguments["kernel"]}, {"custom_kernel", arguments["kernel"]}};
+    (void)call(compares ? tools::compare(world.jobs) : tools::evaluate(world.jobs), arguments);
+    REQUIRE(world.engine.orders.size() == 1);
+    const Json options = Json(world.engine.orders.back().request.at("options"));
+    const Json schema = Json(tools::schema(std::string(tool) + ".input.json"));
+    int compared = 0;
+    for (const auto& [name, property] : schema.at("properties").items()) {
+      if (!property.contains("default") || !options.contains(name)) continue;
+      INFO(name);
+      CHECK(options.at(name) == property.at("default"));
+      ++compared;
+    }
+    CHECK(compared >= 7);
+  }
+}
