@@ -145,12 +145,12 @@ class Watch {
     std::uint64_t read = 0;  // bytes
   };
   void copy_begins(Warp& w, const CopyAsked& copy);
-  // Copies that the threads of this warp have waited for are there: written now, and not when they
-  // were asked for.
   // An mbarrier's word: it was initialised, its phase is over, a waiter found that one is.
   void phases_begin(Warp& w, const std::byte* barrier);
   void phase_over(Warp& w, const std::byte* barrier);
   void phase_seen(Warp& w, const std::byte* barrier, const Op& op, unsigned lane);
+  // Copies that the threads of this warp have waited for are there: written now, and not when they
+  // were asked for.
   void copies_arrive(Warp& w, std::span<const AsyncCopy> copies);
   // What reports to an mbarrier is there, and whoever asks that after this lane of `w` sees it.
   void bulk_copy_arrives(Warp& w, unsigned lane, std::uint64_t offset, std::uint64_t bytes);
