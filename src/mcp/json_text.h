@@ -5,8 +5,7 @@
 //
 //   {"io": {"grid": 1}}        stays
 //   {"io": "{\"grid\": 1}"}    becomes {"io": {"grid": 1}}
-//   {"io": "saxpy_contract"}   stays a string: it does not begin with { or [; `type` decides about
-//   it
+//   {"io": "saxpy_contract"}   stays a string: it does not begin with { or [, so `type` decides
 //   {"io": "{\"grid\": "}      is a violation: it was meant as JSON and is none
 //
 // The mark may stand in any subschema that the check reaches through properties,

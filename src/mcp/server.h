@@ -1,10 +1,10 @@
 // The MCP server as its owner sees it: a configuration, a pair of streams and one blocking run().
 //
-//   auto streams = mcp::StdioStreams::take();           // first thing: nothing else can reach
-//   stdout now mcp::StdioServer server({.version = "0.1.0", .tools = std::move(tools), .log = log},
+//   auto streams = mcp::StdioStreams::take();        // first: nothing else can reach stdout now
+//   mcp::StdioServer server({.version = "0.1.0", .tools = std::move(tools), .log = log},
 //                           std::move(streams));
 //   mcp::Outcome outcome = server.run(stop_token);
-//   if (outcome.abandoned_calls > 0) std::_Exit(1);      // a tool ignored its stop request
+//   if (outcome.abandoned_calls > 0) std::_Exit(1);  // a tool ignored its stop request
 //
 // Threads: run() is the event thread and owns all protocol state; it starts one reader thread and a
 // pool of tool threads, and joins all of them before it returns, except abandoned ones.

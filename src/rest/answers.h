@@ -3,8 +3,8 @@
 //
 //   400, 405, …        {error, details, validation_errors?, status: "client_error"}
 //   404                {error, missing: "job" | "part" | "path", status: "error"}
-//   500                {kernel_exec_result, ref_runtime, pod_name, pod_ip, status: "error", error,
-//   …}
+//   500                {kernel_exec_result, ref_runtime, pod_name, pod_ip, status: "error",
+//                       error, …}
 #pragma once
 
 #include <string>

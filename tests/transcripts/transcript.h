@@ -1,15 +1,14 @@
 // A conversation with an MCP server as a file that people read and a test replays.
 //
 //   # prose; also blank lines
-//   > {"jsonrpc":"2.0","id":1,"method":"ping"}     sent, followed by a line feed
-//   >\ {"id":\xFF\0}                                sent with \xHH \0 \r \t \\ decoded: bytes that
-//   no
-//                                                  text file holds
-//   < {"jsonrpc":"2.0","id":1,"result":{}}         the next message must be this one
-//   <~ {…}                                         consecutive <~ lines: these messages, in any
-//   order = eof                                          closes the server's input = silence 100ms
-//   nothing may be received for that long = wait 100ms                                   lets time
-//   pass
+//   > {"jsonrpc":"2.0","id":1,"method":"ping"}   sent, followed by a line feed
+//   >\ {"id":\xFF\0}                             sent with \xHH \0 \r \t \\ decoded: bytes that no
+//                                                text file holds
+//   < {"jsonrpc":"2.0","id":1,"result":{}}       the next message must be this one
+//   <~ {…}                                       consecutive <~ lines: these, in any order
+//   = eof                                        closes the server's input
+//   = silence 100ms                              nothing may be received for that long
+//   = wait 100ms                                 lets time pass
 //
 // When the file ends the input is closed, and the server must end without another word.
 // Expected messages are compared as JSON. In place of a value: "<any>", "<string>", "<number>",

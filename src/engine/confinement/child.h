@@ -1,8 +1,10 @@
 // The engine's side of a confined child.
 //
 //   engine ── posix_spawn ──► keeper ── clone ──► init (PID 1) ── fork ──► worker: the role
-//      leash ────────────────►│                   (L1n and above; below, the keeper forks the
-//      worker) status ◄───────────────┘
+//      leash ────────────────►│
+//      status ◄───────────────┘
+//
+// There is an init at L1n and above; below, the keeper forks the worker itself.
 //
 // The keeper is trusted code of the runner executable: it reads no user byte, holds neither the
 // channel nor the output pipes, and outlives everything below it. When the leash closes, by kill()

@@ -9,35 +9,38 @@
 // words.
 //   32-bit word i = block i/4, word i%4.          Used by real floats of ≤ 32 bits, by full-range
 //                                                 integers of ≤ 32 bits and by bool.
-//   64-bit word i = block i/2, words 2(i%2) (low half) and 2(i%2)+1 (high half).   Used by float64,
-//                                                 and by integers with bounds or of 64 bits.
+//   64-bit word i = block i/2, words 2(i%2) (low  Used by float64, and by integers with bounds or
+//     half) and 2(i%2)+1 (high half).             of 64 bits.
 // i is the element's C-order index. Complex element i is the components 2i (real) and 2i+1
 // (imaginary) of its component type.
 //
-// randn, floats.  Elements 2p and 2p+1 are a Box–Muller pair of words a = word 2p and b = word
-// 2p+1:
+// randn, floats.
+//   Elements 2p and 2p+1 are a Box–Muller pair of words a = word 2p and b = word 2p+1:
 //     u = (a + 0.5) / 2^32                     ((a >> 11) + 0.5) / 2^53 for float64
 //     r = sqrt(-2 ln u), t = 2π b / 2^32       2π b / 2^64 for float64
-//     element 2p = r cos t, element 2p+1 = r sin t; then × std + mean in double, then rounded to
-//     the dtype.
+//     element 2p = r cos t, element 2p+1 = r sin t;
+//     then × std + mean in double, then rounded to the dtype.
 //   ln, cos, sin are normal.h's. mean (0) and std (1) count independently of each other. complex:
 //   each component's std is std·sqrt(1/2) and mean is added to the real part.
-// randn, integers.  Without mean and std: every value of the type, equally likely, except int64
-//   in [-10^6, 10^6] and uint64 in [0, 10^6]. Type ≤ 32 bits: the low bits of the 32-bit word.
-//   With mean or std: the float64 normal, rounded to nearest even, kept within the type.
-// randn, uniform, bool.  The lowest bit of the 32-bit word.
-// uniform, floats.  low + (high - low)·u in double, u = word / 2^32 (float64: (word >> 11) / 2^53),
-// rounded
-//   to the dtype and kept within the dtype's values v with low ≤ v < high (default [0, 1)). If the
-//   dtype has no value in there, low rounded. complex: each component.
-// uniform, integers.  In [low, high], both included (default [0, 100]): low + floor(w·n / 2^64), w
-// the
-//   64-bit word, n = high - low + 1.
-// zeros, ones, full.  The value rounded to the dtype (floats) or taken exactly (integers); bool:
-// value ≠ 0. arange.  start + step·j, j the index in the last dimension: the sequence repeats over
-// the others. In
-//   double for floats; exactly, modulo 2^bits, for integers if start and step are integers, else in
-//   double, cut to an integer and kept within the type. bool: value ≠ 0.
+// randn, integers.
+//   Without mean and std: every value of the type, equally likely, except int64 in [-10^6, 10^6]
+//   and uint64 in [0, 10^6]. Type ≤ 32 bits: the low bits of the 32-bit word. With mean or std:
+//   the float64 normal, rounded to nearest even, kept within the type.
+// randn, uniform, bool.
+//   The lowest bit of the 32-bit word.
+// uniform, floats.
+//   low + (high - low)·u in double, u = word / 2^32 (float64: (word >> 11) / 2^53), rounded to the
+//   dtype and kept within the dtype's values v with low ≤ v < high (default [0, 1)). If the dtype
+//   has no value in there, low rounded. complex: each component.
+// uniform, integers.
+//   In [low, high], both included (default [0, 100]): low + floor(w·n / 2^64), w the 64-bit word,
+//   n = high - low + 1.
+// zeros, ones, full.
+//   The value rounded to the dtype (floats) or taken exactly (integers); bool: value ≠ 0.
+// arange.
+//   start + step·j, j the index in the last dimension: the sequence repeats over the others. In
+//   double for floats; exactly, modulo 2^bits, for integers if start and step are integers, else
+//   in double, cut to an integer and kept within the type. bool: value ≠ 0.
 #pragma once
 
 #include <array>

@@ -7,8 +7,8 @@
 // entry says how long it is and what its bytes hash to; one that is damaged is removed and counts
 // as never stored. Least recently used entries go first when the folder holds more than its bound.
 //
-//   "assay-compiled 1\n" | SHA-256 of the rest, hex | "\n" | body bytes, decimal | "\n" | body |
-//   blob
+//   "assay-compiled 1\n" | SHA-256 of the rest, hex | "\n"
+//   | body bytes, decimal | "\n" | body | blob
 //
 // Any thread; several processes at once. Never throws and never fails a compile: without space or
 // permission nothing is kept.

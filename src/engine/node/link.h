@@ -1,13 +1,15 @@
 // Frame types between server and engine, in one place for both ends. Bytes only: no descriptors, so
 // that the same stream can later be a remote node's standard input and output.
 //
-//   server → engine  run {job_id, attempt, kind, request, client} · ack {job_id, seq} · cancel
-//   {job_id} ·
+//   server → engine  run {job_id, attempt, kind, request, client}
+//                    ack {job_id, seq}
+//                    cancel {job_id}
 //                    capabilities {}
-//   engine → server  stage {job_id, attempt, seq, record, artifacts} + bytes of all artifacts in
-//   order ·
-//                    conclusion {job_id, attempt, verdict, interrupted, body} · capabilities {body}
-//                    · heartbeat {} every kHeartbeat
+//   engine → server  stage {job_id, attempt, seq, record, artifacts, is_last}
+//                      + bytes of all artifacts in order
+//                    conclusion {job_id, attempt, verdict, interrupted, body}
+//                    capabilities {body}
+//                    heartbeat {}, every kHeartbeat
 //
 // What decides is a well-formed conclusion; an end of the stream or an exit status decides nothing.
 #pragma once

@@ -1,9 +1,9 @@
 // A job of kind `kernel` whose sources are Python: torch, torch_cuda and multi_kernel, on CPU
-// tensors or on a GPU's. The
-// stages are those of a KernelJob. Reference and candidate run in two confined processes forked
-// from one zygote; the referee makes inputs and judges outputs, as for every kernel; the clock is
-// the engine's (python_timing.h). User code runs in the process that is timed, so that a pass is
-// `audited` at most, unless what it launches is lifted out of it (python_lift.h).
+// tensors or on a GPU's. The stages are those of a KernelJob. Reference and candidate run in two
+// confined processes forked from one zygote; the referee makes inputs and judges outputs, as for
+// every kernel; the clock is the engine's (python_timing.h). User code runs in the process that is
+// timed, so that a pass is `audited` at most, unless what it launches is lifted out of it
+// (python_lift.h).
 //
 // One object per job, used by the job's thread.
 #pragma once

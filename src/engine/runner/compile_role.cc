@@ -3,15 +3,17 @@
 // emulator's parser and the readers of logs and cubins meet the user's words where they can hurt
 // nobody.
 //
-//   → {type: "describe", nvrtc}                               loads the compiler
+//   → {type: "describe", nvrtc}                     loads the compiler
 //   ← {type: "compiler", version, architectures}
-//   → {type: "rehearse", nvrtc}     ← {type: "rehearsed"}      has compiled once, nothing of a
-//   user's → {type: "compile", nvrtc, file, options, name_expressions, folders, examine, pch?} +
-//   source ← {type: "compiled", ok, result, log, log_truncated, lowered, version, elapsed_ns,
-//   diagnostics,
-//      diagnostics_truncated, ptx_bytes, kernels?, kernels_truncated?} + PTX, then the cubin
-//   → {type: "list"} + PTX          ← {type: "listed", kernels, kernels_truncated}
-//   ← {type: "missing", what}                                 the compiler cannot be loaded
+//   → {type: "rehearse", nvrtc}
+//   ← {type: "rehearsed"}                           has compiled once, nothing of a user's
+//   → {type: "compile", nvrtc, file, options, name_expressions, folders, examine, pch?} + source
+//   ← {type: "compiled", ok, result, log, log_truncated, lowered, version, elapsed_ns,
+//      diagnostics, diagnostics_truncated, ptx_bytes, kernels?, kernels_truncated?}
+//      + PTX, then the cubin
+//   → {type: "list"} + PTX
+//   ← {type: "listed", kernels, kernels_truncated}
+// Any of them but the last may be answered {type: "missing", what}: the compiler cannot be loaded.
 #include <chrono>
 #include <filesystem>
 #include <memory>

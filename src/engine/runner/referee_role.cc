@@ -1,23 +1,33 @@
 // The referee: the trusted process that makes inputs, holds expected outputs and compares. It runs
 // no user code; a runner's output bytes are all it meets of one.
 //
-//   → {type: "prepare", nvrtc}   on a GPU, once: compiles what it needs there
+//   → {type: "prepare", nvrtc}            on a GPU, once: compiles what it needs there
 //   ← {type: "prepared"} or {type: "unprepared", message}: it examines on the host then
-//   → {type: "open", contract, secret: [low, high], atol?, rtol?, expected?: {argument: base64}}
+//   → {type: "open", contract, secret: [low, high], atol?, rtol?, expected?: {argument: base64},
+//      on_host?}
 //   ← {type: "opened", total_bytes, on_device, placements: [{name, argument, offset, bytes}]}
-//   → {type: "fill", trial, slot?} (+ memory of the same layout, whose inputs are to be taken)
-//                                   ← {type: "filled"} + arena descriptor
-//   → {type: "expect", slot?}       ← {type: "expected", findings}
-//   → {type: "fill_wide"}           ← {type: "filled"} + arena descriptor: what was filled last,
-//                                      in double
-//   → {type: "expect_wide"}         ← {type: "expected"}
-//   → {type: "check", slots: [slot]} ← {type: "checked", said: [{ok, outputs, findings}]}
-//   → {type: "outline", slot, trial} ← {type: "outlined", outputs}: held against the answers of
-//   that
-//                                      trial, and only whether they are the same
-//   → {type: "weak_oracle"}      ← {type: "weak_oracle", warnings}
-//   → {type: "close", keep}      ← {type: "closed"}: ready for another job. keep: whoever was lent
-//                                  an arena has let go of it
+//   → {type: "fill", trial, slot?, otherwise?}
+//      (+ memory of the same layout, whose inputs are to be taken)
+//   ← {type: "filled"} + arena descriptor
+//   → {type: "expect", slot?}
+//   ← {type: "expected", findings}
+//   → {type: "fill_wide"}                 what was filled last, in double
+//   ← {type: "filled"} + arena descriptor
+//   → {type: "expect_wide"}
+//   ← {type: "expected"}
+//   → {type: "expect_in_double", part: "high" | "low"}
+//   ← {type: "expected"}
+//   → {type: "check", slots: [slot]}
+//   ← {type: "checked", said: [{ok, outputs, findings}]}
+//   → {type: "outline", slot, trial}      held against the answers of that trial
+//   ← {type: "outlined", outputs}         only whether they are the same
+//   → {type: "weak_oracle"}
+//   ← {type: "weak_oracle", warnings}
+//   → {type: "vary", total_bytes, seed, masks_too, tensors: [{offset, bytes, dtype, row}]}
+//      + memory                           no "open" before it is needed
+//   ← {type: "varied"}                    in that memory
+//   → {type: "close", keep}               keep: whoever was lent an arena has let go of it
+//   ← {type: "closed"}                    ready for another job
 // Any of them may be answered {type: "no_memory", message}: the device has not enough.
 #include <memory>
 #include <stdexcept>

@@ -45,9 +45,8 @@ using Tokens = std::vector<Token>;
 [[nodiscard]] std::size_t closing(const Tokens& tokens, std::size_t open, std::size_t end);
 
 // For every bracket the index of its partner, else the number of tokens. A stray ')' closes
-// nothing; a
-// '}' closes its '{' though a '(' in between was left open. Linear, where closing() is for short
-// stretches.
+// nothing; a '}' closes its '{' though a '(' in between was left open. Linear, where closing() is
+// for short stretches.
 [[nodiscard]] std::vector<std::size_t> pair_brackets(const Tokens& tokens);
 
 // Like closing() for the '<' of template arguments at `open`: parentheses inside hide their '>', a
