@@ -15,14 +15,13 @@ macro(room path)
   set("libraries_of_${path}" ${ARG_LIBRARIES})
 endmacro()
 
-set(engine_vocabulary engine/job engine/journal engine/node engine/contract engine/source)
 room(src/spelling)
 room(src/engine/posix)
 room(src/engine/frames       ROOMS engine/posix LIBRARIES json)
 room(src/engine/job          LIBRARIES json)
 room(src/engine/contract     ROOMS spelling LIBRARIES json zlib)
 room(src/engine/source       ROOMS spelling)
-room(src/engine/judge        ROOMS engine/contract LIBRARIES json)
+room(src/engine/judge        ROOMS engine/contract)
 room(src/engine/journal      ROOMS engine/job engine/posix LIBRARIES json sqlite openssl)
 room(src/engine/confinement  ROOMS engine/posix LIBRARIES json seccomp)
 room(src/engine/emulator)
@@ -31,17 +30,18 @@ room(src/engine/runner       ROOMS engine/frames engine/confinement engine/judge
                                    engine/inspection engine/posix engine/source
                              LIBRARIES json cuda expat)
 # wrapper/ is text for another compiler, which travels inside the engine: no part of this build.
-room(src/engine/python       ROOMS engine/confinement engine/emulator engine/inspection engine/posix LIBRARIES json cuda)
+room(src/engine/python       ROOMS engine/confinement engine/emulator engine/inspection LIBRARIES json cuda)
 room(src/engine/node         ROOMS engine/frames engine/job engine/contract engine/source engine/confinement engine/posix
                              LIBRARIES json)
-room(src/mcp                 ROOMS spelling LIBRARIES json boost spdlog openssl)
-room(src/plans               ROOMS ${engine_vocabulary} engine/judge engine/confinement engine/posix
+room(src/mcp                 ROOMS spelling LIBRARIES json boost openssl)
+room(src/plans               ROOMS engine/node engine/job engine/contract engine/judge engine/confinement engine/posix
                              LIBRARIES json yaml openssl)
-room(tools                   ROOMS mcp plans ${engine_vocabulary} schemas LIBRARIES json)
-room(src/rest                ROOMS mcp tools engine/job engine/journal LIBRARIES json)
-room(src/cli                 ROOMS mcp plans tools rest ${engine_vocabulary} engine/frames engine/confinement
-                                   engine/posix schemas
-                             LIBRARIES json spdlog cli11 openssl)
+room(tools                   ROOMS mcp plans engine/node engine/journal engine/job engine/contract engine/source
+                             LIBRARIES json)
+room(src/rest                ROOMS mcp tools engine/journal LIBRARIES json)
+room(src/cli                 ROOMS mcp plans tools rest engine/node engine/journal engine/job engine/confinement
+                                   engine/posix
+                             LIBRARIES json spdlog cli11)
 
 # One file each: what a library is good for stays behind our own interface.
 set(only_simdjson "src/mcp/codec.cc")
