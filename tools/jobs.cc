@@ -350,6 +350,7 @@ json Jobs::capabilities(bool refresh) {
     capabilities_may_differ_ = false;
     return fresh;
   } catch (const std::exception&) {
+    // The engine is not there: what it said of the machine holds until the next call asks it again.
     const std::lock_guard lock(mutex_);
     if (!capabilities_ || refresh) throw;
     return *capabilities_;

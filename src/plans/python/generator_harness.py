@@ -240,7 +240,7 @@ def different(left, right):
     try:
         return difference(left, right, "exact") != ""
     except Exception:  # pylint: disable=broad-except
-        return True
+        return True  # raised by a type of the script's: what cannot be compared counts as different
 
 
 def numbers_of(value):
@@ -248,7 +248,7 @@ def numbers_of(value):
     try:
         plain = flat(value)
     except Exception:  # pylint: disable=broad-except
-        return None
+        return None  # raised by a type of the script's: what cannot be read has no numbers
     if plain is not None:
         return plain[0]
     if not isinstance(value, (list, tuple)) or not value:
