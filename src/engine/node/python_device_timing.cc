@@ -4,6 +4,7 @@
 
 #include "engine/node/median.h"
 #include "engine/node/python_timing.h"
+#include "engine/node/referee_slots.h"
 #include "engine/node/trial_judgement.h"
 
 namespace assay::node {
@@ -14,9 +15,6 @@ using std::chrono::nanoseconds;
 
 // Of N calls: far above what waiting for a device varies by.
 constexpr nanoseconds kDeviceTurn = std::chrono::milliseconds(8);
-// Slots of the referee's arenas.
-constexpr std::uint32_t kKernelSlot = 1;
-constexpr std::uint32_t kReferenceSlot = 2000;
 constexpr std::uint32_t kMostDeviceCalls = 4096;
 constexpr std::uint32_t kEstimateCalls = 64;
 constexpr std::uint32_t kShownAnew = 3;
@@ -85,12 +83,12 @@ std::variant<nanoseconds, Ended> PythonTiming::device_calls(PythonSession& sessi
 }
 
 std::variant<nanoseconds, Ended> PythonTiming::lent_calls(PythonSession& session,
-                                                          std::uint32_t first_slot,
+                                                          const SlotRange& slots,
                                                           const Deal& deal) {
   const auto contents = std::min(deal.calls, stretches_);
   std::vector<LentArena> arenas;
   for (std::uint32_t i = 0; i < contents; ++i) {
-    auto arena = lend(first_slot + i);
+    auto arena = lend(slots.slot(i));
     if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
     arenas.push_back(std::move(std::get<LentArena>(arena)));
   }
@@ -98,7 +96,7 @@ std::variant<nanoseconds, Ended> PythonTiming::lent_calls(PythonSession& session
   if (auto* ended = std::get_if<Ended>(&staged)) return std::move(*ended);
   auto ended = unclocked(session, [&]() -> Step {
     for (std::uint32_t i = 0; i < contents; ++i) {
-      auto filled = inputs_.fill(trials_[i], first_slot + i);
+      auto filled = inputs_.fill(trials_[i], slots.slot(i));
       if (auto* failed = std::get_if<Ended>(&filled)) return std::move(*failed);
     }
     return std::nullopt;
@@ -125,20 +123,20 @@ PythonTiming::Step PythonTiming::lent_turn(const Deal& deal, Walls& walls) {
   std::vector<std::uint32_t> chosen;
   if (deal.examined) chosen = choose(std::min(deal.calls, stretches_));
   if (reference_ != nullptr) {
-    auto timed = beside_kernel([&] { return lent_calls(*reference_, kReferenceSlot, deal); });
+    auto timed = beside_kernel([&] { return lent_calls(*reference_, kReferenceTurnSlots, deal); });
     if (auto* ended = std::get_if<Ended>(&timed)) return about_reference(std::move(*ended));
     walls.reference = std::get<nanoseconds>(timed);
     for (const std::uint32_t index : chosen) {
-      auto answer = referee_.expect(kReferenceSlot + index);
+      auto answer = referee_.expect(kReferenceTurnSlots.slot(index));
       if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
     }
   }
-  auto timed = lent_calls(kernel_, kKernelSlot, deal);
+  auto timed = lent_calls(kernel_, kTurnSlots, deal);
   if (auto* ended = std::get_if<Ended>(&timed)) return about_kernel(std::move(*ended));
   walls.kernel = std::get<nanoseconds>(timed);
   timed_calls_ += deal.calls;
   for (const std::uint32_t index : chosen) {
-    auto answer = referee_.check(kKernelSlot + index);
+    auto answer = referee_.check(kTurnSlots.slot(index));
     if (auto* ended = std::get_if<Ended>(&answer)) return std::move(*ended);
     ++examined_;
     if (auto ended = judge_(trials_[index], std::get<json>(answer))) return ended;

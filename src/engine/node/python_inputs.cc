@@ -126,7 +126,7 @@ std::variant<LentArena, Ended> PythonInputs::fill(std::uint32_t trial, std::uint
 }
 
 std::variant<LentArena, Ended> PythonInputs::fill(RefereeSession& other, std::uint32_t trial) {
-  return fill(other, trial, 0);
+  return fill(other, trial, kJudgedSlot);
 }
 
 std::variant<LentArena, Ended> PythonInputs::fill(RefereeSession& referee, std::uint32_t trial,

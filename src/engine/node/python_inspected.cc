@@ -6,15 +6,13 @@
 #include "engine/node/division_places.h"
 #include "engine/node/kernel_inspection.h"
 #include "engine/node/python_job.h"
+#include "engine/node/referee_slots.h"
 #include "engine/node/trial_judgement.h"
 
 namespace assay::node {
 namespace {
 
 using nlohmann::json;
-
-// Nobody else's memory.
-constexpr std::uint32_t kInspectedSlot = 3000;
 
 constexpr const char* kOwnWord =
     "The launches were looked at in the source's own process: what is told of them is its word, "

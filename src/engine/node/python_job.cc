@@ -277,7 +277,7 @@ PythonJob::Step PythonJob::add_outputs() {
     return ended;
   }
   PythonInputs inputs(*referee_, provider_, contract_, input_time_);
-  auto arena = inputs.fill(0, 0);
+  auto arena = inputs.fill(0, kJudgedSlot);
   if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
   auto told =
       oracle().shapes(std::get<LentArena>(std::move(arena)), inputs.seed(0), execution_left_);

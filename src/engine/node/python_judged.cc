@@ -4,6 +4,7 @@
 #include "engine/node/kernel_wording.h"
 #include "engine/node/python_job.h"
 #include "engine/node/python_timing.h"
+#include "engine/node/referee_slots.h"
 #include "engine/node/stage_clock.h"
 #include "engine/node/trial_judgement.h"
 
@@ -14,7 +15,6 @@ using job::StageStatus;
 using job::Verdict;
 using nlohmann::json;
 
-constexpr std::uint32_t kReferenceSlot = 1000;
 // Timed trials are numbered from here, so that none repeats a validated one.
 constexpr std::uint32_t kFirstTimedTrial = 10'000;
 // A host loop may wait for what its launches never say.
@@ -145,7 +145,7 @@ PythonJob::Step PythonJob::run_once(PythonSession& session, std::uint32_t trial,
 PythonJob::Step PythonJob::run_once(PythonSession& session, std::uint32_t trial, json& said,
                                     std::chrono::nanoseconds& left) {
   const bool as_reference = &session == reference_.get();
-  auto arena = inputs_->fill(trial, as_reference ? kReferenceSlot : 0);
+  auto arena = inputs_->fill(trial, as_reference ? kReferenceSlot : kJudgedSlot);
   if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
   const auto start = std::chrono::steady_clock::now();
   auto ran = session.run(std::get<LentArena>(std::move(arena)), inputs_->seed(trial), left);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/node/referee_slots.h"
 #include "engine/node/trial_judgement.h"
 
 namespace assay::node {
@@ -16,7 +17,6 @@ using std::chrono::nanoseconds;
 constexpr std::uint32_t kCapturedTrial = 2'000'000;
 constexpr std::uint32_t kJudgedTrial = 3'000'000;
 constexpr std::uint32_t kJudgedTrials = 3;
-constexpr std::uint32_t kAnswerSlot = 4000;
 // All of a lift's execution; and a repetition before it has shown that it ends.
 constexpr std::chrono::seconds kBudget{20};
 constexpr std::chrono::seconds kFirstRun{5};
@@ -117,7 +117,7 @@ PythonLift::Step PythonLift::conclude(Step ended) {
 }
 
 std::variant<CapturedCall, Ended> PythonLift::capture_once(Lifted& lifted, std::uint32_t trial) {
-  auto arena = setting_.inputs.fill(trial, 0);
+  auto arena = setting_.inputs.fill(trial, kJudgedSlot);
   if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
   return lifted.side.session->capture(std::get<LentArena>(std::move(arena)),
                                       setting_.inputs.seed(trial), left_);
@@ -171,7 +171,7 @@ PythonLift::Step PythonLift::judge(const json& said, std::uint32_t trial) {
 }
 
 PythonLift::Step PythonLift::examine(Lifted& lifted, std::uint32_t trial) {
-  auto arena = setting_.inputs.fill(trial, 0);
+  auto arena = setting_.inputs.fill(trial, kJudgedSlot);
   if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
   nanoseconds allowed = std::min<nanoseconds>(left_, kFirstRun);
   const nanoseconds before = allowed;
@@ -225,7 +225,7 @@ PythonLift::Step PythonLift::relaunch(Lifted& lifted) {
 
 // Holds what the last trial's run left against the first one's answers.
 PythonLift::Step PythonLift::answers_differ() {
-  auto said = setting_.referee.outline_as(kJudgedTrial, 0);
+  auto said = setting_.referee.outline_as(kJudgedTrial, kJudgedSlot);
   if (auto* ended = std::get_if<Ended>(&said)) return std::move(*ended);
   for (const auto& output : std::get<json>(said).at("outputs")) {
     const json& shape = output.at("shape");

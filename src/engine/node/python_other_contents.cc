@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "engine/node/python_job.h"
+#include "engine/node/referee_slots.h"
 #include "engine/node/trial_judgement.h"
 
 namespace assay::node {
@@ -12,7 +13,6 @@ using nlohmann::json;
 
 // No trial of the task's, and none of the timed ones.
 constexpr std::uint32_t kOtherTrial = 9'000;
-constexpr std::uint32_t kOtherSlot = 1001;  // beside what reference and kernel were lent
 constexpr std::chrono::seconds kOtherwiseLimit{1};
 constexpr const char* kCheck = "other_contents";
 constexpr std::size_t kMostNames = 200;

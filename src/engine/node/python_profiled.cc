@@ -45,7 +45,9 @@ void PythonJob::profile_stage() {
   }
   StageClock clock(reporter_, "profiled");
   profile_.emplace(*pool_, *referee_, runners_.toolkit().cupti.string(), stop_);
-  const GpuProfile::Fill fill = [this] { return inputs_->fill(PythonLift::known_trial(), 0); };
+  const GpuProfile::Fill fill = [this] {
+    return inputs_->fill(PythonLift::known_trial(), kJudgedSlot);
+  };
   json& metrics = clock.body["device_metrics"] = json::object();
   if (reference_sequence_) {
     metrics["original_device_metrics"] = profile_->measure(

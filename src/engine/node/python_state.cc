@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/node/python_job.h"
+#include "engine/node/referee_slots.h"
 #include "engine/node/trial_judgement.h"
 
 namespace assay::node {
@@ -11,8 +12,6 @@ namespace {
 using job::Verdict;
 using nlohmann::json;
 
-// Only the referee's arenas of the two sides are in use: this one is nobody's.
-constexpr std::uint32_t kAgainSlot = 2000;
 constexpr const char* kRepeats = "repeat_differs";
 
 bool is_of(const json& finding, const char* whose) {

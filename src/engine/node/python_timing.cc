@@ -6,6 +6,7 @@
 #include <map>
 
 #include "engine/node/ratio.h"
+#include "engine/node/referee_slots.h"
 #include "engine/node/trial_judgement.h"
 
 namespace assay::node {
@@ -21,8 +22,10 @@ constexpr std::uint64_t kTurnBytes = 8ULL << 20;
 // Likewise on a device, where calls share them; two at least: one is the last call's alone.
 constexpr std::uint64_t kDeviceTurnBytes = 16ULL << 20;
 constexpr std::uint64_t kMostStretches = 4;
+static_assert(kMostStretches <= kTurnSlots.count && kMostStretches <= kReferenceTurnSlots.count);
 // Enough for the slope of a short call to stand out of what a turn costs besides.
 constexpr std::uint32_t kMostCalls = 48;
+static_assert(2 * kMostCalls <= kTurnSlots.count);
 // What a turn costs besides its calls varies by about a tenth of a millisecond.
 constexpr std::chrono::milliseconds kTurn{10};
 constexpr std::uint32_t kLeastRounds = 3;
@@ -33,7 +36,6 @@ constexpr std::chrono::seconds kBudget{2};
 constexpr std::chrono::seconds kMakingBudget{5};
 constexpr std::int64_t kMakingShare = 2;
 constexpr std::uint32_t kExaminedPerTurn = 2;
-constexpr std::uint32_t kFirstSlot = 1;
 // Between the last answer and the question whether all is quiet.
 constexpr std::chrono::milliseconds kPause{40};
 constexpr std::chrono::milliseconds kRestlessCpu{10};
@@ -123,7 +125,7 @@ PythonTiming::Step PythonTiming::take_contents(std::uint32_t calls) {
     return std::nullopt;
   }
   for (std::uint32_t i = 0; i < calls; ++i) {
-    auto arena = inputs_.fill(next_trial_, kFirstSlot + i);
+    auto arena = inputs_.fill(next_trial_, kTurnSlots.slot(i));
     if (auto* ended = std::get_if<Ended>(&arena)) return std::move(*ended);
     contents_.push_back(posix::SharedMemory::adopt(std::move(std::get<LentArena>(arena).descriptor),
                                                    plan_.arena_bytes));
@@ -205,7 +207,7 @@ PythonTiming::Step PythonTiming::examine(std::uint32_t calls, const posix::Share
 
 PythonTiming::Step PythonTiming::examine_one(std::uint32_t index, Bytes kernel,
                                              std::optional<Bytes> reference) {
-  const std::uint32_t slot = kFirstSlot + index;
+  const std::uint32_t slot = kTurnSlots.slot(index);
   const auto put_in = [&](Bytes bytes) {
     std::copy(bytes.begin(), bytes.end(), contents_[index].bytes().begin());
   };

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "engine/node/python_inputs.h"
+#include "engine/node/referee_slots.h"
 
 namespace assay::node {
 
@@ -109,7 +110,7 @@ class PythonTiming {
   // Likewise in memory that the referee lends on the device: its own arenas, each a stretch.
   [[nodiscard]] Step lent_turn(const Deal& deal, Walls& walls);
   [[nodiscard]] std::variant<std::chrono::nanoseconds, Ended> lent_calls(PythonSession& session,
-                                                                         std::uint32_t first_slot,
+                                                                         const SlotRange& slots,
                                                                          const Deal& deal);
   [[nodiscard]] std::variant<LentArena, Ended> lend(std::uint32_t slot);
   [[nodiscard]] std::vector<std::uint32_t> choose(std::uint32_t contents) const;

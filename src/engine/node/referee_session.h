@@ -10,6 +10,7 @@
 
 #include "engine/contract/contract.h"
 #include "engine/node/ended.h"
+#include "engine/node/referee_slots.h"
 #include "engine/node/runner_process.h"
 
 namespace assay::node {
@@ -56,9 +57,10 @@ class RefereeSession {
   // Whether the arenas are device memory; known once open.
   [[nodiscard]] bool is_on_device() const { return on_device_; }
 
-  // An arena with the trial's inputs, in one of the referee's slots.
+  // An arena with the trial's inputs, in one of the referee's slots (referee_slots.h).
   // `given`: an arena of the same layout whose inputs are taken instead of made, if it is one.
-  [[nodiscard]] std::variant<LentArena, Ended> fill(std::uint32_t trial, std::uint32_t slot = 0,
+  [[nodiscard]] std::variant<LentArena, Ended> fill(std::uint32_t trial,
+                                                    std::uint32_t slot = kJudgedSlot,
                                                     const posix::Descriptor* given = nullptr);
   // Likewise, but what the contract fixes of its inputs is drawn (contract/fixed_contents.h): for
   // outline_as() alone.
@@ -84,7 +86,7 @@ class RefereeSession {
   // What was filled last, in double: an arena of `bytes` (contract/in_double.h, contract/layout.h).
   [[nodiscard]] std::variant<LentArena, Ended> fill_wide(std::uint64_t bytes);
   [[nodiscard]] std::variant<nlohmann::json, Ended> expect_wide();
-  [[nodiscard]] std::variant<nlohmann::json, Ended> check(std::uint32_t slot = 0);
+  [[nodiscard]] std::variant<nlohmann::json, Ended> check(std::uint32_t slot = kJudgedSlot);
   // Of several slots, in that order.
   [[nodiscard]] std::variant<std::vector<nlohmann::json>, Ended> check(
       const std::vector<std::uint32_t>& slots);

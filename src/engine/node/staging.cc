@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/node/referee_slots.h"
+
 namespace assay::node {
 namespace {
 
-constexpr std::uint32_t kMaxSlots = 3;
 // A kernel's time depends on where its tensors happen to lie: a median over few places is a median
 // of accidents.
 constexpr std::uint32_t kPlaces = 12;
@@ -34,7 +35,7 @@ Staging wished(const StagingNeed& need) {
           : std::clamp<std::uint64_t>(kBeyondCacheBytes / least, kPlaces, kMostPlaces);
   const auto placed =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, kMaxPlacedBytes / least));
-  return {.slots = std::clamp(fitting, 1U, kMaxSlots), .places = std::max(placed, 1U)};
+  return {.slots = std::clamp(fitting, 1U, kContentSlots.count), .places = std::max(placed, 1U)};
 }
 
 std::uint64_t room_of(std::uint64_t device_bytes) {

@@ -9,7 +9,7 @@
 
 namespace assay::node {
 
-// Contents that runs begin with, and places they work in.
+// Contents that runs begin with (kContentSlots), and places they work in.
 struct Staging {
   std::uint32_t slots = 1;
   std::uint32_t places = 1;

@@ -5,6 +5,7 @@
 #include "engine/node/gpu_timing.h"
 #include "engine/node/kernel_inspection.h"
 #include "engine/node/kernel_job.h"
+#include "engine/node/referee_slots.h"
 #include "engine/node/stage_clock.h"
 #include "engine/node/trial_judgement.h"
 
@@ -14,8 +15,6 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t kReferenceSlot = 1000;
-constexpr std::uint32_t kMostAhead = 8;
 constexpr std::uint64_t kMostBytesAhead = 256ULL << 20;
 // After a longer run no other begins before it is known to be right.
 constexpr std::chrono::milliseconds kShortRun{10};
@@ -94,7 +93,7 @@ KernelJob::Step KernelJob::launch(KernelSession& session, std::uint32_t trial, R
 void KernelJob::fill_ahead() {
   const std::uint64_t bytes = referee_->arena_bytes() * task_.validation_trials;
   fills_ahead_ = gpu_ != nullptr && referee_->is_on_device() && !task_.reference &&
-                 task_.validation_trials <= kMostAhead && bytes <= kMostBytesAhead;
+                 task_.validation_trials <= kAheadSlots.count && bytes <= kMostBytesAhead;
   if (!fills_ahead_) return;
   for (std::uint32_t trial = 0; trial < task_.validation_trials; ++trial) {
     referee_->fill_ahead(trial, slot_of(trial));
@@ -122,7 +121,9 @@ KernelJob::Step KernelJob::stage_ahead() {
   return std::nullopt;
 }
 
-std::uint32_t KernelJob::slot_of(std::uint32_t trial) const { return fills_ahead_ ? trial : 0; }
+std::uint32_t KernelJob::slot_of(std::uint32_t trial) const {
+  return fills_ahead_ ? kAheadSlots.slot(trial) : kJudgedSlot;
+}
 
 // Sums of atomics differ in their last bits from run to run; a reference, or else the tolerance
 // between both runs, says whether that is all.
