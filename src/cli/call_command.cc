@@ -23,6 +23,7 @@
 
 #include "cli/assembly.h"
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
 #include "cli/http_options.h"
 #include "cli/remote_tools.h"
 #include "cli/termination_signals.h"
@@ -39,16 +40,6 @@ using mcp::Json;
 using mcp::ToolResult;
 
 constexpr int kEndS = 20;  // that a cancelled job may take to end
-
-enum ExitCode {
-  kOk = 0,
-  kNotPassed = 1,
-  kUsage = 2,
-  kRefused = 3,
-  kEngineFault = 4,
-  kCancelled = 5,
-  kUnwritten = 70
-};
 
 constexpr const char* kExitCodes =
     "Exit codes: 0 a report was produced; 2 usage; 3 the arguments were refused; 4 engine fault; "
@@ -71,12 +62,12 @@ int exit_code(const ToolResult& result, bool check) {
   const std::string status = structured.value("status", "");
   const std::string state = structured.value("state", "");
   if (status == "client_error" || state == "not_found") return kRefused;
-  if (!check) return result.is_error ? kEngineFault : kOk;
+  if (!check) return result.is_error ? kFault : kOk;
   const auto verdict = structured.find("verdict");
   const std::string word =
       verdict != structured.end() && verdict->is_string() ? verdict->get<std::string>() : "";
   if (state == "interrupted" || word == "cancelled") return kCancelled;
-  if (result.is_error || word == "engine_fault") return kEngineFault;
+  if (result.is_error || word == "engine_fault") return kFault;
   // Tools that judge nothing have no verdict at all.
   if (verdict == structured.end()) return kOk;
   return word == "passed" ? kOk : kNotPassed;
@@ -202,7 +193,7 @@ int written(int code) {
   std::cout.flush();
   if (std::cout) return code;
   std::cerr << "the result could not be written to standard output\n";
-  return kUnwritten;
+  return kInternalFault;
 }
 
 // By its name, or by an older one, whose form of arguments it then takes.
@@ -254,7 +245,7 @@ int run_remotely(const CallOptions& options, const std::stop_token& stop) {
     return kUsage;
   } catch (const std::runtime_error& error) {
     std::cerr << error.what() << '\n';
-    return kEngineFault;
+    return kFault;
   }
 }
 

@@ -12,14 +12,13 @@
 
 #include "cli/assembly.h"
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
 #include "tools/tools.h"
 
 namespace assay::cli {
 namespace {
 
 using mcp::Json;
-
-enum ExitCode { kOk = 0, kUsage = 2, kRefused = 3, kFault = 4, kUnwritten = 70 };
 
 struct ContractOptions {
   std::string state_dir{};
@@ -135,7 +134,7 @@ std::function<void()> guarded(const std::shared_ptr<ContractOptions>& options, i
       std::cout.flush();
       if (!std::cout) {
         std::cerr << "the result could not be written to standard output\n";
-        code = kUnwritten;
+        code = kInternalFault;
       }
     } catch (const std::system_error& error) {
       std::cerr << error.what() << '\n';

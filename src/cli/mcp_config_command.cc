@@ -6,6 +6,7 @@
 
 #include "cli/client_config.h"
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
 
 namespace assay::cli {
 namespace {
@@ -27,8 +28,6 @@ std::string fault_of(const std::string& url) {
       return {};
   return "http://HOST:PORT or https://HOST:PORT, not \"" + url + '"';
 }
-
-constexpr int kUnwritten = 70;  // a full disk: whoever reads the exit code has no result
 
 }  // namespace
 
@@ -81,7 +80,7 @@ void add_mcp_config(CLI::App& app, int& code) {
     const ClientConfig config = client_config(options->client, options->server);
     std::cerr << config.file << ":\n";
     std::cout << config.text << std::flush;
-    code = std::cout ? 0 : kUnwritten;
+    code = std::cout ? kOk : kInternalFault;
     if (!std::cout) std::cerr << "the configuration could not be written to standard output\n";
   });
 }

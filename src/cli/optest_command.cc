@@ -12,6 +12,7 @@
 
 #include "cli/assembly.h"
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
 #include "cli/termination_signals.h"
 #include "cli/visible_text.h"
 #include "engine/confinement/isolation.h"
@@ -28,7 +29,8 @@ using nlohmann::json;
 
 constexpr std::size_t kToldRest = 10;  // names of runs that were not started
 
-enum ExitCode { kPassed = 0, kFailed = 1, kUsage = 2, kNotTold = 70 };
+// The runner of plans has its own table (docs/plans.md).
+enum PlanExit { kPassed = 0, kFailed = 1, kNoPlan = 2 };
 
 struct OptestOptions {
   AssemblyOptions assembly{};
@@ -235,7 +237,7 @@ int run_optest(const OptestOptions& options) {
   if (is_file) file.open(options.plan, std::ios::binary);
   if (!is_file || !file) {
     std::cerr << "optest: there is no plan " << options.plan << '\n';
-    return kUsage;
+    return kNoPlan;
   }
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const fs::path folder = fs::canonical(options.plan).parent_path();
@@ -312,7 +314,7 @@ void add_optest(CLI::App& app, int& code) {
     code = run_optest(*options);
     if (std::cout.flush()) return;
     std::cerr << "optest: standard output cannot be written to\n";
-    code = kNotTold;
+    code = kInternalFault;
   });
 }
 

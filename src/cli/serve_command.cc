@@ -14,6 +14,7 @@
 
 #include "cli/assembly.h"
 #include "cli/commands.h"
+#include "cli/exit_codes.h"
 #include "cli/http_options.h"
 #include "cli/log.h"
 #include "cli/termination_signals.h"
@@ -136,20 +137,20 @@ int serve(const ServeOptions& options, const std::optional<mcp::http::HttpConfig
   if (service) abandoned_calls += service->wait().abandoned_calls;
   // A tool that ignored its stop still uses what this function owns: end without destroying it.
   if (abandoned_calls > 0) std::_Exit(1);
-  return 0;
+  return kOk;
 }
 
 int run_serve(const ServeOptions& options) {
   if (!install_log(options.log_level)) {
     spdlog::error("unknown log level '{}'", options.log_level);
-    return 2;
+    return kUsage;
   }
   std::optional<mcp::http::HttpConfig> http;
   try {
     if (options.http.wanted) http = http_config(options.http);
   } catch (const std::invalid_argument& fault) {
     spdlog::error("{}", fault.what());
-    return 2;
+    return kUsage;
   }
   std::optional<mcp::StdioStreams> streams;
   if (options.stdio || !http) streams = mcp::StdioStreams::take();
