@@ -1,8 +1,8 @@
 // benchmark_commits: base, head and main of a repository's commits, each in an environment of its
 // own, one data set record per commit.
 #include "plans/commits/commit_job.h"
-#include "plans/requirement_form.h"
 #include "tools/refusal.h"
+#include "tools/requirements_argument.h"
 #include "tools/schemas.h"
 #include "tools/step_job.h"
 #include "tools/tools.h"
@@ -40,10 +40,7 @@ ToolResult run(Jobs& jobs, const Library* library, Commands commands, const Json
   if (!arguments.contains("repo") && !arguments.contains("config")) {
     violations.push_back({"/repo", "is needed, unless a config names it"});
   }
-  for (const auto& one :
-       plans::malformed_requirements(arguments.value("requires", nlohmann::json::object()))) {
-    violations.push_back({"/requires/" + one.key, one.message});
-  }
+  check_requirements(arguments.value("requires", nlohmann::json::object()), violations);
   if (!violations.empty()) return refuse(violations);
   if (auto refused = refuse_commands(commands)) return std::move(*refused);
   copy_members(arguments,

@@ -1,9 +1,9 @@
 // check_capabilities: devices, toolkit, kernel types, and the isolation that was seen to be in
 // force.
-#include "plans/requirement_form.h"
 #include "plans/requirements_job.h"
 #include "tools/job_answer.h"
 #include "tools/refusal.h"
+#include "tools/requirements_argument.h"
 #include "tools/schemas.h"
 #include "tools/tools.h"
 
@@ -38,9 +38,7 @@ std::string describe(const OrderedJson& seen) {
 ToolResult with_requirements(Jobs& jobs, const Json& needs, ToolResult result,
                              CallContext& context) {
   std::vector<contract::Violation> violations;
-  for (const auto& one : plans::malformed_requirements(needs)) {
-    violations.push_back({"/requires/" + one.key, one.message});
-  }
+  check_requirements(needs, violations);
   if (!violations.empty()) return refuse(violations);
   constexpr double kPatienceS = 300;
   const std::string id =

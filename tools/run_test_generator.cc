@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "plans/generators/generator_job.h"
-#include "plans/requirement_form.h"
 #include "tools/refusal.h"
+#include "tools/requirements_argument.h"
 #include "tools/schemas.h"
 #include "tools/step_job.h"
 #include "tools/tools.h"
@@ -67,10 +67,7 @@ ToolResult run(Jobs& jobs, const Library* library, Commands commands, const Json
         located(library, arguments.at("workdir").get<std::string>(), "/workdir", violations);
     if (workdir) request["workdir"] = workdir->string();
   }
-  for (const auto& one :
-       plans::malformed_requirements(arguments.value("requires", nlohmann::json::object()))) {
-    violations.push_back({"/requires/" + one.key, one.message});
-  }
+  check_requirements(arguments.value("requires", nlohmann::json::object()), violations);
   if (!violations.empty()) return refuse(violations);
   if (auto refused = refuse_commands(commands)) return std::move(*refused);
   copy_members(arguments,
