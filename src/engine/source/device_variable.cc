@@ -1,7 +1,8 @@
 #include "engine/source/device_variable.h"
 
-#include <algorithm>
 #include <array>
+
+#include "engine/source/word_list.h"
 
 namespace assay::source {
 namespace {
@@ -11,11 +12,6 @@ constexpr std::array<std::string_view, 8> kOtherwise{
     "template", "extern", "using", "typedef", "friend", "__shared__", "static_assert", "operator"};
 constexpr std::array<std::string_view, 5> kCalled{"alignas", "__align__", "__attribute__",
                                                   "decltype", "__builtin_align__"};
-
-template <std::size_t N>
-bool is_one_of(const Token& token, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), token.text) != words.end();
-}
 
 struct Declarator {
   std::string_view name{};
@@ -30,7 +26,7 @@ std::size_t assignment(const Tokens& tokens, std::size_t from, std::size_t end) 
 bool makes_type(const Tokens& tokens, std::size_t brace, Range part) {
   constexpr std::array<std::string_view, 4> kTypes{"struct", "union", "class", "enum"};
   const auto is_type = [&](std::size_t back) {
-    return brace >= part.begin + back && is_one_of(tokens[brace - back], kTypes);
+    return brace >= part.begin + back && is_one_of(tokens[brace - back].text, kTypes);
   };
   return is_type(1) || is_type(2);
 }
@@ -39,7 +35,7 @@ bool makes_type(const Tokens& tokens, std::size_t brace, Range part) {
 // one.
 std::size_t behind_arguments(const Tokens& tokens, std::size_t at, Range part) {
   const bool is_template = tokens[at].is("<");
-  const bool is_call = at > part.begin && is_one_of(tokens[at - 1], kCalled);
+  const bool is_call = at > part.begin && is_one_of(tokens[at - 1].text, kCalled);
   if (!is_template && !is_call) return part.end;
   return is_template ? closing_angle(tokens, at, part.end) : closing(tokens, at, part.end);
 }
@@ -59,7 +55,7 @@ std::optional<Declarator> declarator(const Tokens& tokens, Range part) {
       i = behind_arguments(tokens, i, part);
       if (i == part.end) return std::nullopt;
     } else if (token.kind == TokenKind::identifier) {
-      if (is_one_of(token, kOtherwise)) return std::nullopt;
+      if (is_one_of(token.text, kOtherwise)) return std::nullopt;
       const bool is_qualified = i > part.begin && tokens[i - 1].is("::");
       found.name = is_qualified ? std::string_view() : token.text;
     }

@@ -5,6 +5,7 @@
 
 #include "engine/source/host_scope.h"
 #include "engine/source/parameter.h"
+#include "engine/source/word_list.h"
 
 namespace assay::source {
 namespace {
@@ -56,11 +57,6 @@ std::optional<HostType> pointee(std::optional<HostType> type) {
   if (type->pointers == 0) return element_of(*type);
   --type->pointers;
   return type;
-}
-
-template <std::size_t N>
-bool is_one_of(const Token& token, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), token.text) != words.end();
 }
 
 bool defines_type(const Tokens& tokens, std::string_view name) {
@@ -127,7 +123,7 @@ HostScope::Type HostScope::called(const Tokens& tokens, Range name, std::size_t 
   const std::size_t close = closing(tokens, open, range.end);
   if (close >= range.end) return std::nullopt;
   Type type;
-  if (is_one_of(word, kCasts)) {
+  if (is_one_of(word.text, kCasts)) {
     type = type_in(tokens, {angle + 1, open - 1});
   } else if (word.is("raw_pointer_cast")) {
     type = value_in(tokens, {open + 1, close}, depth + 1);
@@ -155,11 +151,11 @@ std::size_t HostScope::member(const Tokens& tokens, std::size_t at, Range range,
     at = close + 1;
   }
   if (at < range.end && tokens[at].is("(")) at = closing(tokens, at, range.end) + 1;
-  if (is_one_of(word, kData)) {
+  if (is_one_of(word.text, kData)) {
     type = pointer_to(written || !before ? written : element_of(*before));
   } else if (word.is("item")) {
     type = written;
-  } else if (is_one_of(word, kSame)) {
+  } else if (is_one_of(word.text, kSame)) {
     type = before;
   } else {
     return range.end;

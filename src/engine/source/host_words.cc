@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/source/substitutes.h"
+#include "engine/source/word_list.h"
 
 namespace assay::source {
 namespace {
@@ -57,11 +58,6 @@ constexpr std::array<std::string_view, 20> kDeviceHeaders{"cuda_fp16.h",
                                                           "cuda_bf16.hpp"};
 constexpr std::array<std::string_view, 4> kDeviceFolders{"cooperative_groups/", "cuda/", "cub/",
                                                          "nv/"};
-
-template <std::size_t N>
-bool is_one_of(std::string_view text, const std::array<std::string_view, N>& list) {
-  return std::find(list.begin(), list.end(), text) != list.end();
-}
 
 template <std::size_t N>
 bool starts_with_any(std::string_view text, const std::array<std::string_view, N>& list) {

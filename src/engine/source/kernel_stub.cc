@@ -1,7 +1,8 @@
 #include "engine/source/kernel_stub.h"
 
-#include <algorithm>
 #include <array>
+
+#include "engine/source/word_list.h"
 
 namespace assay::source {
 namespace {
@@ -13,11 +14,6 @@ constexpr std::array<std::string_view, 3> kPlainAttributes{"__global__", "__host
 constexpr std::array<std::string_view, 14> kTypeWords{
     "int",    "float",    "double", "bool",     "char",         "short",      "long",
     "signed", "unsigned", "const",  "volatile", "__restrict__", "__restrict", "void"};
-
-template <std::size_t N>
-bool is_one_of(const Token& token, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), token.text) != words.end();
-}
 
 class Reading {
  public:
@@ -59,7 +55,7 @@ class Reading {
       const Token& name = tokens_[end - 1];
       const bool is_type = is(part.begin, "typename") || is(part.begin, "class");
       const bool is_named = end - part.begin > 1 && name.kind == TokenKind::identifier &&
-                            !is_one_of(name, kTypeWords);
+                            !is_one_of(name.text, kTypeWords);
       if (!is_named) return false;
       bool is_pack = false;
       for (std::size_t i = part.begin; i < end; ++i) is_pack |= is(i, "...");
@@ -74,9 +70,9 @@ class Reading {
   std::optional<std::size_t> parameters_after(std::size_t at) {
     for (; at < tokens_.size(); ++at) {
       const Token& token = tokens_[at];
-      if (is_one_of(token, kPlainAttributes)) {
+      if (is_one_of(token.text, kPlainAttributes)) {
         stub_.attributes.push_back({at, at + 1});
-      } else if (is_one_of(token, kCalledAttributes) && is(at + 1, "(")) {
+      } else if (is_one_of(token.text, kCalledAttributes) && is(at + 1, "(")) {
         const std::size_t close = partners_[at + 1];
         if (close >= tokens_.size()) return std::nullopt;
         stub_.attributes.push_back({at, close + 1});
@@ -143,7 +139,7 @@ class Reading {
   // Whether the token is a name and something before it is a type.
   [[nodiscard]] bool names(std::size_t begin, std::size_t at) const {
     const Token& token = tokens_[at];
-    if (token.kind != TokenKind::identifier || is_one_of(token, kTypeWords)) return false;
+    if (token.kind != TokenKind::identifier || is_one_of(token.text, kTypeWords)) return false;
     if (is(at - 1, "::")) return false;
     for (std::size_t i = begin; i < at; ++i) {
       if (!is(i, "const") && !is(i, "volatile") && !is(i, "typename") && !is(i, "struct"))

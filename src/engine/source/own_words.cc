@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "engine/source/in_double_words.h"
+#include "engine/source/word_list.h"
 
 namespace assay::source {
 namespace {
@@ -13,11 +14,6 @@ namespace {
 using std::string_view;
 
 using Partners = std::vector<std::size_t>;
-
-template <std::size_t n>
-bool is_one_of(const Token& token, const std::array<string_view, n>& list) {
-  return std::find(list.begin(), list.end(), token.text) != list.end();
-}
 
 // Words behind which a name is used, or a type goes on: none of them is a type by itself.
 constexpr std::array kNoType =
@@ -83,7 +79,7 @@ void take_integer_memory(const Tokens& tokens, std::size_t at, OwnWords& own) {
     if (token.is("*") || token.is("&")) {
       is_pointer = true;
     } else if (token.kind == TokenKind::identifier) {
-      if (is_integer_type(token.text) || is_one_of(token, kNoType)) continue;
+      if (is_integer_type(token.text) || is_one_of(token.text, kNoType)) continue;
       const bool is_array = i + 1 < tokens.size() && tokens[i + 1].is("[");
       if (is_pointer || is_array) own.integer_memory.emplace(token.text);
       return;
@@ -108,15 +104,15 @@ void take_name_behind_brackets(const Tokens& tokens, const Partners& partners, s
 
 // The name of a function that has its body here.
 bool defines_function(const Tokens& tokens, const Partners& partners, std::size_t at) {
-  return tokens[at + 1].is("(") && !is_one_of(tokens[at], kControl) &&
+  return tokens[at + 1].is("(") && !is_one_of(tokens[at].text, kControl) &&
          partners[at + 1] < tokens.size() && has_body(tokens, partners[at + 1]);
 }
 
 // Whether what stands before and behind a name makes it that of a type, a variable or a parameter.
 bool declares(const Token& before, const Token& next) {
   const bool is_word = before.kind == TokenKind::identifier;
-  const bool is_named = is_word && is_one_of(before, kNaming);
-  const bool has_type = (is_word && !is_one_of(before, kNoType)) || before.is(">") ||
+  const bool is_named = is_word && is_one_of(before.text, kNaming);
+  const bool has_type = (is_word && !is_one_of(before.text, kNoType)) || before.is(">") ||
                         before.is("*") || before.is("&");
   const bool is_another = before.is(",") && (next.is("=") || next.is(";"));  // int t, half = 2;
   return is_named || is_another || (has_type && ends_declarator(next));
@@ -132,7 +128,7 @@ void take_words(const Tokens& tokens, OwnWords& own) {
     if (i + 1 >= tokens.size()) continue;
     const Token& next = tokens[i + 1];
     if (token.is("extern") && next.is("__shared__")) take_dynamic_shared(tokens, i + 2, own);
-    if (is_one_of(token, kNaming)) take_name_behind_brackets(tokens, partners, i, own);
+    if (is_one_of(token.text, kNaming)) take_name_behind_brackets(tokens, partners, i, own);
     const bool is_function = defines_function(tokens, partners, i) && !is_any_width(token.text);
     const bool is_declared = is_function || (i > 0 && declares(tokens[i - 1], next));
     if (is_declared) own.words.emplace(token.text);
@@ -200,7 +196,7 @@ std::optional<std::size_t> line_behind(const Token& directive) {
 bool is_declarator(const Tokens& tokens, std::size_t i) {
   if (i == 0) return false;
   const Token& before = tokens[i - 1];
-  return before.kind == TokenKind::identifier && !is_one_of(before, kNoType);
+  return before.kind == TokenKind::identifier && !is_one_of(before.text, kNoType);
 }
 
 void read(string_view text, std::size_t line, OwnWords& own, std::vector<Piece>& pieces) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/source/preprocess.h"
+#include "engine/source/word_list.h"
 
 namespace assay::source {
 namespace {
@@ -26,11 +27,6 @@ constexpr std::array<std::string_view, 6> kTemplates{"PackedTensorAccessor32",
                                                      "opmath_type"};
 // A function's name behind any other word is declared there.
 constexpr std::array<std::string_view, 3> kBeforeCall{"return", "else", "do"};
-
-template <std::size_t N>
-bool is_one_of(std::string_view text, const std::array<std::string_view, N>& list) {
-  return std::find(list.begin(), list.end(), text) != list.end();
-}
 
 class Search {
  public:

@@ -5,6 +5,7 @@
 
 #include "engine/source/bounds.h"
 #include "engine/source/reach.h"
+#include "engine/source/word_list.h"
 
 namespace assay::source {
 namespace {
@@ -17,11 +18,6 @@ constexpr std::array<std::string_view, 8> kReading{
     "__ldg", "__ldcg", "__ldca", "__ldcs", "__ldlu", "__ldcv", "load_matrix_sync", "sizeof"};
 constexpr std::array<std::string_view, 5> kWriting{"__stcs", "__stcg", "__stwt", "__stwb",
                                                    "store_matrix_sync"};
-
-template <std::size_t N>
-bool is_one_of(std::string_view text, const std::array<std::string_view, N>& list) {
-  return std::find(list.begin(), list.end(), text) != list.end();
-}
 
 bool is_cast(std::string_view word) {
   return word == "reinterpret_cast" || word == "static_cast" || word == "const_cast";
