@@ -122,4 +122,8 @@ KernelTask decode_kernel_task(const json& request) {
   return task;
 }
 
+bool is_among(const std::vector<std::string>& checks, std::string_view wanted) {
+  return std::find(checks.begin(), checks.end(), wanted) != checks.end();
+}
+
 }  // namespace assay::node

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/contract/contract.h"
@@ -93,5 +94,7 @@ struct KernelTask {
 };
 
 [[nodiscard]] KernelTask decode_kernel_task(const nlohmann::json& request);
+
+[[nodiscard]] bool is_among(const std::vector<std::string>& checks, std::string_view wanted);
 
 }  // namespace assay::node

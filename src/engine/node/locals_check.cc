@@ -1,7 +1,5 @@
 #include "engine/node/locals_check.h"
 
-#include <algorithm>
-
 #include "engine/node/kernel_inspection.h"
 
 namespace assay::node {
@@ -37,9 +35,7 @@ std::variant<Looked, Ended> look(const LocalsRun& run) {
 }  // namespace
 
 bool wants_locals(const KernelTask& task) {
-  const auto& checks = task.checks;
-  return task.kernel.kernel_type == "cuda" &&
-         std::find(checks.begin(), checks.end(), "initialised") != checks.end();
+  return task.kernel.kernel_type == "cuda" && is_among(task.checks, "initialised");
 }
 
 void check_locals(const LocalsRun& run, json& checks) {

@@ -27,10 +27,6 @@ constexpr const char* kInterpreted =
     "Kernels of Triton were not looked at: its interpreter runs them on CPU tensors. Alone, as "
     "kernel_type `triton`, each can be checked.";
 
-bool is_among(const std::vector<std::string>& checks, const char* wanted) {
-  return std::find(checks.begin(), checks.end(), wanted) != checks.end();
-}
-
 // Outputs that hold nothing until the call writes them.
 std::vector<std::string> unwritten(const contract::Contract& contract) {
   std::vector<std::string> names;

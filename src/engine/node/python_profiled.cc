@@ -1,7 +1,5 @@
 // Of PythonJob: what else than times is asked of what was lifted. Its own process has ended by
 // then; other processes repeat its launches, as those of every `cuda` kernel.
-#include <algorithm>
-
 #include "engine/node/kernel_inspection.h"
 #include "engine/node/python_job.h"
 #include "engine/node/python_lift.h"
@@ -21,10 +19,6 @@ constexpr std::uint64_t kMaxArenaBytes = 1ULL << 30;
 constexpr const char* kOnEmulator =
     ". With `device: \"emulator\"` its launches there are looked at.";
 constexpr const char* kOfTheHost = "There are no counters of CPU tensors.";
-
-bool is_among(const std::vector<std::string>& checks, const char* wanted) {
-  return std::find(checks.begin(), checks.end(), wanted) != checks.end();
-}
 
 }  // namespace
 

@@ -151,8 +151,7 @@ json run_sanitizer(const SanitizerRun& run) {
   // At once: most of what each takes is the start of two processes and a context.
   std::vector<std::future<Told>> looking;
   for (const Tool& tool : kTools) {
-    const auto& checks = run.checks;
-    if (std::find(checks.begin(), checks.end(), tool.check) == checks.end()) continue;
+    if (!is_among(run.checks, tool.check)) continue;
     looking.push_back(std::async(std::launch::async | std::launch::deferred,
                                  [&run, &lent, &tool] { return use(run, lent, tool); }));
   }
