@@ -1,7 +1,6 @@
 #include "engine/emulator/local_trial.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "engine/emulator/block.h"
@@ -30,12 +29,6 @@ std::vector<std::uint32_t> callers_of(const Warp& w) {
     pcs.push_back(f->return_pc - 1);
   }
   return pcs;
-}
-
-std::uint64_t held_in(const Warp& w, std::uint32_t row, unsigned lane, unsigned bytes) {
-  std::uint64_t v = 0;
-  std::memcpy(&v, w.rows + row + std::size_t{lane} * bytes, bytes);
-  return v;
 }
 
 bool is_content(const std::array<std::uint8_t, kContents>& contents, std::uint8_t byte) {
@@ -130,7 +123,8 @@ void LocalTrial::read_access(Warp& w, const Op& op, const WatchedSite& site) {
   bool leaves = site.kind != SiteKind::load;
   for (std::uint32_t m = at_.pass; m != 0; m &= m - 1) {
     const auto k = static_cast<unsigned>(__builtin_ctz(m));
-    const std::uint64_t a = held_in(w, op.a, k, address_bytes) + static_cast<std::uint64_t>(op.imm);
+    const std::uint64_t a =
+        bits_held(w, op.a, k, address_bytes) + static_cast<std::uint64_t>(op.imm);
     at_.addresses[k] = a;
     leaves = leaves && leaves_thread(site.space, a);
   }
@@ -146,7 +140,7 @@ void LocalTrial::read_access(Warp& w, const Op& op, const WatchedSite& site) {
   for (unsigned i = 0; i < elements && rows[i] != kNowhere; ++i) {
     for (std::uint32_t m = at_.pass; m != 0; m &= m - 1) {
       const auto k = static_cast<unsigned>(__builtin_ctz(m));
-      std::uint64_t v = held_in(w, rows[i], k, row_bytes) & mask;
+      std::uint64_t v = bits_held(w, rows[i], k, row_bytes) & mask;
       if (!is_atomic && !is_float(site.type)) {
         v = without_padding(v, at_.value_bytes, code_.copies(at_.pc));
       }
@@ -165,7 +159,7 @@ void LocalTrial::read_tile(Warp& w, const Op& op) {
   bool leaves = true;
   for (std::uint32_t m = at_.pass; m != 0; m &= m - 1) {
     const auto k = static_cast<unsigned>(__builtin_ctz(m));
-    at_.addresses[k] = held_in(w, op.a, k, 8) + static_cast<std::uint64_t>(op.imm);
+    at_.addresses[k] = bits_held(w, op.a, k, 8) + static_cast<std::uint64_t>(op.imm);
     leaves = leaves && leaves_thread(space, at_.addresses[k]);
   }
   if (!leaves) return;
@@ -174,7 +168,7 @@ void LocalTrial::read_tile(Warp& w, const Op& op) {
   for (unsigned i = 0; i < at_.values; ++i) {
     for (std::uint32_t m = at_.pass; m != 0; m &= m - 1) {
       const auto k = static_cast<unsigned>(__builtin_ctz(m));
-      at_.value[i][k] = held_in(w, f.rows[i], k, f.register_bytes());
+      at_.value[i][k] = bits_held(w, f.rows[i], k, f.register_bytes());
     }
   }
 }
@@ -196,7 +190,7 @@ void LocalTrial::read_step(Warp& w, const Op& op) {
     at_.has_addresses = true;
     for (std::uint32_t m = at_.pass; m != 0; m &= m - 1) {
       const auto k = static_cast<unsigned>(__builtin_ctz(m));
-      at_.addresses[k] = held_in(w, op.a, k, 4);
+      at_.addresses[k] = bits_held(w, op.a, k, 4);
     }
   }
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "engine/emulator/number_origins.h"
 #include "engine/emulator/types.h"
@@ -12,12 +11,6 @@
 namespace assay::emulator {
 
 enum class Nature : std::uint8_t { finite, infinite, nan };
-
-inline std::uint64_t bits_held(const Warp& w, std::uint32_t row, unsigned lane, unsigned bytes) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, w.rows + row + std::size_t{lane} * bytes, bytes);
-  return bits;
-}
 
 inline Nature nature_of(std::uint64_t bits, unsigned bytes, unsigned fraction_bits) {
   const unsigned exponent_bits = bytes * 8 - 1 - fraction_bits;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -157,6 +158,14 @@ struct Warp {
 
 [[gnu::always_inline]] inline std::uint32_t& predicate(Warp& w, std::uint32_t offset) {
   return *reinterpret_cast<std::uint32_t*>(w.rows + offset);
+}
+
+// What a lane's register of up to 8 bytes holds.
+[[gnu::always_inline]] inline std::uint64_t bits_held(const Warp& w, std::uint32_t row,
+                                                      unsigned lane, unsigned bytes) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, w.rows + row + std::size_t{lane} * bytes, bytes);
+  return bits;
 }
 
 // Lanes for which the guard of `op` holds; the op has one.

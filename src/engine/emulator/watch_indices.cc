@@ -3,8 +3,6 @@
 // only: what is masked, divided, shifted right or taken modulo wraps on purpose (hashes, generators
 // of random numbers, rings). And it is told only if the access is outside of all memory, or if the
 // address without wrapping is inside some: then another element was read than the one meant.
-#include <cstring>
-
 #include "engine/emulator/block.h"
 #include "engine/emulator/unwrapped.h"
 #include "engine/emulator/watch.h"
@@ -14,12 +12,6 @@ namespace {
 
 // Nobody's index; the product of two that are below still fits.
 constexpr Exact kBeyond = Exact{1} << 63;
-
-std::uint64_t held_in(const Warp& w, std::uint32_t row, unsigned lane, unsigned bytes) {
-  std::uint64_t v = 0;
-  std::memcpy(&v, w.rows + row + std::size_t{lane} * bytes, bytes);
-  return v;
-}
 
 Exact read_signed(std::uint64_t v, unsigned bytes) {
   return bytes == 4 ? Exact{static_cast<std::int32_t>(v)} : Exact{static_cast<std::int64_t>(v)};
@@ -71,7 +63,7 @@ Exact applied(IndexStep step, Exact a, Exact b, Exact c) {
 // Whether all lanes' values of 4 or 8 bytes are below a power of two; negative ones are not.
 bool are_below(const Warp& w, std::uint32_t row, unsigned bytes, unsigned power) {
   std::uint64_t bits = 0;
-  for (unsigned k = 0; k < 32; ++k) bits |= held_in(w, row, k, bytes);
+  for (unsigned k = 0; k < 32; ++k) bits |= bits_held(w, row, k, bytes);
   return bits >> power == 0;
 }
 
@@ -82,8 +74,8 @@ bool is_choice(const WatchedSite& site) {
 // Whether a choice between two takes its first source.
 bool takes_first(Warp& w, const Op& op, const WatchedSite& site, unsigned lane) {
   if (site.selects_index()) return (predicate(w, op.c) >> lane & 1U) != 0;
-  const std::uint64_t a = held_in(w, op.a, lane, site.row_bytes);
-  const std::uint64_t b = held_in(w, op.b, lane, site.row_bytes);
+  const std::uint64_t a = bits_held(w, op.a, lane, site.row_bytes);
+  const std::uint64_t b = bits_held(w, op.b, lane, site.row_bytes);
   const bool is_less = is_signed(site.type)
                            ? read_signed(a, site.row_bytes) < read_signed(b, site.row_bytes)
                            : a < b;
@@ -132,7 +124,7 @@ ExactValue Watch::exact_source(Warp& w, const WatchedSite& site, std::uint32_t r
                                unsigned source) {
   const bool is_addend = source == 2 && site.step == IndexStep::multiply_add;
   const unsigned bytes = is_addend ? site.row_bytes : bytes_of(site.type);
-  const std::uint64_t held = held_in(w, row, lane, bytes);
+  const std::uint64_t held = bits_held(w, row, lane, bytes);
   const ExactValue* const known = w.block->watch_state()->exact.find(w.rows + row, lane, held);
   const bool is_constant = (site.constants >> source & 1U) != 0;
   ExactValue v = known != nullptr
@@ -165,7 +157,7 @@ void Watch::note_index(Warp& w, const Op& op, const WatchedSite& site) {
       for (unsigned i = 0; i < site.elements; ++i) v[i] = exact_source(w, site, rows[i], k, i);
     }
     if (site.step == IndexStep::shift) {
-      const auto n = static_cast<std::uint32_t>(held_in(w, op.b, k, 4));
+      const auto n = static_cast<std::uint32_t>(bits_held(w, op.b, k, 4));
       if (n >= 8 * bytes_of(site.type)) continue;
       v[1] = {.as_signed = n, .as_unsigned = n};
     }
@@ -196,7 +188,7 @@ void Watch::check_index(Warp& w, const Op& op, const WatchedSite& site) {
   for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
     const auto k = static_cast<unsigned>(__builtin_ctz(m));
     ExactValue& v = index_values_[k];
-    const std::uint64_t held = held_in(w, op.d, k, bytes);
+    const std::uint64_t held = bits_held(w, op.d, k, bytes);
     if ((index_lanes_ >> k & 1U) != 0) {
       const auto fits = [&](Exact e, Exact r) {
         return bytes == 4 ? e == r : static_cast<std::uint64_t>(e) == held;
@@ -223,7 +215,7 @@ void Watch::check_address(Warp& w, const Op& op, const WatchedSite& site) {
   if (site.space != Space::global && site.space != Space::generic) return;
   for (std::uint32_t m = w.active; m != 0; m &= m - 1) {
     const auto k = static_cast<unsigned>(__builtin_ctz(m));
-    const std::uint64_t held = held_in(w, op.a, k, 8);
+    const std::uint64_t held = bits_held(w, op.a, k, 8);
     const ExactValue* const v = exact.find(w.rows + op.a, k, held);
     if (v == nullptr || v->signed_pc == kNowhere) continue;
     const std::uint64_t address = held + static_cast<std::uint64_t>(op.imm);
