@@ -176,11 +176,11 @@ std::uint64_t Block::special(const Warp& w, Special special, unsigned lane) cons
     case Special::warpid:
       return w.index;
     case Special::nwarpid:
-      return 64;
+      return limits().resident_warps;
     case Special::smid:
       return smid_;
     case Special::nsmid:
-      return 132;
+      return limits().multiprocessors;
     case Special::gridid:
       return 1;
     case Special::lanemask_eq:

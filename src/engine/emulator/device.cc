@@ -21,11 +21,9 @@ constexpr std::uint64_t kMostClusterBlocks = 16;
 // blocks on a device run side by side and may wait for one another.
 constexpr std::int64_t kBlockSlice = 1 << 22;
 constexpr std::size_t kResidentAnyway = 264;  // over all threads; beyond, where memory is left
-// What the blocks of one multiprocessor share (CUDA C++ Programming Guide, compute capability 9.0),
-// and how many there are on an H200.
-constexpr std::size_t kMultiprocessors = 132;
+// What the blocks of one multiprocessor share (CUDA C++ Programming Guide, compute capability 9.0).
 constexpr std::size_t kBlocksEach = 32;
-constexpr std::size_t kThreadsEach = 2048;
+constexpr std::size_t kThreadsEach = std::size_t{limits().resident_warps} * 32;
 constexpr std::size_t kSharedBytesEach = 228U << 10;
 constexpr std::size_t kSharedBytesKept = 1U << 10;  // of each block, by the system
 constexpr std::uint64_t kMostTexels = 1ULL << 31;
@@ -124,7 +122,19 @@ std::size_t resident_on_device(const LaunchState& launch) {
   const std::size_t each =
       std::min({kBlocksEach, kThreadsEach / threads,
                 kSharedBytesEach / (launch.device_shared_bytes() + kSharedBytesKept)});
-  return kMultiprocessors * std::max<std::size_t>(each, 1);
+  return limits().multiprocessors * std::max<std::size_t>(each, 1);
+}
+
+// Why the blocks of a cooperative launch cannot all run at once; empty: they can, or it is none.
+std::string refuse_cooperative(const LaunchState& state) {
+  const Dim3& g = state.launch.grid;
+  const std::uint64_t blocks = std::uint64_t{g.x} * g.y * g.z;
+  const std::size_t resident = resident_on_device(state);
+  if (!state.launch.cooperative || blocks <= resident) return {};
+  return "Too many blocks for a cooperative launch (cudaErrorCooperativeLaunchTooLarge): they wait "
+         "for one another, and " +
+         std::to_string(blocks) + " of them are more than the " + std::to_string(resident) +
+         " that a device has at once";
 }
 
 // One host thread's share: runs blocks one after another; a block that takes long is set aside
@@ -142,7 +152,7 @@ void run_blocks(LaunchState& launch, BlockQueue& queue, const Residents& limit) 
     if (begins && more) {
       block = spare ? std::move(spare) : std::make_unique<Block>(launch);
       if (block->fresh() && !block->prepare()) return;
-      block->start(index, static_cast<std::uint32_t>(number % 132));
+      block->start(index, static_cast<std::uint32_t>(number % limits().multiprocessors));
     } else if (!resident.empty()) {
       block = std::move(resident.front());
       resident.pop_front();
@@ -365,15 +375,8 @@ Outcome Device::run(const Run& wanted) {
   state.shared_bytes = text.program.asks_for_reserved
                            ? state.reserved_offset() + LaunchState::kReservedBytes
                            : state.user_shared_bytes;
-  const Dim3& g = launch.grid;
-  if (launch.cooperative && std::uint64_t{g.x} * g.y * g.z > resident_on_device(state)) {
-    return refuse(Ending::invalid_launch,
-                  "Too many blocks for a cooperative launch "
-                  "(cudaErrorCooperativeLaunchTooLarge): they wait for one "
-                  "another, and " +
-                      std::to_string(std::uint64_t{g.x} * g.y * g.z) +
-                      " of them are more than the " + std::to_string(resident_on_device(state)) +
-                      " that a device has at once");
+  if (std::string error = refuse_cooperative(state); !error.empty()) {
+    return refuse(Ending::invalid_launch, std::move(error));
   }
   if (!state.reserve_memory(text.program.global_bytes)) {
     return refuse(Ending::out_of_memory, "The module's variables exceed the memory budget");
