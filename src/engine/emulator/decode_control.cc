@@ -167,6 +167,94 @@ bool FunctionDecoder::decode_barrier(Form& form) {
   return true;
 }
 
+// d|p of shfl and match: a predicate beside the result, or none.
+void FunctionDecoder::paired_results(Op& op) {
+  Operand first = operands_[0];
+  const std::string_view second = first.second;
+  first.second = {};
+  op.d = result(first, Type::b32);
+  op.target = second.empty() ? kNowhere : result({.word = second}, Type::pred);
+}
+
+bool FunctionDecoder::decode_shuffle(Form& form) {
+  Handlers handlers;
+  for (const std::string_view mode : {"up", "down", "bfly", "idx"}) {
+    if (form.take(mode)) handlers = shuffle_handlers(mode);
+  }
+  if (handlers.full == nullptr || form.take_type() != Type::b32 || operands_.size() != 5) {
+    return false;
+  }
+  Op op;
+  paired_results(op);
+  op.a = source_at(1, Type::b32);
+  op.b = source_at(2, Type::b32);
+  op.c = source_at(3, Type::b32);
+  op.e = source_at(4, Type::b32);
+  emit_control(handlers, op);
+  return true;
+}
+
+bool FunctionDecoder::decode_vote(Form& form) {
+  Vote kind = Vote::all;
+  if (form.take("any"))
+    kind = Vote::any;
+  else if (form.take("uni"))
+    kind = Vote::uniform;
+  else if (form.take("ballot"))
+    kind = Vote::ballot;
+  else if (!form.take("all"))
+    return false;
+  const Type type = form.take_type();
+  if (type != (kind == Vote::ballot ? Type::b32 : Type::pred) || operands_.size() != 3) {
+    return false;
+  }
+  Op op;
+  op.d = result_at(0, type);
+  op.c = source_at(1, Type::pred);
+  op.aux = operands_[1].negated ? 1 : 0;
+  op.e = source_at(2, Type::b32);
+  emit_control(vote_handlers(kind), op);
+  return true;
+}
+
+bool FunctionDecoder::decode_match(Form& form) {
+  const bool all = form.take("all");
+  if (!all && !form.take("any")) return false;
+  const Type type = form.take_type();
+  if ((type != Type::b32 && type != Type::b64) || operands_.size() != 3) return false;
+  Op op;
+  paired_results(op);
+  op.a = source_at(1, type);
+  op.e = source_at(2, Type::b32);
+  emit_control(match_handlers(all, bytes_of(type)), op);
+  return true;
+}
+
+bool FunctionDecoder::decode_redux(Form& form) {
+  Type type = Type::none;
+  const Handlers handlers = redux_handlers(form, type);
+  if (handlers.full == nullptr || operands_.size() != 3) return false;
+  Op op;
+  op.d = result_at(0, type);
+  op.a = source_at(1, type);
+  op.e = source_at(2, Type::b32);
+  emit_control(handlers, op);
+  return true;
+}
+
+bool FunctionDecoder::decode_elect() {
+  Operand first = operands_[0];
+  const std::string_view second = first.second;
+  first.second = {};
+  if (second.empty() || operands_.size() != 2) return false;
+  Op op;
+  if (first.kind != Operand::Kind::sink && first.word != "_") op.d = result(first, Type::b32);
+  op.c = result({.word = second}, Type::pred);
+  op.e = source_at(1, Type::b32);
+  emit_control({&op_elect, &op_elect}, op);
+  return true;
+}
+
 // shfl, vote, match, redux, elect: each has a member mask in op.e
 bool FunctionDecoder::decode_warp(Form& form) {
   const std::string_view base = form.base();
@@ -176,76 +264,11 @@ bool FunctionDecoder::decode_warp(Form& form) {
     return true;
   }
   if (!form.take("sync") || operands_.empty()) return false;
-  Operand first = operands_[0];
-  const std::string_view second = first.second;
-  first.second = {};
-  Op op;
-  if (base == "shfl") {
-    Handlers handlers;
-    for (const std::string_view mode : {"up", "down", "bfly", "idx"}) {
-      if (form.take(mode)) handlers = shuffle_handlers(mode);
-    }
-    if (handlers.full == nullptr || form.take_type() != Type::b32 || operands_.size() != 5) {
-      return false;
-    }
-    op.d = result(first, Type::b32);
-    op.target = second.empty() ? kNowhere : result({.word = second}, Type::pred);
-    op.a = source_at(1, Type::b32);
-    op.b = source_at(2, Type::b32);
-    op.c = source_at(3, Type::b32);
-    op.e = source_at(4, Type::b32);
-    emit_control(handlers, op);
-    return true;
-  }
-  if (base == "vote") {
-    Vote kind = Vote::all;
-    if (form.take("any"))
-      kind = Vote::any;
-    else if (form.take("uni"))
-      kind = Vote::uniform;
-    else if (form.take("ballot"))
-      kind = Vote::ballot;
-    else if (!form.take("all"))
-      return false;
-    const Type type = form.take_type();
-    if (type != (kind == Vote::ballot ? Type::b32 : Type::pred) || operands_.size() != 3) {
-      return false;
-    }
-    op.d = result_at(0, type);
-    op.c = source_at(1, Type::pred);
-    op.aux = operands_[1].negated ? 1 : 0;
-    op.e = source_at(2, Type::b32);
-    emit_control(vote_handlers(kind), op);
-    return true;
-  }
-  if (base == "match") {
-    const bool all = form.take("all");
-    if (!all && !form.take("any")) return false;
-    const Type type = form.take_type();
-    if ((type != Type::b32 && type != Type::b64) || operands_.size() != 3) return false;
-    op.d = result(first, Type::b32);
-    op.target = second.empty() ? kNowhere : result({.word = second}, Type::pred);
-    op.a = source_at(1, type);
-    op.e = source_at(2, Type::b32);
-    emit_control(match_handlers(all, bytes_of(type)), op);
-    return true;
-  }
-  if (base == "redux") {
-    Type type = Type::none;
-    const Handlers handlers = redux_handlers(form, type);
-    if (handlers.full == nullptr || operands_.size() != 3) return false;
-    op.d = result_at(0, type);
-    op.a = source_at(1, type);
-    op.e = source_at(2, Type::b32);
-    emit_control(handlers, op);
-    return true;
-  }
-  if (base != "elect" || second.empty() || operands_.size() != 2) return false;
-  if (first.kind != Operand::Kind::sink && first.word != "_") op.d = result(first, Type::b32);
-  op.c = result({.word = second}, Type::pred);
-  op.e = source_at(1, Type::b32);
-  emit_control({&op_elect, &op_elect}, op);
-  return true;
+  if (base == "shfl") return decode_shuffle(form);
+  if (base == "vote") return decode_vote(form);
+  if (base == "match") return decode_match(form);
+  if (base == "redux") return decode_redux(form);
+  return base == "elect" && decode_elect();
 }
 
 // Instructions without a result, or whose result needs no thought.

@@ -181,6 +181,12 @@ class FunctionDecoder {
   bool decode_call(Form& form);
   bool decode_cluster(Form& form);
   bool decode_barrier(Form& form);
+  void paired_results(Op& op);
+  bool decode_shuffle(Form& form);
+  bool decode_vote(Form& form);
+  bool decode_match(Form& form);
+  bool decode_redux(Form& form);
+  bool decode_elect();
   bool decode_warp(Form& form);
   bool decode_simple(Form& form);
   bool decode_stack(Form& form);
