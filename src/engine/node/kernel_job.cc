@@ -318,6 +318,37 @@ KernelJob::Step KernelJob::lease_device(json& body) {
   return std::nullopt;
 }
 
+std::string KernelJob::device_name() const {
+  return gpu_ != nullptr ? gpu_->gpu().device() : "emulator";
+}
+
+KernelJob::Step KernelJob::refuse_size() const {
+  const std::uint64_t most = gpu_ != nullptr ? kMaxGpuArenaBytes : kMaxArenaBytes;
+  if (referee_->arena_bytes() <= most) return std::nullopt;
+  return Ended{.verdict = Verdict::contract_invalid,
+               .summary = "The tensors need " + std::to_string(referee_->arena_bytes() >> 20) +
+                          " MiB; " + device_name() + " takes up to " + std::to_string(most >> 20) +
+                          " MiB. Use smaller shapes."};
+}
+
+void KernelJob::warn_of_contract(const std::string& display_name) {
+  const contract::Contract& contract = task_.kernel.contract;
+  for (const auto& doubt : doubtful_types(contract, display_name, task_.kernel.source)) {
+    warnings_.push_back(
+        {{"code", "type_differs"},
+         {"pointer", "/" + task_.judged_name + "/io/args/" + std::to_string(doubt.argument)},
+         {"message", doubt.message}});
+  }
+  for (const auto& name : unset_constants(program_->ptx)) {
+    warnings_.push_back(
+        {{"code", "constant_unset"},
+         {"pointer", "/" + task_.judged_name},
+         {"message", "'" + name +
+                         "' in constant memory is read and holds zeros: no host fills it here. "
+                         "Give it values in the source, or pass a tensor."}});
+  }
+}
+
 KernelJob::Step KernelJob::prepare_stage() {
   StageClock clock(reporter_, "prepared");
   execution_left_ = task_.timeout;
@@ -331,15 +362,7 @@ KernelJob::Step KernelJob::prepare_stage() {
     return clock.tell(Ended{.verdict = Verdict::contract_invalid,
                             .summary = "No output has an element: there is nothing to compare."});
   }
-  const std::string device = gpu_ != nullptr ? gpu_->gpu().device() : "emulator";
-  const std::uint64_t most = gpu_ != nullptr ? kMaxGpuArenaBytes : kMaxArenaBytes;
-  if (referee_->arena_bytes() > most) {
-    return clock.tell(Ended{.verdict = Verdict::contract_invalid,
-                            .summary = "The tensors need " +
-                                       std::to_string(referee_->arena_bytes() >> 20) + " MiB; " +
-                                       device + " takes up to " + std::to_string(most >> 20) +
-                                       " MiB. Use smaller shapes."});
-  }
+  if (auto ended = refuse_size()) return clock.tell(std::move(ended));
   if (auto ended = lease_device(clock.body)) return clock.tell(std::move(ended));
   fill_ahead();
   clock.body["runners_wait_ms"] = std::chrono::duration<double, std::milli>(runners_wait_).count();
@@ -363,23 +386,9 @@ KernelJob::Step KernelJob::prepare_stage() {
     }
   }
   clock.body["kernel"] = std::get<Loaded>(loaded).display_name;
-  const auto& display_name = std::get<Loaded>(loaded).display_name;
-  for (const auto& doubt : doubtful_types(contract, display_name, task_.kernel.source)) {
-    warnings_.push_back(
-        {{"code", "type_differs"},
-         {"pointer", "/" + task_.judged_name + "/io/args/" + std::to_string(doubt.argument)},
-         {"message", doubt.message}});
-  }
-  for (const auto& name : unset_constants(program_->ptx)) {
-    warnings_.push_back(
-        {{"code", "constant_unset"},
-         {"pointer", "/" + task_.judged_name},
-         {"message", "'" + name +
-                         "' in constant memory is read and holds zeros: no host fills it here. "
-                         "Give it values in the source, or pass a tensor."}});
-  }
+  warn_of_contract(std::get<Loaded>(loaded).display_name);
   clock.body["kernels"] = std::get<Loaded>(loaded).kernels;
-  clock.body["device"] = device;
+  clock.body["device"] = device_name();
   if (gpu_ != nullptr) clock.body["device_name"] = gpu_->gpu().name;
   tell_resources(task_.kernel, *program_, std::get<Loaded>(loaded).entry, clock.body);
   clock.body["arguments"] = arguments_of(contract);

@@ -54,6 +54,10 @@ class KernelJob {
   [[nodiscard]] Step list_stage();
   [[nodiscard]] Step compile_reference(nlohmann::json& body, std::vector<Artifact>& artifacts);
   [[nodiscard]] Step prepare_stage();
+  [[nodiscard]] std::string device_name() const;
+  [[nodiscard]] Step refuse_size() const;
+  // Types that are doubtful for the contract, and constants that nobody fills.
+  void warn_of_contract(const std::string& display_name);
   [[nodiscard]] Step lease_device(nlohmann::json& body);
   [[nodiscard]] Step prepare_reference(nlohmann::json& body);
   [[nodiscard]] Step compile_in_double(nlohmann::json& body, std::vector<Artifact>& artifacts);

@@ -14,6 +14,45 @@ std::string index_text(const json& index) {
   return "[" + text + "]";
 }
 
+// Of a check that speaks of no tensor; empty: it speaks of one.
+std::string timing_text(const json& finding) {
+  const std::string check = finding.at("check");
+  if (check == "generalises") {
+    const nlohmann::json& changed = finding.at("changed");
+    const bool is_size = changed.contains("sizes");
+    return std::string("It does not hold beyond what was asked: with ") +
+           (is_size ? "sizes " + changed.at("sizes").dump()
+                    : "inputs " + changed.at("inputs").get<std::string>()) +
+           ": " + finding.at("summary").get<std::string>();
+  }
+  if (check == "remembers") {
+    return "It is slower on contents that it was not shown before: " +
+           std::to_string(std::lround(finding.at("shown_anew_ns").get<double>())) +
+           " ns instead of " +
+           std::to_string(std::lround(finding.at("repeated_ns").get<double>())) +
+           " ns. It keeps results between launches, and its times are those of looking them up.";
+  }
+  if (check == "leans_on_outputs") {
+    return "It is faster on outputs that an earlier launch has left than on fresh ones: " +
+           std::to_string(std::lround(finding.at("repeated_ns").get<double>())) +
+           " ns a launch in a graph instead of " +
+           std::to_string(std::lround(finding.at("fresh_ns").get<double>())) +
+           " ns. It does less where its answer is there already.";
+  }
+  if (check == "wall_clock") {
+    return "Its times do not agree with the host's clock: " +
+           finding.at("detail").get<std::string>() + ".";
+  }
+  if (check == "below_floor") {
+    return "It claims " + std::to_string(std::lround(finding.at("claimed_ns").get<double>())) +
+           " ns, and the device's memory takes " +
+           std::to_string(std::lround(finding.at("must_ns").get<double>())) +
+           " ns for what it must have written there (" + finding.at("must_bytes").dump() +
+           " bytes).";
+  }
+  return {};
+}
+
 }  // namespace
 
 json arguments_of(const contract::Contract& contract) {
@@ -61,39 +100,7 @@ std::string place_text(const json& where) {
 
 std::string finding_text(const json& finding) {
   const std::string check = finding.at("check");
-  if (check == "generalises") {
-    const nlohmann::json& changed = finding.at("changed");
-    const bool is_size = changed.contains("sizes");
-    return std::string("It does not hold beyond what was asked: with ") +
-           (is_size ? "sizes " + changed.at("sizes").dump()
-                    : "inputs " + changed.at("inputs").get<std::string>()) +
-           ": " + finding.at("summary").get<std::string>();
-  }
-  if (check == "remembers") {
-    return "It is slower on contents that it was not shown before: " +
-           std::to_string(std::lround(finding.at("shown_anew_ns").get<double>())) +
-           " ns instead of " +
-           std::to_string(std::lround(finding.at("repeated_ns").get<double>())) +
-           " ns. It keeps results between launches, and its times are those of looking them up.";
-  }
-  if (check == "leans_on_outputs") {
-    return "It is faster on outputs that an earlier launch has left than on fresh ones: " +
-           std::to_string(std::lround(finding.at("repeated_ns").get<double>())) +
-           " ns a launch in a graph instead of " +
-           std::to_string(std::lround(finding.at("fresh_ns").get<double>())) +
-           " ns. It does less where its answer is there already.";
-  }
-  if (check == "wall_clock") {
-    return "Its times do not agree with the host's clock: " +
-           finding.at("detail").get<std::string>() + ".";
-  }
-  if (check == "below_floor") {
-    return "It claims " + std::to_string(std::lround(finding.at("claimed_ns").get<double>())) +
-           " ns, and the device's memory takes " +
-           std::to_string(std::lround(finding.at("must_ns").get<double>())) +
-           " ns for what it must have written there (" + finding.at("must_bytes").dump() +
-           " bytes).";
-  }
+  if (std::string text = timing_text(finding); !text.empty()) return text;
   const std::string tensor = "'" + finding.at("tensor").get<std::string>() + "'";
   if (check == "precision") {
     const nlohmann::json& precision = finding.at("precision");
