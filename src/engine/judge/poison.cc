@@ -110,11 +110,6 @@ void for_each_unwritten(std::span<const std::byte> buffer, DType dtype, std::uin
   }
 }
 
-void count(Unwritten& result, std::uint64_t index, std::uint64_t elements) {
-  if (result.count == 0) result.first = index;
-  result.count += elements;
-}
-
 }  // namespace
 
 std::uint32_t poison_word(DType dtype, const Secret& secret, std::uint32_t trial) {
@@ -167,14 +162,6 @@ std::size_t unwritten_unit_bytes(DType dtype) {
   return can_hold_pattern_by_chance(dtype) ? 4 : contract::size_bytes(dtype);
 }
 
-Unwritten find_unwritten(std::span<const std::byte> buffer, DType dtype, std::uint32_t word) {
-  Unwritten result{.elements = buffer.size() / contract::size_bytes(dtype)};
-  for_each_unwritten(buffer, dtype, word, [&](std::uint64_t first, std::uint64_t elements) {
-    count(result, first, elements);
-  });
-  return result;
-}
-
 std::vector<bool> unwritten_mask(std::span<const std::byte> buffer, DType dtype,
                                  std::uint32_t word) {
   std::vector<bool> mask(buffer.size() / contract::size_bytes(dtype));
@@ -191,24 +178,6 @@ bool is_signalling_poison(std::span<const std::byte> buffer, std::uint64_t index
   }
   const std::size_t size = contract::size_bytes(dtype);
   return holds_pattern(buffer.data() + index * size, size, index * size, word);
-}
-
-Unwritten find_unwritten_twice(std::span<const std::byte> first_run, std::uint32_t first_word,
-                               std::span<const std::byte> second_run, std::uint32_t second_word,
-                               DType dtype) {
-  if (first_run.size() != second_run.size()) {
-    throw std::invalid_argument("find_unwritten_twice: the runs differ in size");
-  }
-  const std::size_t size = contract::size_bytes(dtype);
-  Unwritten result{.elements = first_run.size() / size};
-  for (std::uint64_t i = 0; i < result.elements; ++i) {
-    const std::uint64_t at = i * size;
-    if (holds_pattern(first_run.data() + at, size, at, first_word) &&
-        holds_pattern(second_run.data() + at, size, at, second_word)) {
-      count(result, i, 1);
-    }
-  }
-  return result;
 }
 
 std::string_view name(GuardSide side) { return side == GuardSide::before ? "before" : "after"; }

@@ -29,39 +29,22 @@ namespace assay::judge {
 // Fills with the repeated word, little-endian. `phase` is the span's offset in the arena.
 void fill_pattern(std::span<std::byte> out, std::uint32_t word, std::uint64_t phase = 0);
 
-struct Unwritten {
-  std::uint64_t count = 0;     // elements that still hold the pattern
-  std::uint64_t first = 0;     // index of the first of them; 0 if count is 0
-  std::uint64_t elements = 0;  // of how many
-  bool operator==(const Unwritten&) const = default;
-};
-
-// Which elements of a buffer were never written. Exact for 4-, 8- and 16-byte elements and bool,
-// and for float16 and bfloat16 unless other signalling NaNs show that bytes of any kind are
-// written; the other narrow types can hold the pattern by chance, so only whole aligned words of 4
-// bytes count for them (a hole smaller than that is found by find_unwritten_twice). REQUIRES the
-// buffer to begin at a multiple of 4 in the arena.
-[[nodiscard]] Unwritten find_unwritten(std::span<const std::byte> buffer, contract::DType dtype,
-                                       std::uint32_t word);
+// Which elements of a buffer were never written, one flag each. Exact for 4-, 8- and 16-byte
+// elements and bool, and for float16 and bfloat16 unless other signalling NaNs show that bytes of
+// any kind are written; the other narrow types can hold the pattern by chance, so only whole
+// aligned words of 4 bytes count for them. A smaller hole is flagged in no trial: its poison counts
+// as written, and is found only where it is not what is wanted, or where a run on the same inputs
+// under another pattern differs. REQUIRES the buffer to begin at a multiple of 4 in the arena.
+[[nodiscard]] std::vector<bool> unwritten_mask(std::span<const std::byte> buffer,
+                                               contract::DType dtype, std::uint32_t word);
 
 // How many bytes are looked at together for that: an element, or a whole word.
 [[nodiscard]] std::size_t unwritten_unit_bytes(contract::DType dtype);
-
-// The same, one flag per element.
-[[nodiscard]] std::vector<bool> unwritten_mask(std::span<const std::byte> buffer,
-                                               contract::DType dtype, std::uint32_t word);
 
 // Whether element `index` of a buffer as above holds the pattern of a signalling NaN: no arithmetic
 // makes one. False for every dtype that has none.
 [[nodiscard]] bool is_signalling_poison(std::span<const std::byte> buffer, std::uint64_t index,
                                         contract::DType dtype, std::uint32_t word);
-
-// As above from two runs on the same inputs with different words: an element that holds the
-// respective word both times was not written. Exact for every dtype if the kernel is deterministic.
-[[nodiscard]] Unwritten find_unwritten_twice(std::span<const std::byte> first_run,
-                                             std::uint32_t first_word,
-                                             std::span<const std::byte> second_run,
-                                             std::uint32_t second_word, contract::DType dtype);
 
 enum class GuardSide { before, after };
 [[nodiscard]] std::string_view name(GuardSide side);

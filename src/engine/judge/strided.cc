@@ -63,19 +63,4 @@ void scatter(const TensorSpec& spec, std::span<const std::byte> elements,
   });
 }
 
-std::optional<std::uint64_t> gap_overwritten(const TensorSpec& spec,
-                                             std::span<const std::byte> before,
-                                             std::span<const std::byte> after) {
-  require_size(before.size(), spec.buffer_bytes());
-  require_size(after.size(), spec.buffer_bytes());
-  if (!spec.strides || before.empty()) return std::nullopt;
-  const std::size_t size = contract::size_bytes(spec.dtype);
-  std::vector<bool> belongs(before.size() / size, false);
-  for_each_element(spec, [&](std::uint64_t, std::uint64_t offset) { belongs[offset] = true; });
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    if (!belongs[i / size] && before[i] != after[i]) return i;
-  }
-  return std::nullopt;
-}
-
 }  // namespace assay::judge

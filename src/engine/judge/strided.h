@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "engine/contract/contract.h"
@@ -18,10 +17,5 @@ void gather(const contract::TensorSpec& spec, std::span<const std::byte> buffer,
             std::span<std::byte> elements);
 void scatter(const contract::TensorSpec& spec, std::span<const std::byte> elements,
              std::span<std::byte> buffer);
-
-// The first byte of a gap between strided elements that differs from `before`, if any.
-[[nodiscard]] std::optional<std::uint64_t> gap_overwritten(const contract::TensorSpec& spec,
-                                                           std::span<const std::byte> before,
-                                                           std::span<const std::byte> after);
 
 }  // namespace assay::judge
