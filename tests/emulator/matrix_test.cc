@@ -13,6 +13,8 @@ using namespace assay::emulator::test;  // NOLINT
 
 namespace {
 
+constexpr FloatFormat kBfloat{.exponent_bits = 8, .mantissa_bits = 7};
+
 // What one product is: the opcode, its shape, elements per lane of a, b and c, and where the i-th
 // of them lies. `group` is lane / 4, `in` lane % 4.
 struct Product {

@@ -13,6 +13,8 @@ using namespace assay::emulator::test;  // NOLINT
 
 namespace {
 
+constexpr FloatFormat kBfloat{.exponent_bits = 8, .mantissa_bits = 7};
+
 // What a lane holds: registers of a, b and c, and a word of metadata.
 struct Lane {
   std::array<std::uint32_t, 8> a{}, b{}, c{};

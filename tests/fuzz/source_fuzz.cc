@@ -41,7 +41,7 @@ void check_signatures(std::string_view source) {
     require(source.find("__global__") != std::string_view::npos ||
             source.find("##") != std::string_view::npos ||
             source.find('#') != std::string_view::npos);
-    require(!display(signature).empty());
+    require(!signature.qualified_name.empty());
   }
 }
 
@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto count_lines = [](std::string_view text) {
     return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
   };
-  for (const PythonText& text : python_texts(bytes)) {
+  for (const PythonText& text : read_python(bytes).texts) {
     require(text.text.lines.size() == text.text.bytes.size());
     for (const std::uint32_t line : text.text.lines)
       require(line >= 1 && line <= count_lines(bytes));

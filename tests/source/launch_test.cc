@@ -58,7 +58,7 @@ cpp_src = "void f(torch::Tensor x);"
 module = load_inline(name="m", cpp_sources=[cpp_src], cuda_sources=cuda_src, functions=["f"])
 )";
   CHECK(looks_like_python(file));
-  const auto texts = python_texts(file);
+  const auto texts = read_python(file).texts;
   REQUIRE(texts.size() == 4);  // the sources, the name of the module and of a function
   const auto of = [&](const std::string& keyword) {
     return *std::find_if(texts.begin(), texts.end(),

@@ -22,7 +22,7 @@ namespace {
 using namespace assay::source;
 
 std::optional<PythonText> text_named(const std::string& file, const std::string& variable) {
-  for (auto& text : python_texts(file)) {
+  for (auto& text : read_python(file).texts) {
     if (text.variable == variable) return std::move(text);
   }
   return std::nullopt;
@@ -167,7 +167,7 @@ TEST_CASE("texts at random are what python3 makes of them") {
     const std::string file = Expressions(seed).file(150);
     const nlohmann::json expected = by_python(file);
     std::map<std::string, PythonText> read;
-    for (auto& text : python_texts(file)) read.insert_or_assign(text.variable, text);
+    for (auto& text : read_python(file).texts) read.insert_or_assign(text.variable, text);
     for (const auto& [variable, value] : expected.items()) {
       const auto found = read.find(variable);
       // Of equal texts one is enough.
@@ -282,13 +282,13 @@ TEST_CASE("a long file is followed in bounded time and memory, or is said to be 
   CHECK_FALSE(cuda.doubts.empty());
   const std::string deep =
       "x = " + std::string(100'000, '(') + "'a'" + std::string(100'000, ')') + "\n";
-  CHECK(python_texts(deep).size() <= 1);
-  CHECK(python_texts("x = f'" + std::string(100'000, '{') + "'\n").size() <= 1);
+  CHECK(read_python(deep).texts.size() <= 1);
+  CHECK(read_python("x = f'" + std::string(100'000, '{') + "'\n").texts.size() <= 1);
 }
 
 TEST_CASE("a backslash at the end of a line counts it only where the file does") {
   const auto lines_of = [](const std::string& end_of_line) {
-    const auto texts = python_texts("x = 'a\\" + end_of_line + "b__global__'\n");
+    const auto texts = read_python("x = 'a\\" + end_of_line + "b__global__'\n").texts;
     REQUIRE(texts.size() == 1);
     CHECK(texts.front().text.bytes == "ab__global__");
     return std::pair(texts.front().text.lines.front(), texts.front().text.lines.back());

@@ -12,7 +12,6 @@ struct FloatFormat {
   bool has_infinity = true;  // e4m3 has none: its largest code is the NaN
 };
 inline constexpr FloatFormat kHalf{5, 10, true};
-inline constexpr FloatFormat kBfloat{8, 7, true};
 inline constexpr FloatFormat kE4m3{4, 3, false};
 inline constexpr FloatFormat kE5m2{5, 2, true};
 

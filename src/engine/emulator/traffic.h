@@ -34,7 +34,7 @@ struct Stride {
 // Of one request.
 [[nodiscard]] Stride stride_of(const AccessShape& shape, bool narrow);
 
-// Distinct sectors that the active lanes' accesses of `bytes` each touch.
+// For tests: distinct sectors that the active lanes' accesses of `bytes` each touch.
 [[nodiscard]] unsigned sectors_of(const std::array<std::uint64_t, 32>& addresses,
                                   std::uint32_t active, unsigned bytes);
 // Passes that shared memory needs: in each, a bank of 4 bytes gives one word. Accesses of 8 bytes

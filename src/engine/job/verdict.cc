@@ -43,7 +43,6 @@ std::optional<State> state_from(std::string_view text) { return find<State>(kSta
 std::optional<StageStatus> stage_status_from(std::string_view text) {
   return find<StageStatus>(kStageStatuses, text);
 }
-std::optional<Trust> trust_from(std::string_view text) { return find<Trust>(kTrusts, text); }
 
 bool is_final(State state) { return state >= State::completed; }
 

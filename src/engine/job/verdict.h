@@ -47,7 +47,6 @@ enum class Trust { verified, audited, suspect, rejected };
 [[nodiscard]] std::optional<Verdict> verdict_from(std::string_view text);
 [[nodiscard]] std::optional<State> state_from(std::string_view text);
 [[nodiscard]] std::optional<StageStatus> stage_status_from(std::string_view text);
-[[nodiscard]] std::optional<Trust> trust_from(std::string_view text);
 
 // Nothing more will happen to a job in such a state.
 [[nodiscard]] bool is_final(State state);

@@ -21,8 +21,6 @@ using Handle = void*;
 enum Result {
   kSuccess = 0,
   kOutOfMemory = 2,
-  kNoDevice = 100,
-  kNotFound = 500,
   kNotReady = 600,
   kIllegalAddress = 700,
   kLaunchOutOfResources = 701,
@@ -43,7 +41,6 @@ enum Result {
 
 // CUdevice_attribute
 enum Attribute {
-  kMaxThreadsPerBlock = 1,
   kClockRateKhz = 13,
   kMultiprocessors = 16,
   kComputeMode = 20,

@@ -59,10 +59,6 @@ PythonTexts read_python(std::string_view file) {
   return out;
 }
 
-std::vector<PythonText> python_texts(std::string_view file) {
-  return std::move(read_python(file).texts);
-}
-
 bool looks_like_python(std::string_view file) {
   std::size_t signs = 0;
   bool fresh = true;

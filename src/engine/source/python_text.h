@@ -33,7 +33,6 @@ struct PythonTexts {
 // Those that go into no other and are not replaced unused, in the file's order. A text that is only
 // a statement of its own (a docstring) is none.
 [[nodiscard]] PythonTexts read_python(std::string_view file);
-[[nodiscard]] std::vector<PythonText> python_texts(std::string_view file);
 
 // Whether the file reads as Python rather than C++.
 [[nodiscard]] bool looks_like_python(std::string_view file);

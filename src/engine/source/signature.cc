@@ -287,28 +287,4 @@ std::vector<Signature> signatures(std::string_view source) {
   return list;
 }
 
-std::string display(const Signature& signature) {
-  std::string text = "void " + signature.qualified_name;
-  const char* separator = "<";
-  if (signature.specialization.empty()) {
-    for (const auto& parameter : signature.template_parameters) {
-      text += separator + parameter.name;
-      separator = ", ";
-    }
-  } else {
-    for (const auto& argument : signature.specialization) {
-      text += separator + argument;
-      separator = ", ";
-    }
-  }
-  if (*separator == ',') text += ">";
-  text += "(";
-  separator = "";
-  for (const auto& parameter : signature.parameters) {
-    text += separator + parameter.spelled + (parameter.name.empty() ? "" : " " + parameter.name);
-    separator = ", ";
-  }
-  return text + ")";
-}
-
 }  // namespace assay::source

@@ -62,9 +62,6 @@ struct Instance {
 // In the source's order. A declaration that a definition follows is not listed twice.
 [[nodiscard]] std::vector<Signature> signatures(std::string_view source);
 
-// "void ops::reduce<T, N>(const T* in, float* out, int n)".
-[[nodiscard]] std::string display(const Signature& signature);
-
 // The same with what only this room's other files need: where each body lies in unit.tokens.
 struct Kernel {
   Signature signature{};
