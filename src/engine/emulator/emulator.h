@@ -321,8 +321,7 @@ struct Limits {
   // Of a block, static and dynamic together: ptxas 13.0 takes as much of it static for sm_90, and
   // an H200 launches it.
   std::size_t max_shared_bytes = 227U << 10;
-  // Of an H200 (NVIDIA H100 Tensor Core GPU Architecture, "H100 SXM5"): the guide tells of one
-  // only.
+  // Of an H200 as of an H100 SXM5 ("NVIDIA H100 Tensor Core GPU Architecture").
   std::uint32_t multiprocessors = 132;
   std::uint32_t resident_warps = 64;  // of one multiprocessor
 };
