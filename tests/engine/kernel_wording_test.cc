@@ -44,3 +44,28 @@ TEST_CASE("a crash that names no line has a next step, and no other has") {
                              json{{"fault", {{"where", {{"line", "x"}}}}}, {"printf", 7}}})
     CHECK_FALSE(step_after_crash(detail).empty());
 }
+
+TEST_CASE("numbers that are nearly right may be rounded otherwise, and the answer says so") {
+  const auto summary = [](const char* more) {
+    json output = {{"name", "y"},
+                   {"mismatches", 840},
+                   {"elements", 16384},
+                   {"nan_mismatches", 0},
+                   {"infinity_mismatches", 0},
+                   {"worst",
+                    {{"index", {3, 4}},
+                     {"got", "1.6868877"},
+                     {"want", "1.6868238"},
+                     {"rel_error", 3.8e-5},
+                     {"ulp_error", 536}}}};
+    output.merge_patch(json::parse(more));
+    return mismatch_summary(output);
+  };
+  CHECK_THAT(summary("{}"), Catch::Contains("That is 0.0038 % off") && Catch::Contains("`rtol`"));
+  for (const char* otherwise :
+       {R"({"worst": {"rel_error": 0.5}})", R"({"worst": {"rel_error": null}})",
+        R"({"worst": {"ulp_error": null}})", R"({"nan_mismatches": 1})"}) {
+    INFO(otherwise);
+    CHECK_THAT(summary(otherwise), !Catch::Contains("rtol"));
+  }
+}

@@ -42,6 +42,8 @@ TEST_CASE("a compiler's words about a launch name nothing of ours") {
             .starts_with("a launch takes 2 to 4 parameters"));
   CHECK(told_of_launch("too few arguments to function 'int f(int)'") ==
         "too few arguments to function 'int f(int)'");
+  CHECK(told_of_launch("expected ',' or ';' before 'static_cast'") ==
+        "expected ',' or ';' before 'static_cast' (a launch is compiled as one)");
 }
 
 TEST_CASE("the line of a source that ends before it is empty") {

@@ -60,6 +60,47 @@ class TorchCuda(unittest.TestCase):
             with self.subTest(dtype):
                 self.passes(inline(CHECKED), io=inputs(shape=(1000,), dtype=dtype))
 
+    def test_small_floats_mix_with_other_numbers_as_torchs_do(self):
+        # CUDA's own __half takes none of these.
+        kernel = """
+#include <torch/extension.h>
+template <typename scalar_t>
+__global__ void mixed(const scalar_t* __restrict__ a, scalar_t* __restrict__ out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  scalar_t v = a[i];
+  scalar_t relu = v > 0 ? v : scalar_t(0);
+  relu += v * 2.0f + 1;
+  out[i] = -v / (scalar_t(1) + exp(-v)) + relu;
+}
+torch::Tensor forward(torch::Tensor a) {
+  auto out = torch::empty_like(a);
+  int n = a.numel();
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, a.scalar_type(), "mixed", ([&] {
+    mixed<scalar_t><<<(n + 127) / 128, 128>>>(a.data_ptr<scalar_t>(), out.data_ptr<scalar_t>(), n);
+  }));
+  return out;
+}
+"""
+        reference = "import torch\n\ndef f(x):\n    x = x.float()\n    return (-x * torch.sigmoid(x) + x.relu() + x * 2 + 1).to(KIND)\n"
+        for dtype, rtol in (("float32", 1e-5), ("float16", 4e-3), ("bfloat16", 4e-2)):
+            with self.subTest(dtype):
+                self.passes(inline(kernel), io=inputs(shape=(1000,), dtype=dtype), reference=reference.replace("KIND", f"torch.{dtype}"), function="f",
+                            atol=rtol, rtol=rtol)
+        self.ends("compile_failed", "nonsense", inline(kernel.replace("v > 0", "nonsense(v) > 0")), io=inputs(shape=(1000,)))
+
+    def test_a_line_before_a_launch_without_its_end_is_told_as_that(self):
+        self.ends("compile_failed", "';' before 'static_cast' (a launch is compiled as one)", inline(PLAIN.replace("a.numel();", "a.numel()")))
+
+    def test_kernels_whose_heads_only_the_preprocessor_knows_are_unsupported(self):
+        head = "__global__ void twice(const float* a, float* out, int n)"
+        for said, text in (("a kernel that a macro makes, at kernel.py:", "#define KERNEL __global__ __launch_bounds__(256)\nKERNEL void twice(const float* a, float* out, int n)"),
+                           ("a kernel that a macro makes, at kernel.py:", "#define DEF(NAME, T) __global__ void NAME(const T* a, T* out, int n)\nDEF(twice, float)"),
+                           ("a kernel whose head depends on the preprocessor, at kernel.py:",
+                            "__global__ void twice(const float* a, float* out,\n#ifdef WITH\nconst float* b,\n#endif\nint n)")):
+            with self.subTest(text):
+                self.ends("unsupported", said, inline(PLAIN.replace(head, text)))
+
     def test_two_kernels_with_dynamic_shared_memory(self):
         self.passes(inline(ROWS), reference=CENTRED, function="f", io=inputs(shape=(33, 70)))
 

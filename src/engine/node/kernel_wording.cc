@@ -1,6 +1,7 @@
 #include "engine/node/kernel_wording.h"
 
 #include <cmath>
+#include <cstdio>
 
 namespace assay::node {
 
@@ -53,6 +54,23 @@ std::string timing_text(const json& finding) {
   return {};
 }
 
+// Of floating-point numbers that are all nearly right: whoever sums in another order is off by that
+// much, and so is a mistake in the last of many terms. Which of them it is the author must know.
+std::string rounding_hint(const json& output) {
+  constexpr double kNearlyRight = 2e-3;
+  const json& worst = output.at("worst");
+  const json error = worst.value("rel_error", json(nullptr));
+  const bool is_near =
+      worst.contains("ulp_error") && error.is_number() && error.get<double>() <= kNearlyRight &&
+      output.value("nan_mismatches", 0) == 0 && output.value("infinity_mismatches", 0) == 0;
+  if (!is_near) return {};
+  char share[32];
+  std::snprintf(share, sizeof share, "%.2g", 100 * error.get<double>());
+  return " That is " + std::string(share) +
+         " % off: if it is rounding (sums in another order, fewer bits within), `atol` and `rtol` "
+         "say what is near enough.";
+}
+
 }  // namespace
 
 json arguments_of(const contract::Contract& contract) {
@@ -89,7 +107,7 @@ std::string mismatch_summary(const json& output) {
                      ", want " + worst.at("want").get<std::string>() + ".";
   if (output.contains("pattern"))
     text += " Pattern: " + output.at("pattern").get<std::string>() + ".";
-  return text;
+  return text + rounding_hint(output);
 }
 
 std::string place_text(const json& where) {

@@ -5,9 +5,11 @@
 #include "engine/node/assembling.h"
 #include "engine/node/emulated_variables.h"
 #include "engine/node/missing_header.h"
+#include "engine/node/torch_floats.h"
 #include "engine/node/wrapper_headers.h"
 #include "engine/node/wrapper_mistake.h"
 #include "engine/source/device_code.h"
+#include "engine/source/hidden_kernel.h"
 #include "engine/source/host_code.h"
 #include "engine/source/plain_mistake.h"
 #include "engine/source/torch_headers.h"
@@ -215,6 +217,8 @@ std::variant<std::string, Ended> WrapperBuild::build(const json& asked) {
   }
   const auto hidden = source::hidden_brackets(cuda);
   torn_ = hidden ? place_of(cuda, *hidden) : "";
+  const auto kernel = source::hidden_kernel(cuda);
+  hidden_kernel_ = kernel ? kernel->what + ", at " + place_of(cuda, kernel->line) : "";
   const source::DeviceCode device = source::device_code(cuda);
   device_ = {.source = device.text, .kernel_type = "cuda", .compiler_options = device.options};
   for (auto& option : device_options(asked.at("cuda_flags"))) {
@@ -248,6 +252,23 @@ std::variant<Program, Ended> WrapperBuild::compile_device() {
     if (failed->detail.contains(told)) ended.detail[told] = failed->detail[told];
   }
   return ended;
+}
+
+// What mixes small floats with other numbers compiles with torch's. Where it does not even then,
+// the first failure stands: it is about what the author wrote.
+bool WrapperBuild::compile_mixing(std::variant<Program, Ended>& compiled) {
+  const KernelSource mixing = with_torchs_floats(device_);
+  auto again = tools_.compiler.compile(mixing, {.arch = arch_, .debug = is_debug_}, stop_);
+  auto* program = std::get_if<Program>(&again);
+  if (program == nullptr) return false;
+  json lowered = json::object();
+  for (std::size_t i = 0; i < mixing.name_expressions.size(); ++i) {
+    const auto found = program->lowered.find(mixing.name_expressions[i]);
+    if (found != program->lowered.end()) lowered[device_.name_expressions[i]] = *found;
+  }
+  program->lowered = std::move(lowered);
+  compiled = std::move(again);
+  return true;
 }
 
 std::variant<std::string, Ended> WrapperBuild::compile_host(const json& asked, std::string text) {
@@ -314,9 +335,10 @@ Ended WrapperBuild::refuse_host(const json& said) const {
     ended.verdict = lacks.verdict;
     ended.summary = std::move(lacks.summary);
     ended.detail.update(lacks.detail);
-  } else if (is_about_cuda(ended.summary)) {
+  } else if (is_about_cuda(ended.summary) || !hidden_kernel_.empty()) {
     ended.verdict = Verdict::unsupported;
-    ended.summary += " — if it is right, only torch's own build on a GPU has what it needs.";
+    ended.summary += " — if it is right, only torch's own build on a GPU has what it needs";
+    ended.summary += hidden_kernel_.empty() ? "." : " (" + hidden_kernel_ + ").";
     ended.detail["missing"] = "CUDA's own compiler for the host code";
   } else if (ended.verdict == Verdict::compile_failed && !torn_.empty()) {
     Ended torn = unsupported(kHiddenBrackets, " at " + torn_, "CUDA");
@@ -340,6 +362,10 @@ std::variant<Program, Ended> WrapperBuild::compile_kernels(const json& asked) {
   device_.name_expressions = names.get<std::vector<std::string>>();
   include_small_floats(names, device_.compiler_options);
   auto compiled = compile_device();
+  const auto* failed = std::get_if<Ended>(&compiled);
+  const bool may_mix = failed != nullptr && failed->verdict == Verdict::compile_failed &&
+                       names_small_floats(device_.name_expressions);
+  const bool mixes = may_mix && compile_mixing(compiled);
   if (auto* ended = std::get_if<Ended>(&compiled)) return std::move(*ended);
   const Program& program = std::get<Program>(compiled);
   for (const auto& name : device_.name_expressions) {
@@ -350,7 +376,7 @@ std::variant<Program, Ended> WrapperBuild::compile_kernels(const json& asked) {
   if (!on_gpu()) {
     own_.name_expressions = device_.name_expressions;
     own_.compiler_options = device_.compiler_options;
-    programs_.push_back(own_);
+    programs_.push_back(mixes ? with_torchs_floats(own_) : own_);
     if (auto ended = too_much_constant_memory(program)) return *std::move(ended);
   }
   if (!report_.empty()) {
@@ -365,11 +391,11 @@ std::variant<Program, Ended> WrapperBuild::compile_kernels(const json& asked) {
 
 // Constant memory that host code writes is the emulator's plain memory, of which there is more.
 std::optional<Ended> WrapperBuild::too_much_constant_memory(const Program& program) const {
-  const bool is_moved = own_.source.find("__constant__") != std::string::npos &&
+  const KernelSource& own = programs_.back();
+  const bool is_moved = own.source.find("__constant__") != std::string::npos &&
                         device_.source.find("__constant__") == std::string::npos;
   if (!is_moved || global_array_bytes(program.ptx) <= kConstantBytes) return std::nullopt;
-  auto ended =
-      node::unless_refused({.verdict = Verdict::unsupported}, tools_.compiler, own_, stop_);
+  auto ended = node::unless_refused({.verdict = Verdict::unsupported}, tools_.compiler, own, stop_);
   if (ended.verdict == Verdict::unsupported) return std::nullopt;
   return ended;
 }

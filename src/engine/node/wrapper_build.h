@@ -56,6 +56,7 @@ class WrapperBuild {
   [[nodiscard]] std::variant<std::string, Ended> compile_host(const nlohmann::json& asked,
                                                               std::string text);
   [[nodiscard]] std::variant<Program, Ended> compile_device();
+  [[nodiscard]] bool compile_mixing(std::variant<Program, Ended>& compiled);
   [[nodiscard]] std::variant<Program, Ended> compile_kernels(const nlohmann::json& asked);
   [[nodiscard]] std::optional<Ended> too_much_constant_memory(const Program& program) const;
   [[nodiscard]] Ended refuse_host(const nlohmann::json& said) const;
@@ -70,6 +71,7 @@ class WrapperBuild {
   KernelSource own_{};     // the same without what the emulator's device takes otherwise
   std::vector<KernelSource> programs_{};  // likewise, of what was compiled for the emulator
   std::string torn_{};                    // where its brackets depend on the preprocessor, or ""
+  std::string hidden_kernel_{};           // one whose head it cannot read, and where, or ""
   unsigned builds_ = 0;
   std::string name_{};    // of the last build
   std::string failed_{};  // of the one that failed

@@ -75,6 +75,8 @@ std::string told_of_launch(std::string message) {
   if (is_number && message.find("assay::configure(") != std::string::npos) {
     return source::launch_parameters();
   }
+  const auto before = message.find(" before 'static_cast'");
+  if (before != std::string::npos) message += " (a launch is compiled as one)";
   return message;
 }
 

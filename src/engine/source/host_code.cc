@@ -199,7 +199,9 @@ class Rewriting {
     const std::size_t from = base + tokens[open].offset;
     const std::size_t to = base + end_offset(tokens[close + 2]);
     const std::size_t head = base + tokens[begin].offset;
-    edits_.insert(head, "(::assay::configure(" + spelled(tokens, open + 3, close) + "), ");
+    // Not a mere parenthesis: behind a line without its ';' that would be a call.
+    edits_.insert(
+        head, "static_cast<void>(::assay::configure(" + spelled(tokens, open + 3, close) + "), ");
     edits_.replace(from, to, "");
     const std::size_t behind = base + end_offset(tokens[partners[paren]]);
     edits_.insert(behind, ")");

@@ -2,7 +2,7 @@
 // out, a kernel keeps its name, its templates and its parameters and gets a body that launches it,
 // and `k<float><<<grid, block>>>(x, n)` becomes
 //
-//   (::assay::configure(grid, block), k<float>(x, n))
+//   static_cast<void>(::assay::configure(grid, block), k<float>(x, n))
 //
 // so that C++ itself deduces the template arguments and converts the arguments, as it does for
 // nvcc. Each instance that the compiler makes of such a body registers the kernel by the name that

@@ -65,7 +65,8 @@ class Source:
         if callable(found) and not isinstance(found, type) and not available.is_kernel(found):
             return found
         if found is not None:
-            hint = "; metadata's class_name chooses a class" if isinstance(found, type) else ""
+            takes_classes = self.kernel_type in ("torch", "torch_cuda")
+            hint = "; metadata's class_name chooses a class" if isinstance(found, type) and takes_classes else ""
             raise Refused("target", f"'{name}' is {available.what(found)}, not a function. " + self.available() + hint)
         raise Refused("target", f"{missing}. " + self.available() + available.nearest(name, available.callables(self.module)),
                       available=available.functions(self.module)[:available.MOST_NAMES])

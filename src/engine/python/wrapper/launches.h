@@ -1,7 +1,7 @@
 // What a launch of rewritten host code (engine/source/host_code.h) becomes. Travels as text inside
 // the engine and is compiled with torch's headers, once per environment; no part of this build.
 //
-//   (::assay::configure(grid, block), k<float>(x, n))
+//   static_cast<void>(::assay::configure(grid, block), k<float>(x, n))
 //
 // The body that k was given calls Kernel<…>::entry.launch(x, n): by then C++ has deduced the
 // template arguments and converted x and n to the kernel's own parameters. Each instance registers
