@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,6 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 using mcp::OwnedFd;
 
+// Of a path with "..", each lost to a rename or a mount somewhere on the machine.
+constexpr int kMostAttempts = 10'000;
 constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // a FIFO must not hang us
 
 // Where openat2 is missing: part by part, no symbolic link followed at all.
@@ -42,7 +45,12 @@ int open_beneath(int root, const fs::path& path) {
   open_how how{};
   how.flags = kFlags;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-  const long file = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);
+  long file = -1;
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    file = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);
+    if (file >= 0 || errno != EAGAIN) break;
+    ::sched_yield();
+  }
   if (file >= 0) return static_cast<int>(file);
   if (errno != ENOSYS && errno != EPERM) return -1;
   return open_without_links(root, path.lexically_normal());
