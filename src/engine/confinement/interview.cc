@@ -86,9 +86,10 @@ Interview run(const SelfTest& test, const Layers& layers) {
   }
   if (end.signal != 0 || end.exit_code != 0) {
     const json told = json::parse(answer, nullptr, false);
-    const std::string fault = told.is_object() ? ": " + findings_from_json(told).fault : "";
+    const std::string fault = told.is_object() ? findings_from_json(told).fault : "";
     return {.failure = "the probe ended with signal " + std::to_string(end.signal) +
-                       ", exit code " + std::to_string(end.exit_code) + fault};
+                       ", exit code " + std::to_string(end.exit_code) +
+                       (fault.empty() ? "" : ": " + fault)};
   }
   Interview seen{.findings = findings_from_json(json::parse(answer))};
   for (auto& attack : seen.findings.attacks) {

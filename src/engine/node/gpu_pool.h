@@ -54,7 +54,8 @@ class GpuPool {
   // there is one. "" for a fresh one.
   // Throws std::system_error, as take_referee() does, when no process can be made.
   [[nodiscard]] Runner take(const std::string& client, Side side);
-  // A fresh one that will count; one that has CUPTI ready, if somebody counted lately.
+  // A fresh one that will count; one that has CUPTI ready, or is at it, if
+  // will_count() was said or somebody counted lately.
   [[nodiscard]] Process take_counting();
   // A job will count when it has been timed: CUPTI reads the chip's metrics meanwhile.
   void will_count() { counting_.want(); }
