@@ -1,8 +1,8 @@
 """What counters cost, section by section, and our counters beside Nsight Compute's, kernel by kernel; prints tables.
 
-    ASSAY=build/release/bin/assay python3 benchmarks/counters.py [--seconds N] [--kernels N] [sections] [ncu]
+    ASSAY=build/release/bin/assay python3 benchmarks/counters.py [--seconds N] [--kernels N] [sections] [undisturbed] [ncu]
 
-A GPU and the right to read counters; `ncu` for the second part. N seconds: no other kernel is begun after that.
+A GPU and the right to read counters; `ncu` for the last part. N seconds: no other kernel is begun after that.
 
 The same conditions for both: caches emptied before each pass (--cache-control all; ours reads other memory), the clocks as they are
 (--clock-control none; ncu would hold them at their base, ours never touches them), inputs restored before each pass. Where times
@@ -231,6 +231,22 @@ def cost_of_sections(server):
              "1200 ms" if sections == "on" else "", sum(parts) <= 1200 if sections == "on" else None)
 
 
+def times_beside_counters(server, kernels):
+    """A kernel's time where a process that will count is made ready meanwhile, and where not: turn by turn, the difference of medians."""
+    deviations = []
+    for title, one in list(KERNELS.items())[:kernels]:
+        times = {"off": [], "on": []}
+        for which in ("off", "on", "on", "off") * 2:
+            report = server.call("evaluate", {**asked(one, which), "num_trials": 100})["structuredContent"]
+            assert report["verdict"] == "passed", report["summary"]
+            times[which].append(report["timing"]["cold"]["median_ns"] / 1e3)
+        alone, beside = statistics.median(times["off"]), statistics.median(times["on"])
+        deviations.append(abs(beside / alone - 1))
+        print(f"  {title}: {alone:.2f} us, where it will be counted {beside:.2f} ({beside / alone - 1:+.2%}); each {times}", flush=True)
+    tell(f"a kernel's time beside counters that are made ready, {len(deviations)} kernels",
+         f"median {statistics.median(deviations):.2%} off, worst {max(deviations):.2%}")
+
+
 def compare_with_ncu(server, kernels, until):
     """Prints each value of each kernel, and why it deviates if it does."""
     names = [name for _, name in COUNTERS]
@@ -282,17 +298,20 @@ def compare_with_ncu(server, kernels, until):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="PART", help="sections, ncu; both if none is named")
+    parser.add_argument("parts", nargs="*", metavar="PART", help="sections, undisturbed, ncu; all if none is named")
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--kernels", type=int, default=len(KERNELS))
     arguments = parser.parse_args()
     until = time.monotonic() + arguments.seconds
-    parts = arguments.parts or ["sections", "ncu"]
-    if unknown := set(parts) - {"sections", "ncu"}:
+    known = ("sections", "undisturbed", "ncu")
+    parts = arguments.parts or known
+    if unknown := set(parts) - set(known):
         parser.error(f"no such part: {', '.join(unknown)}")
     with Server() as server:
         if "sections" in parts:
             cost_of_sections(server)
+        if "undisturbed" in parts:
+            times_beside_counters(server, arguments.kernels)
         if "ncu" in parts and shutil.which("ncu"):
             compare_with_ncu(server, arguments.kernels, until)
         elif "ncu" in parts:
