@@ -5,8 +5,8 @@
 A GPU and the right to read counters; `ncu` for the last part. N seconds: no other kernel is begun after that.
 
 The same conditions for both: caches emptied before each pass (--cache-control all; ours reads other memory), the clocks as they are
-(--clock-control none; ncu would hold them at their base, ours never touches them), inputs restored before each pass. Where times
-differ nevertheless, ncu counts once more with what we do before a pass, and with more that might be missed then.
+(--clock-control none; ncu would hold them at their base, ours never touches them), inputs restored before each pass. Where they
+differ nevertheless, a kernel of one block says what beginning costs, and ncu counts once more with what we do before a pass.
 """
 
 import argparse
@@ -25,7 +25,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 sys.path[:0] = [os.path.join(ROOT, "tests", "end_to_end"), os.path.join(ROOT, "tests", "gpu")]
 os.environ.setdefault("ASSAY", os.path.join(ROOT, "build", "release", "bin", "assay"))
 from assay_client import Server, tensor  # noqa: E402
-from deviation import CYCLES, DURATION, explain, spread  # noqa: E402
+from deviation import explain, mean, spread  # noqa: E402
 from figures import tell  # noqa: E402
 
 LAUNCHER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch_once.py")
@@ -85,7 +85,7 @@ KERNELS = {
 }
 
 
-# What our passes begin behind, and what might be what takes a kernel longer there.
+# What our passes begin behind.
 READER = """__global__ void read_over(const float4* from, float* to, int n) {
   float sum = 0;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
@@ -93,18 +93,13 @@ READER = """__global__ void read_over(const float4* from, float* to, int n) {
   }
   if (sum == 1234.5f) to[0] = sum;
 }"""
-TOUCH = """__global__ void touch(const float* from, float* to, int n, int step) {
-  long long i = (long long)threadIdx.x * step;
-  if (i < n && from[i] == 1234.5f) to[0] = from[i];
-}"""
 READ_BYTES = 120 << 20
-PAGE_ELEMENTS = 1 << 14
-BEHIND = ("reads", "reads, then its pages", "reads, then its code", "reads, then both", "nothing")
+# Of one block: both sides' count of it says what beginning costs.
+SMALLEST = flat(MAP % "c[i] = a[i] + b[i];", 256)
 
 ALONE = ("speed_of_light", "detailed_metrics", "memory_metrics", "compute_metrics", "pipeline_metrics", "stall_metrics",
          "scheduler_metrics", "access_pattern_metrics", "roofline_metrics", "timing_metrics", "occupancy_metrics")
-TIMES = (CYCLES, DURATION)
-READINGS = 2  # of each side: neither repeats itself exactly
+READINGS = 3  # of each side: neither repeats itself exactly
 
 
 def dimensions(values):
@@ -156,22 +151,23 @@ def written(folder, name, text):
     return path
 
 
-def theirs(ptx, one, folder, before=(), counters=tuple(COUNTERS.items()), cache_control="all"):
+def theirs(ptx, one, folder, before=(), cache_control="all", own_stream=False):
     """What ncu counts of every launch but the first of each kernel that has the name of this one."""
     program = written(folder, "k.ptx", ptx)
     wanted = {"entry": entry_of(ptx), "grid": one["grid"], "block": one["block"], "launches": 1 + READINGS, "before": list(before),
+              "own_stream": own_stream,
               "arguments": [*({"bytes": 4 * extent} for extent in one["extents"]), {"int": one["n"]}]}
     ran = subprocess.run(["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
                           "--cache-control", cache_control, "--replay-mode", "kernel", "--kernel-name-base", "mangled",
-                          "--kernel-name", wanted["entry"], "--metrics", ",".join(counter for _, counter in counters),
+                          "--kernel-name", wanted["entry"], "--metrics", ",".join(COUNTERS.values()),
                           sys.executable, LAUNCHER, program, written(folder, "k.json", json.dumps(wanted))],
                          capture_output=True, text=True, timeout=120, check=False)
     lines = [line for line in ran.stdout.splitlines() if line.startswith('"')]
     if len(lines) < 3:
         raise RuntimeError((ran.stdout + ran.stderr)[-1500:])
     rows = list(csv.DictReader(io.StringIO("\n".join(lines))))[1:]  # the first has the units
-    own = 1 + sum("program" not in step and not step.get("restore") for step in before)
-    return [{name: number(row.get(counter)) for (_, name), counter in counters} for row in rows[own - 1::own][1:]]
+    own = 1 + sum("program" not in step and "entry" in step for step in before)
+    return [{name: number(row.get(counter)) for (_, name), counter in COUNTERS.items()} for row in rows[own - 1::own][1:]]
 
 
 def ptx_of(server, source, args, grid, block):
@@ -184,31 +180,20 @@ def ptx_of(server, source, args, grid, block):
 
 
 class OurConditions:
-    """What ncu counts of a kernel's time where it begins as in one of our passes: restored, behind reads of other memory."""
-
-    COUNTERS = tuple((key, counter) for key, counter in COUNTERS.items() if key[0] == "timing_metrics")
+    """What ncu counts of a kernel that begins as in one of our passes: restored, behind reads of other memory; and otherwise."""
 
     def __init__(self, server):
-        count = {"name": "n", "type": "int", "value": 1024}
-        out = tensor("to", 1, role="inout")
-        self.reader = ptx_of(server, READER, [tensor("from", 4096, kind="uniform", seed=1), out, count], 1, 256)
-        self.touch = ptx_of(server, TOUCH, [tensor("from", 4096, kind="uniform", seed=1), out, count,
-                                            {"name": "step", "type": "int", "value": 4}], 1, 256)
+        self.reader = ptx_of(server, READER, [tensor("from", 4096, kind="uniform", seed=1), tensor("to", 1, role="inout"),
+                                              {"name": "n", "type": "int", "value": 1024}], 1, 256)
 
     def readings(self, ptx, one, folder):
         """{what the kernel began behind: readings}"""
         read = {"program": written(folder, "reader.ptx", self.reader), "entry": entry_of(self.reader), "grid": [528, 1, 1],
                 "block": [512, 1, 1], "arguments": [{"bytes": READ_BYTES}, {"bytes": 4}, {"int": READ_BYTES // 16}]}
-        touch = written(folder, "touch.ptx", self.touch)
-        pages = [{"program": touch, "entry": entry_of(self.touch), "grid": [1, 1, 1], "block": [1024, 1, 1],
-                  "arguments": [{"argument": i}, {"bytes": 4}, {"int": extent}, {"int": max(PAGE_ELEMENTS, extent // 1024)}]}
-                 for i, extent in enumerate(one["extents"])]
-        # With nothing to do it reads its code and its parameters.
-        code = {"entry": entry_of(ptx), "grid": one["grid"], "block": one["block"],
-                "arguments": [*({"argument": i} for i in range(len(one["extents"]))), {"int": 0}]}
-        steps = ([read], [read, *pages], [read, code], [read, *pages, code], [])
-        return {name: theirs(ptx, one, folder, [{"restore": True}, *behind] if behind else [], self.COUNTERS, "none")
-                for name, behind in zip(BEHIND, steps)}
+        steps = [{"restore": True}, read]
+        return {"reads of other memory": theirs(ptx, one, folder, steps, "none"),
+                "the same in a stream of its own": theirs(ptx, one, folder, steps, "none", True),
+                "nothing": theirs(ptx, one, folder, (), "none")}
 
 
 def cost_of_sections(server):
@@ -254,6 +239,8 @@ def compare_with_ncu(server, kernels, until):
     deviations, reasons, behind = {name: [] for name in names}, [], {}
     conditions = OurConditions(server)
     with tempfile.TemporaryDirectory() as folder:
+        mine, ptx = ours(server, SMALLEST)
+        smallest = (mine, theirs(ptx, SMALLEST, folder))
         for title, one in list(KERNELS.items())[:kernels]:
             if time.monotonic() > until:
                 print(f"no time for {title} and those behind it")
@@ -265,10 +252,10 @@ def compare_with_ncu(server, kernels, until):
                 print(f"{title}: ncu did not count: {error}", flush=True)
                 continue
             cells, output_bytes = [], 4.0 * one["extents"][2]
-            if any(explain(name, mine, other, output_bytes)[1] == "unexplained" for name in TIMES):
+            if any(explain(name, mine, other, output_bytes, None, smallest)[1] == "unexplained" for name in names):
                 behind[title] = conditions.readings(ptx, one, folder)
             for name in names:
-                found, why = explain(name, mine, other, output_bytes, behind.get(title, {}).get("reads"))
+                found, why = explain(name, mine, other, output_bytes, behind.get(title), smallest)
                 cells.append(" / ".join("missing" if side[0][name] is None else f"{side[0][name]:.5g}" for side in (mine, other)))
                 if found is not None:
                     deviations[name].append((found, spread(name, other)))
@@ -282,12 +269,10 @@ def compare_with_ncu(server, kernels, until):
     print("\n| beyond 2 % | value | deviation | why |\n|---|---|---|---|")
     for title, name, found, why in reasons:
         print(f"| {title} | {name} | {'' if found is None else f'{found:.1%}'} | {why} |")
-    if behind:
-        print("\n| counted by ncu | " + " | ".join(f"behind {name}" for name in BEHIND) + " |\n|---|" + "---|" * len(BEHIND))
     for title, readings in behind.items():
-        for name in TIMES:
-            print(f"| {title}, {name} | " + " | ".join(
-                f"{statistics.mean(reading[name] for reading in readings[which]):.5g}" for which in BEHIND) + " |")
+        for how, counted_there in readings.items():
+            print(f"{title}, behind {how}, ncu: " + ", ".join(f"{name} {mean(counted_there, name):.5g}" for name in names
+                                                              if mean(counted_there, name) is not None))
     for name, values in deviations.items():
         if values:
             unexplained = [title for title, which, _, why in reasons if which == name and why == "unexplained"]

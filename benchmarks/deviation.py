@@ -5,6 +5,7 @@ A reading is {name: value}; both sides have several of the same kernel, since ne
 
 LIMIT = 0.02  # beyond which a deviation wants a reason
 POINTS = 0.5  # of a percentage: less is nothing, however small the percentage
+FEW = 100  # bank conflicts of a whole launch: how blocks happen to meet
 READS, WRITES, DRAM = "dram_bytes_read_sum", "dram_bytes_write_sum", "dram_bytes_sum"
 CYCLES, DURATION = "gpc_cycles_elapsed_max", "gpu_time_duration_sum"
 
@@ -36,10 +37,14 @@ def is_near(found, wanted=1.0):
     return found is not None and abs(found / wanted - 1) <= LIMIT
 
 
+def gap(ours, theirs):
+    return max(min(ours) - max(theirs), min(theirs) - max(ours), 0)
+
+
 def of_spread(name, ours, theirs):
     mine, other = ([r[name] for r in side if r.get(name) is not None] for side in (ours, theirs))
-    gap = max(min(mine) - max(other), min(other) - max(mine), 0)
-    if gap > LIMIT * max(abs(v) for v in other) or spread(name, ours) + spread(name, theirs) < deviation(name, ours, theirs) / 2:
+    is_apart = gap(mine, other) > LIMIT * max(abs(v) for v in other)
+    if is_apart or spread(name, ours) + spread(name, theirs) < deviation(name, ours, theirs) / 2:
         return ""
     return f"spread: ours differs from itself by {spread(name, ours):.1%}, ncu by {spread(name, theirs):.1%}"
 
@@ -62,11 +67,25 @@ def of_clock(name, ours, theirs):
     return f"clock: the same duration at {megahertz[0]:.0f} and {megahertz[1]:.0f} MHz"
 
 
-def of_conditions(name, ours, behind_reads):
-    """`behind_reads`: what they count themselves where the kernel is prepared as ours is."""
-    if name not in (CYCLES, DURATION) or not behind_reads or not is_near(ratio(name, ours, behind_reads)):
+def of_start(name, ours, theirs, smallest):
+    """`smallest`: both sides' readings of a kernel of one block, which does next to nothing but begin."""
+    if name not in (CYCLES, DURATION) or not smallest:
         return ""
-    return f"conditions: behind reads of other memory, with full instead of empty caches, ncu counts {mean(behind_reads, name):.5g}, too"
+    begin = [mean(side, name) for side in smallest]
+    mine = [reading[name] - begin[0] + begin[1] for reading in ours]
+    other = [reading[name] for reading in theirs]
+    # As near as one of each is to one of the other.
+    if not is_near(sum(mine) / len(mine), sum(other) / len(other)) and gap(mine, other) > LIMIT * max(other) / 2:
+        return ""
+    return f"start: of one block ours counts {begin[0]:.0f} and ncu {begin[1]:.0f}, of this kernel without that {sum(mine) / len(mine):.5g}"
+
+
+def of_conditions(name, ours, behind):
+    """`behind`: what they count themselves where the kernel is prepared as ours is, in several ways: {how: readings}."""
+    for how, readings in (behind or {}).items():
+        if mean(readings, name) is not None and is_near(ratio(name, ours, readings)):
+            return f"conditions: behind {how}, ncu counts {mean(readings, name):.5g}, too"
+    return ""
 
 
 def of_cycles(name, ours, theirs):
@@ -82,18 +101,24 @@ def of_cycles(name, ours, theirs):
     return ""
 
 
-def explain(name, ours, theirs, output_bytes=0, behind_reads=None):
+def of_size(name, ours, theirs):
+    difference = abs(mean(ours, name) - mean(theirs, name))
+    if name.endswith("_pct") and difference <= POINTS:
+        return f"small: {difference:.2f} points of {mean(theirs, name):.2f} %"
+    if "conflicts" in name and difference <= FEW:
+        return f"few: {difference:.0f} conflicts in the whole launch"
+    return ""
+
+
+def explain(name, ours, theirs, output_bytes=0, behind=None, smallest=None):
     """(deviation, why): "" where it is within the limit, "unexplained" where nothing here explains it."""
     if mean(ours, name) is None or mean(theirs, name) is None:
         return None, "nothing to compare"
     found = deviation(name, ours, theirs)
-    if found is None:
-        return None, "unexplained"
-    if found <= LIMIT:
+    if found is not None and found <= LIMIT:
         return found, ""
-    difference = abs(mean(ours, name) - mean(theirs, name))
-    if name.endswith("_pct") and difference <= POINTS:
-        return found, f"small: {difference:.2f} points of {mean(theirs, name):.2f} %"
-    why = (of_spread(name, ours, theirs) or of_writes(name, ours, theirs, output_bytes) or of_clock(name, ours, theirs)
-           or of_conditions(name, ours, behind_reads) or of_cycles(name, ours, theirs))
+    why = of_size(name, ours, theirs) or of_writes(name, ours, theirs, output_bytes)
+    if found is not None and not why:
+        why = (of_spread(name, ours, theirs) or of_clock(name, ours, theirs) or of_start(name, ours, theirs, smallest)
+               or of_conditions(name, ours, behind) or of_cycles(name, ours, theirs))
     return found, why or "unexplained"

@@ -2,7 +2,7 @@
 
     python3 benchmarks/launch_once.py PROGRAM.ptx SPECIFICATION.json
 
-The specification: {entry, grid: [x, y, z], block: [x, y, z], shared_bytes, launches, arguments, before: [step]}, an argument
+The specification: {entry, grid: [x, y, z], block: [x, y, z], shared_bytes, launches, own_stream, arguments, before: [step]}, an argument
 being {"bytes": n} for a buffer of small numbers, {"argument": i} for the kernel's own i-th buffer, {"int": v} or {"float": v}.
 A step is {"restore": true}, which copies to all buffers what they had at first, or a launch of {program, entry, grid, block,
 arguments}; without a program it is the kernel's own. Exit 3: there is no driver here.
@@ -21,6 +21,7 @@ class Driver:
         except OSError as error:
             print(error, file=sys.stderr)
             sys.exit(3)
+        self.stream = None  # the context's own
 
     def __getattr__(self, name):
         function = getattr(self.library, name)
@@ -69,7 +70,8 @@ class Launch:
 
     def run(self):
         extents = [ctypes.c_uint(extent) for extent in (*self.wanted["grid"], *self.wanted["block"])]
-        self.driver.cuLaunchKernel(self.function, *extents, ctypes.c_uint(self.wanted.get("shared_bytes", 0)), None, self.pointers, None)
+        shared_bytes = ctypes.c_uint(self.wanted.get("shared_bytes", 0))
+        self.driver.cuLaunchKernel(self.function, *extents, shared_bytes, self.driver.stream, self.pointers, None)
 
 
 class Restore:
@@ -101,6 +103,9 @@ def main():
     steps = []
     for step in wanted.get("before", []):
         steps.append(Restore(driver, launch) if step.get("restore") else Launch(driver, step.get("program"), step, launch))
+    if wanted.get("own_stream"):
+        driver.stream = ctypes.c_void_p()
+        driver.cuStreamCreate(ctypes.byref(driver.stream), ctypes.c_uint(1))  # one that waits for no other
     for _ in range(wanted.get("launches", 2)):
         for step in [*steps, launch]:
             step.run()

@@ -16,6 +16,10 @@ using Clock = std::chrono::steady_clock;
 // A job of another server on the same state directory changes without telling us.
 constexpr std::chrono::milliseconds kForeignPoll{100};
 
+// Stages of a small kernel follow one another within this: one sync is enough for them, and while
+// it is under way the next cannot be written (its page is on the way to the disk).
+constexpr std::chrono::milliseconds kGather{5};
+
 // A device that the next job may find working again, or shut away.
 bool has_doubtful_device(const json& capabilities) {
   const json devices = capabilities.value("devices", json::array());
@@ -96,6 +100,7 @@ void Jobs::stop(const std::set<std::string>& job_ids) {
 void Jobs::settle(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (settle_.wait(lock, stop, [this] { return !unsettled_.empty(); })) {
+    settle_.wait_for(lock, stop, kGather, [] { return false; });
     const auto told = std::exchange(unsettled_, {});
     lock.unlock();
     try {

@@ -49,6 +49,8 @@ NO_UNWRITTEN = Change(RUNNER + "device_judge.cc", "bytes / unit", "0")
 NO_DIFFERENCE = Change(RUNNER + "device_judge.cc", "bytes", "0", around=".other = other, .count = bytes}")
 NOTHING_EXAMINED = Change(NODE + "gpu_timing.cc", "std::min(examined, runs)", "0U")
 NOT_SLOWER = Change(NODE + "gpu_views.cc", 'judge_(0, {{"outputs", json::array()}, {"findings", json::array({told})}})', "Step{}")
+VIEWS_LOOKED_AT = Change(NODE + "gpu_views.cc", "is_judged && reference_", "false")
+GRAPHS_LOOKED_AT = Change(NODE + "gpu_comparison.cc", "below(kExaminedGraphs) == 0", "false")
 BORNE_OUT = Change(NODE + "gpu_comparison.cc", "borne_out", "true", around="if (borne_out) return std::nullopt;")
 CONTENTS_OF_RUNS = (
     Change(NODE + "gpu_timing.cc", "below(slots_)", "0", around="std::uint32_t content = below(slots_);"),
@@ -168,8 +170,9 @@ OF_DEVICE_CODE = (
             (Change(RUNNER + "device_judge.cc", "end - begin", "0"),)),
 
     Defence("examined_runs", STATE, (EXAMINED, gpu(ONCE, "every other launch does nothing")),
-            (NOTHING_EXAMINED, NOT_SLOWER),
-            "contents shown anew may cost such a kernel more, so that is not looked at either; what ends after ten launches does so in validation"),
+            (NOTHING_EXAMINED, NOT_SLOWER, VIEWS_LOOKED_AT, GRAPHS_LOOKED_AT),
+            "contents shown anew may cost such a kernel more, and half of what warm runs and graphs leave is wrong: neither is looked at;"
+            " what ends after ten launches does so in validation"),
     Defence("more_are_examined_of_what_keeps_state", STATE, (engine("a kernel that keeps state is examined in twelve turns of their own"),),
             (Change(NODE + "gpu_timing.cc", "request_.keeps_state ? kExaminedOfState : kExaminedTurns", "kExaminedTurns"),)),
     Defence("nothing_tells_which_are_examined", STATE, (DRAWN,),
@@ -191,13 +194,11 @@ OF_DEVICE_CODE = (
     Defence("borne_out", "to idle where it is launched again at once",
             (engine("what is saved back to back and not alone is not believed"),
              gpu("test_to_idle_when_launched_again_at_once_gains_nothing", "at once", "once every place was served")),
-            (BORNE_OUT, Change(NODE + "gpu_views.cc", "is_judged && reference_", "false"),
-             Change(NODE + "gpu_comparison.cc", "below(kExaminedGraphs) == 0", "false")),
+            (BORNE_OUT, VIEWS_LOOKED_AT, GRAPHS_LOOKED_AT),
             "what is not there alone, and what graphs leave: each alone is enough"),
     Defence("views_are_looked_at", "to idle where it is launched again at once",
             (engine("where graphs decide, warm runs and graphs are looked at as well"),),
-            (Change(NODE + "gpu_views.cc", "is_judged && reference_", "false"),
-             Change(NODE + "gpu_comparison.cc", "below(kExaminedGraphs) == 0", "false"))),
+            (VIEWS_LOOKED_AT, GRAPHS_LOOKED_AT)),
     Defence("no_graphs_of_contents", "to call its output an `inout`",
             (engine("graphs decide nothing where a launch works on what tensors begin with"),
              gpu("test_outputs_that_begin_with_contents_are_compared_cold", "inout", "output")),

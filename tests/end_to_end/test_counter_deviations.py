@@ -52,13 +52,38 @@ class Deviations(unittest.TestCase):
         both = readings({"gpc_cycles_elapsed_max": 110e3, "dram_bytes_sum": 180e6, "dram_throughput_pct": 66 * 0.9 / 1.1})
         self.assertTrue(self.why("dram_throughput_pct", both, readings({})).startswith("bytes and time"))
 
-    def test_the_conditions_explain_a_time_only_if_they_count_the_same_under_them(self):
+    def test_the_conditions_explain_only_what_they_count_the_same_under_them(self):
         ours = readings({"gpc_cycles_elapsed_max": 110e3, "gpu_time_duration_sum": 66e3})
-        behind = [{"gpc_cycles_elapsed_max": 109e3, "gpu_time_duration_sum": 61e3}]
+        behind = {"nothing": readings({}), "reads": [{"gpc_cycles_elapsed_max": 109e3, "gpu_time_duration_sum": 61e3}]}
         told = explain("gpc_cycles_elapsed_max", ours, readings({}), 67e6, behind)[1]
-        self.assertTrue(told.startswith("conditions") and "1.09e+05" in told, told)
+        self.assertTrue(told.startswith("conditions: behind reads") and "1.09e+05" in told, told)
         self.assertEqual(explain("gpu_time_duration_sum", ours, readings({}), 67e6, behind)[1], "unexplained")
         self.assertEqual(explain("l2_hit_rate_pct", readings({"l2_hit_rate_pct": 40.0}), readings({}), 67e6, behind)[1], "unexplained")
+
+    def test_what_beginning_costs_explains_a_time_that_is_longer_by_just_that(self):
+        smallest = (readings({"gpc_cycles_elapsed_max": 5e3}), readings({"gpc_cycles_elapsed_max": 4e3}))
+
+        def why(cycles, against=100e3):
+            longer = {"gpc_cycles_elapsed_max": cycles, "gpu_time_duration_sum": 60e3 * cycles / against}
+            return explain("gpc_cycles_elapsed_max", readings(longer),
+                           readings({"gpc_cycles_elapsed_max": against}), 67e6, None, smallest)[1]
+
+        self.assertTrue(why(11e3, 10e3).startswith("start: of one block ours counts 5000 and ncu 4000"), why(11e3, 10e3))
+        self.assertTrue(why(102.5e3).startswith("start"))
+        for cycles, against in ((9e3, 10e3), (11.5e3, 10e3), (105e3, 100e3)):
+            self.assertEqual(why(cycles, against), "unexplained")
+
+    def test_a_few_conflicts_are_few_and_many_are_not(self):
+        name = "shared_bank_conflicts_load_sum"
+        self.assertTrue(explain(name, [{name: 10}], [{name: 31}])[1].startswith("few"))
+        self.assertTrue(explain(name, [{name: 10}], [{name: 0}])[1].startswith("few"))
+        self.assertEqual(explain(name, [{name: 1000}], [{name: 3100}])[1], "unexplained")
+
+    def test_nothing_written_beside_something_is_what_stayed_in_the_cache(self):
+        ours, theirs = readings({"dram_bytes_write_sum": 0.1e6}), readings({"dram_bytes_write_sum": 0})
+        found, why = explain("dram_bytes_write_sum", ours, theirs, 67e6)
+        self.assertIsNone(found)
+        self.assertTrue(why.startswith("writes"), why)
 
     def test_a_tenth_of_a_point_of_half_a_per_cent_is_small(self):
         ours, theirs = readings({"l2_hit_rate_pct": 0.5}), readings({"l2_hit_rate_pct": 0.6})

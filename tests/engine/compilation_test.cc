@@ -39,8 +39,8 @@ TEST_CASE("a source is compiled at the least level too, where there is no folder
     const auto spares = node::compile_spares(runners, zygotes);
     node::Pythons pythons({}, kBin / "libassay-python.so");
     const node::Compiler compiler(runners, cache, zygotes, *spares, pythons);
-    // The first may come from a fresh process, the next from one that was forked, and once there
-    // was time to make one ahead from that.
+    // The first comes from a fresh process, the next from one that was forked, and once there was
+    // time to make one ahead from that.
     for (int number = 0; number < 6; ++number) {
       if (number > 3) std::this_thread::sleep_for(std::chrono::milliseconds(300));
       const auto compiled = compiler.compile(source(number), {}, {});

@@ -21,8 +21,9 @@ using nlohmann::json;
 constexpr std::chrono::seconds kCompileLimit{60};
 
 // One is taken while the next is made; what comes in a burst takes forks beside them.
-constexpr unsigned kMostSpares = 4;
-constexpr unsigned kCoresPerSpare = 4;
+constexpr unsigned kMostSpares = 8;
+constexpr unsigned kCoresPerSpare = 2;
+constexpr unsigned kCoresToExecute = 8;
 constexpr std::chrono::seconds kSpareIdle{60};
 constexpr std::chrono::seconds kRehearsalLimit{10};
 
@@ -229,15 +230,21 @@ Reply Compiler::ask(const frames::Frame& request, const Warmth& warmth,
   return runner->ask(std::move(copy), deadline, stop);
 }
 
+// What a fork shares with its parent is copied when it is first written to, which takes as long as
+// compiling a small kernel does, once. On some machines the compiler stays slower in it for good (a
+// small kernel 25 to 37 ms instead of 10, on 16 virtual cores beside an H200). Executing one takes
+// twice the CPU time of a fork, which few cores would take from the job that runs.
 std::unique_ptr<Spares> compile_spares(const Runners& runners, CompileZygotes& zygotes) {
-  const auto make = [&runners, &zygotes](const std::stop_token& stop) -> Spares::Process {
+  const unsigned cores = std::thread::hardware_concurrency();
+  const bool forks = cores < kCoresToExecute;
+  const auto make = [&runners, &zygotes, forks](const std::stop_token& stop) -> Spares::Process {
     bool forked = false;
     auto runner = runners.start(RunnerRole::compile, [&](confinement::SpawnRequest wanted) {
-      auto child = zygotes.spawn({}, wanted);
+      auto child = forks ? zygotes.spawn({}, wanted) : std::nullopt;
       forked = child.has_value();
       return forked ? std::move(child->child) : confinement::spawn(std::move(wanted));
     });
-    if (!forked) return nullptr;
+    if (forks && !forked) return nullptr;
     frames::Frame request;
     request.body = {{"type", "rehearse"}, {"nvrtc", runners.toolkit().nvrtc.string()}};
     const auto reply =
@@ -245,8 +252,7 @@ std::unique_ptr<Spares> compile_spares(const Runners& runners, CompileZygotes& z
     const auto* said = std::get_if<frames::Frame>(&reply);
     return said != nullptr && said->type() == "rehearsed" ? std::move(runner) : nullptr;
   };
-  const std::size_t kept =
-      std::clamp(std::thread::hardware_concurrency() / kCoresPerSpare, 1U, kMostSpares);
+  const std::size_t kept = std::clamp(cores / kCoresPerSpare, 1U, kMostSpares);
   return std::make_unique<Spares>(make, kept, kSpareIdle);
 }
 

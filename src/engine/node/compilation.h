@@ -88,9 +88,8 @@ struct CompilerFacts {
   std::string missing{};
 };
 
-// Compile runners made ahead for sources without heavy headers: forks of the zygote that have
-// compiled once. What a fork shares with its parent is copied when it is first written to, which
-// takes as long as compiling a small kernel does. Borrows both.
+// Compile runners made ahead for sources without heavy headers, that have loaded the compiler and
+// compiled once. Borrows both.
 [[nodiscard]] std::unique_ptr<Spares> compile_spares(const Runners& runners,
                                                      CompileZygotes& zygotes);
 

@@ -14,6 +14,7 @@
 
 #include "engine/frames/outbox.h"
 #include "engine/node/link.h"
+#include "engine/posix/awake.h"
 
 extern char** environ;
 
@@ -23,30 +24,38 @@ using frames::Frame;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
+// Stages of a small kernel follow one another within milliseconds.
+constexpr std::chrono::microseconds kLooksForFrames{3'000};
+
 // Frames for one waiting caller.
 struct EngineProcess::Mailbox {
   std::mutex mutex{};
   std::condition_variable_any arrived{};
   std::deque<Frame> frames{};
-  bool lost = false;  // the engine has gone: nothing more will come
+  bool lost = false;                  // the engine has gone: nothing more will come
+  std::atomic<bool> has_news{false};  // for who looks without the lock
 
   void put(Frame frame) {
     const std::lock_guard lock(mutex);
     frames.push_back(std::move(frame));
+    has_news = true;
     arrived.notify_all();
   }
   void lose() {
     const std::lock_guard lock(mutex);
     lost = true;
+    has_news = true;
     arrived.notify_all();
   }
   // Nothing: the engine is lost, or `stop` was requested before a frame came.
   std::optional<Frame> take(const std::stop_token& stop) {
+    posix::look_for(kLooksForFrames, [&] { return has_news || stop.stop_requested(); });
     std::unique_lock lock(mutex);
     arrived.wait(lock, stop, [&] { return !frames.empty() || lost; });
     if (frames.empty()) return std::nullopt;
     Frame frame = std::move(frames.front());
     frames.pop_front();
+    has_news = !frames.empty() || lost;
     return frame;
   }
   bool is_lost() {
@@ -129,10 +138,12 @@ bool EngineProcess::Child::is_silent() {
 }
 
 void EngineProcess::Child::serve() {
+  posix::Awake awake(kLooksForFrames);
   while (!closing && channel.state() == frames::Channel::State::open) {
     const short events = outbox.wants_write() ? POLLIN | POLLOUT : POLLIN;
     pollfd entries[] = {{channel.descriptor(), events, 0}, {outbox.wake(), POLLIN, 0}};
-    ::poll(entries, 2, 1000);
+    awake.poll(entries, 1000);
+    if (entries[1].revents != 0 || entries[0].revents != 0) awake.extend();
     if (entries[1].revents != 0) outbox.heed();
     outbox.flush();
     if (entries[0].revents != 0) {
@@ -234,6 +245,7 @@ Conclusion EngineProcess::run(const Order& order,
   const auto box = child->open_mailbox(order.job_id);
   if (!box) return lost;
   child->outbox.post(link::run(order, 1));
+  child->outbox.rouse();  // its first stage may be here at once: the reader looks for it
   bool cancelled = false;
   const auto cancel = [&] {
     if (!std::exchange(cancelled, true)) child->outbox.post(link::cancel(order.job_id));

@@ -7,11 +7,17 @@
 #include <atomic>
 
 #include "engine/node/link.h"
+#include "engine/posix/awake.h"
 
 namespace assay::node {
 
 using frames::Frame;
 using nlohmann::json;
+
+// The word of a stage is there after a few hundred microseconds, stages of a small kernel follow
+// one another within milliseconds.
+constexpr std::chrono::microseconds kLooksForFrames{3'000};
+constexpr std::chrono::microseconds kLooksForWord{1'000};
 
 // One job, its thread and its unacknowledged stage.
 class Node::JobThread final : public Reporter {
@@ -32,7 +38,7 @@ class Node::JobThread final : public Reporter {
 
   void acknowledge(std::uint64_t seq) {
     const std::lock_guard lock(mutex_);
-    acknowledged_ = std::max(acknowledged_, seq);
+    acknowledged_ = std::max(acknowledged_.load(), seq);
     changed_.notify_all();
   }
 
@@ -40,8 +46,10 @@ class Node::JobThread final : public Reporter {
     node_.post(link::stage(order_.job_id, attempt_, ++sent_, event));
   }
   void settle() override {
+    const auto is_recorded = [&] { return acknowledged_ >= sent_; };
+    posix::look_for(kLooksForWord, [&] { return is_recorded() || stop_.stop_requested(); });
     std::unique_lock lock(mutex_);
-    if (!changed_.wait(lock, stop_, [&] { return acknowledged_ >= sent_; })) throw JobStopped();
+    if (!changed_.wait(lock, stop_, is_recorded)) throw JobStopped();
   }
 
  private:
@@ -61,7 +69,7 @@ class Node::JobThread final : public Reporter {
   std::mutex mutex_{};
   std::condition_variable_any changed_{};
   std::uint64_t sent_ = 0;
-  std::uint64_t acknowledged_ = 0;
+  std::atomic<std::uint64_t> acknowledged_{0};  // written with the lock
   std::atomic<bool> finished_{false};
   std::jthread thread_{};  // last: joined before the rest is destroyed
 };
@@ -74,13 +82,17 @@ Node::~Node() = default;
 void Node::serve(frames::Channel& channel) {
   outbox_.emplace(channel);
   auto next_heartbeat = std::chrono::steady_clock::now();
+  posix::Awake awake(kLooksForFrames);
   while (channel.state() == frames::Channel::State::open) {
     const short events = outbox_->wants_write() ? POLLIN | POLLOUT : POLLIN;
     pollfd entries[] = {{channel.descriptor(), events, 0}, {outbox_->wake(), POLLIN, 0}};
-    ::poll(entries, 2, static_cast<int>(link::kHeartbeat.count()));
+    awake.poll(entries, static_cast<int>(link::kHeartbeat.count()));
     if (entries[1].revents != 0) outbox_->heed();
     outbox_->flush();
-    if (entries[0].revents != 0) channel.read_available();
+    if (entries[0].revents != 0) {
+      channel.read_available();
+      awake.extend();
+    }
     while (auto frame = channel.next()) handle(*frame);
     forget_finished();
     const auto now = std::chrono::steady_clock::now();

@@ -113,7 +113,7 @@ Reply RunnerProcess::await(Deadline deadline, const std::stop_token& stop) {
   if (end_) return *end_;
   const posix::Descriptor cancelled = posix::make_event();
   const std::stop_callback wake(stop, [&] { posix::signal_event(cancelled); });
-  awake_until_ = Clock::now() + limits_.awake;
+  awake_.extend();
   for (;;) {
     auto decided = step(deadline, cancelled.get());
     if (!decided) continue;
@@ -134,7 +134,7 @@ std::optional<Reply> RunnerProcess::step(Deadline deadline, int cancelled) {
                       {output_.get(), POLLIN, 0},
                       {cancelled, POLLIN, 0}};
   const auto rest = std::min(milliseconds_until(deadline), static_cast<int>(kMemoryPeriod.count()));
-  ::poll(entries, 4, Clock::now() < awake_until_ ? 0 : rest);
+  awake_.poll(entries, rest);
 
   if (entries[2].revents != 0) {
     if (auto end = drain_output()) return *end;

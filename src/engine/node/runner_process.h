@@ -16,6 +16,7 @@
 
 #include "engine/confinement/child.h"
 #include "engine/frames/channel.h"
+#include "engine/posix/awake.h"
 
 namespace assay::node {
 
@@ -59,7 +60,7 @@ struct RunnerLimits {
   std::size_t resident_bytes = 4ULL << 30;  // watched; all processes of the runner together
   std::size_t output_bytes = 16U << 20;     // stdout and stderr together, beyond which it is killed
   std::size_t kept_output_bytes = 16U << 10;
-  // How long ask() looks for an answer before it sleeps: a wake-up costs time, looking a core.
+  // How long ask() looks for an answer before it sleeps (posix/awake.h).
   std::chrono::microseconds awake{0};
 };
 
@@ -113,7 +114,7 @@ class RunnerProcess {
   std::size_t output_seen_ = 0;
   std::string kept_output_{};
   std::chrono::steady_clock::time_point next_memory_check_{};
-  std::chrono::steady_clock::time_point awake_until_{};
+  posix::Awake awake_{limits_.awake};
   std::optional<std::chrono::steady_clock::time_point> channel_closed_at_{};
   std::optional<RunnerEnd> end_{};
 };

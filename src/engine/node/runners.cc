@@ -29,14 +29,8 @@ constexpr std::uint64_t kSanitizerFileBytes = 256ULL << 20;
 constexpr const char* kOneConnection = "1";
 constexpr const char* kConnectionsVariable = "CUDA_DEVICE_MAX_CONNECTIONS";
 
-// A wake-up costs a process that waits for an answer 50 to 100 us, and an evaluation on a GPU asks
-// some thirty times. Where there are few cores, looking would take them from who answers.
-constexpr std::chrono::microseconds kAwake{3'000};
-constexpr unsigned kCoresToStayAwake = 4;
-
-std::chrono::microseconds awake() {
-  return cores_here() < kCoresToStayAwake ? std::chrono::microseconds(0) : kAwake;
-}
+// A hundred runs of a small kernel take seven milliseconds.
+constexpr std::chrono::microseconds kAwake{8'000};
 
 std::size_t resident_limit(RunnerRole role) {
   switch (role) {
@@ -195,7 +189,7 @@ std::unique_ptr<RunnerProcess> Runners::start_on_gpu(RunnerRole role, const GpuA
   if (!gpu.uuid.empty()) wanted.environment.emplace_back("CUDA_VISIBLE_DEVICES", gpu.uuid);
   show_to_profiler(role, wanted);
   return std::make_unique<RunnerProcess>(
-      std::move(wanted), RunnerLimits{.resident_bytes = resident_limit(role), .awake = awake()});
+      std::move(wanted), RunnerLimits{.resident_bytes = resident_limit(role), .awake = kAwake});
 }
 
 }  // namespace assay::node

@@ -6,8 +6,8 @@
 
 namespace assay::runner {
 
-// Returns when something can be read, or after half a millisecond; at once where there are few
-// cores.
+// Returns when something can be read, or after one and a half milliseconds; at once where there are
+// few cores (posix/awake.h).
 void stay_awake(const frames::Channel& channel);
 
 }  // namespace assay::runner

@@ -1,6 +1,7 @@
 #include "engine/runner/nvrtc.h"
 
 #include <dlfcn.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -112,6 +113,15 @@ Compiled Nvrtc::compile(const CompileRequest& request) const {
     }
   }
   return out;
+}
+
+void keep_freed_memory() {
+  constexpr int kMost = 1 << 30;
+  constexpr int kMostOfHeap = 32 << 20;  // glibc takes no more
+  constexpr int kAtOnce = 8 << 20;
+  ::mallopt(M_TRIM_THRESHOLD, kMost);
+  ::mallopt(M_MMAP_THRESHOLD, kMostOfHeap);
+  ::mallopt(M_TOP_PAD, kAtOnce);
 }
 
 CompileRequest rehearsal() {

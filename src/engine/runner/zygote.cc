@@ -55,6 +55,7 @@ Frame Zygote::prepare(const Frame& request) {
     reply.body = {{"type", "missing"}, {"what", error.what()}};
     return reply;
   }
+  keep_freed_memory();
   warm(request);
   idle_ms_ = request.body.at("idle_ms");
   const auto [major, minor] = nvrtc_->version();
