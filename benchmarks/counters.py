@@ -25,7 +25,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 sys.path[:0] = [os.path.join(ROOT, "tests", "end_to_end"), os.path.join(ROOT, "tests", "gpu")]
 os.environ.setdefault("ASSAY", os.path.join(ROOT, "build", "release", "bin", "assay"))
 from assay_client import Server, tensor  # noqa: E402
-from deviation import explain, mean, spread  # noqa: E402
+from deviation import explain, mean, median, spread  # noqa: E402
 from figures import tell  # noqa: E402
 
 LAUNCHER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch_once.py")
@@ -151,15 +151,16 @@ def written(folder, name, text):
     return path
 
 
-def theirs(ptx, one, folder, before=(), cache_control="all", own_stream=False):
+def theirs(ptx, one, folder, before=(), cache_control="all", own_stream=False, counters=None):
     """What ncu counts of every launch but the first of each kernel that has the name of this one."""
+    counters = counters or COUNTERS
     program = written(folder, "k.ptx", ptx)
     wanted = {"entry": entry_of(ptx), "grid": one["grid"], "block": one["block"], "launches": 1 + READINGS, "before": list(before),
               "own_stream": own_stream,
               "arguments": [*({"bytes": 4 * extent} for extent in one["extents"]), {"int": one["n"]}]}
     ran = subprocess.run(["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
                           "--cache-control", cache_control, "--replay-mode", "kernel", "--kernel-name-base", "mangled",
-                          "--kernel-name", wanted["entry"], "--metrics", ",".join(COUNTERS.values()),
+                          "--kernel-name", wanted["entry"], "--metrics", ",".join(counters.values()),
                           sys.executable, LAUNCHER, program, written(folder, "k.json", json.dumps(wanted))],
                          capture_output=True, text=True, timeout=120, check=False)
     lines = [line for line in ran.stdout.splitlines() if line.startswith('"')]
@@ -167,7 +168,7 @@ def theirs(ptx, one, folder, before=(), cache_control="all", own_stream=False):
         raise RuntimeError((ran.stdout + ran.stderr)[-1500:])
     rows = list(csv.DictReader(io.StringIO("\n".join(lines))))[1:]  # the first has the units
     own = 1 + sum("program" not in step and "entry" in step for step in before)
-    return [{name: number(row.get(counter)) for (_, name), counter in COUNTERS.items()} for row in rows[own - 1::own][1:]]
+    return [{name: number(row.get(counter)) for (_, name), counter in counters.items()} for row in rows[own - 1::own][1:]]
 
 
 def ptx_of(server, source, args, grid, block):
@@ -180,7 +181,12 @@ def ptx_of(server, source, args, grid, block):
 
 
 class OurConditions:
-    """What ncu counts of a kernel that begins as in one of our passes: restored, behind reads of other memory; and otherwise."""
+    """How long a kernel takes by ncu where it begins as in one of our passes, restored and behind reads of other memory, and otherwise.
+
+    In one pass: behind another of the same kernel it would find what that left in the caches.
+    """
+
+    TIMES = {key: counter for key, counter in COUNTERS.items() if key[0] == "timing_metrics"}
 
     def __init__(self, server):
         self.reader = ptx_of(server, READER, [tensor("from", 4096, kind="uniform", seed=1), tensor("to", 1, role="inout"),
@@ -191,9 +197,9 @@ class OurConditions:
         read = {"program": written(folder, "reader.ptx", self.reader), "entry": entry_of(self.reader), "grid": [528, 1, 1],
                 "block": [512, 1, 1], "arguments": [{"bytes": READ_BYTES}, {"bytes": 4}, {"int": READ_BYTES // 16}]}
         steps = [{"restore": True}, read]
-        return {"reads of other memory": theirs(ptx, one, folder, steps, "none"),
-                "the same in a stream of its own": theirs(ptx, one, folder, steps, "none", True),
-                "nothing": theirs(ptx, one, folder, (), "none")}
+        return {"reads of other memory": theirs(ptx, one, folder, steps, "none", counters=self.TIMES),
+                "the same in a stream of its own": theirs(ptx, one, folder, steps, "none", True, self.TIMES),
+                "its own last run": theirs(ptx, one, folder, (), "none", counters=self.TIMES)}
 
 
 def cost_of_sections(server):
@@ -241,6 +247,8 @@ def compare_with_ncu(server, kernels, until):
     with tempfile.TemporaryDirectory() as folder:
         mine, ptx = ours(server, SMALLEST)
         smallest = (mine, theirs(ptx, SMALLEST, folder))
+        print("one block of 256 threads, ours / ncu: " + ", ".join(
+            f"{name} {median(smallest[0], name):.0f} / {median(smallest[1], name):.0f}" for _, name in conditions.TIMES))
         for title, one in list(KERNELS.items())[:kernels]:
             if time.monotonic() > until:
                 print(f"no time for {title} and those behind it")
@@ -252,7 +260,7 @@ def compare_with_ncu(server, kernels, until):
                 print(f"{title}: ncu did not count: {error}", flush=True)
                 continue
             cells, output_bytes = [], 4.0 * one["extents"][2]
-            if any(explain(name, mine, other, output_bytes, None, smallest)[1] == "unexplained" for name in names):
+            if any(explain(name, mine, other, output_bytes, None, smallest)[1] == "unexplained" for _, name in conditions.TIMES):
                 behind[title] = conditions.readings(ptx, one, folder)
             for name in names:
                 found, why = explain(name, mine, other, output_bytes, behind.get(title), smallest)
@@ -271,8 +279,7 @@ def compare_with_ncu(server, kernels, until):
         print(f"| {title} | {name} | {'' if found is None else f'{found:.1%}'} | {why} |")
     for title, readings in behind.items():
         for how, counted_there in readings.items():
-            print(f"{title}, behind {how}, ncu: " + ", ".join(f"{name} {mean(counted_there, name):.5g}" for name in names
-                                                              if mean(counted_there, name) is not None))
+            print(f"{title}, behind {how}, ncu: " + ", ".join(f"{name} {mean(counted_there, name):.5g}" for _, name in conditions.TIMES))
     for name, values in deviations.items():
         if values:
             unexplained = [title for title, which, _, why in reasons if which == name and why == "unexplained"]

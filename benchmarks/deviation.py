@@ -3,6 +3,8 @@
 A reading is {name: value}; both sides have several of the same kernel, since neither repeats itself exactly.
 """
 
+import statistics
+
 LIMIT = 0.02  # beyond which a deviation wants a reason
 POINTS = 0.5  # of a percentage: less is nothing, however small the percentage
 FEW = 100  # bank conflicts of a whole launch: how blocks happen to meet
@@ -13,6 +15,11 @@ CYCLES, DURATION = "gpc_cycles_elapsed_max", "gpu_time_duration_sum"
 def mean(readings, name):
     values = [reading[name] for reading in readings if reading.get(name) is not None]
     return sum(values) / len(values) if values else None
+
+
+def median(readings, name):
+    values = [reading[name] for reading in readings if reading.get(name) is not None]
+    return statistics.median(values) if values else None
 
 
 def ratio(name, ours, theirs):
@@ -71,20 +78,19 @@ def of_start(name, ours, theirs, smallest):
     """`smallest`: both sides' readings of a kernel of one block, which does next to nothing but begin."""
     if name not in (CYCLES, DURATION) or not smallest:
         return ""
-    begin = [mean(side, name) for side in smallest]
-    mine = [reading[name] - begin[0] + begin[1] for reading in ours]
-    other = [reading[name] for reading in theirs]
-    # As near as one of each is to one of the other.
-    if not is_near(sum(mine) / len(mine), sum(other) / len(other)) and gap(mine, other) > LIMIT * max(other) / 2:
+    begin = [median(side, name) for side in smallest]
+    mine, other = median(ours, name) - begin[0] + begin[1], median(theirs, name)
+    if not is_near(mine, other):
         return ""
-    return f"start: of one block ours counts {begin[0]:.0f} and ncu {begin[1]:.0f}, of this kernel without that {sum(mine) / len(mine):.5g}"
+    return f"start: of one block ours counts {begin[0]:.0f} and ncu {begin[1]:.0f}, of this kernel without that {mine:.5g} and {other:.5g}"
 
 
 def of_conditions(name, ours, behind):
     """`behind`: what they count themselves where the kernel is prepared as ours is, in several ways: {how: readings}."""
-    for how, readings in (behind or {}).items():
-        if mean(readings, name) is not None and is_near(ratio(name, ours, readings)):
-            return f"conditions: behind {how}, ncu counts {mean(readings, name):.5g}, too"
+    counted = {how: mean(readings, name) for how, readings in (behind or {}).items() if mean(readings, name) is not None}
+    for how, value in counted.items():
+        if is_near(mean(ours, name), value):
+            return f"conditions: behind {how}, ncu counts {value:.5g}, too"
     return ""
 
 

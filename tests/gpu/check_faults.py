@@ -92,6 +92,10 @@ class Faults(DeviceCase):
             with self.subTest(fault=name):
                 verdict, answer = self.commit(name)
                 self.assertIn(verdict, one.verdicts, json.dumps(answer)[:1000])
+                if verdict in ("crashed", "timed_out", "wrong_output"):
+                    stages = {stage["name"]: stage["status"] for stage in answer["stages"]}
+                    self.assertEqual([stages[name] for name in ("received", "compiled", "prepared")], ["passed"] * 3, stages)
+                    self.assertIn("failed", stages.values())
                 begin = time.monotonic()
                 good = self.evaluate(ADD, ref=ADD, until="validated")
                 took = time.monotonic() - begin

@@ -229,9 +229,12 @@ class Gpu(check_faults.Faults, check_counters.Counters):
                 report = self.server.call("compare", args)["structuredContent"]
                 self.assertEqual(report["verdict"], "passed", report["summary"])
                 print(n, "same:", json.dumps(report["speedup"]), file=sys.stderr)
+                self.assertEqual(report["speedup"]["verdict"], "indistinguishable", report["speedup"])
                 args["custom_kernel"] = kernel(slow % 440, add_of(n))
                 report = self.server.call("compare", args)["structuredContent"]
                 print(n, "10% more:", json.dumps(report["speedup"]), file=sys.stderr)
+                found = ("slower",) if n >= MILLION else ("slower", "indistinguishable")  # of some microseconds
+                self.assertIn(report["speedup"]["verdict"], found, report["speedup"])
 
     def test_a_comparison_has_a_ratio_however_few_runs_were_asked_for(self):
         for n, runs in ((1 << 12, 1), (1 << 24, 1), (1 << 24, 2)):
