@@ -47,5 +47,12 @@ TEST_CASE("a source is compiled at the least level too, where there is no folder
       if (const auto* ended = std::get_if<node::Ended>(&compiled)) FAIL(ended->summary);
       CHECK(std::get<node::Program>(compiled).ptx.find(".entry") != std::string::npos);
     }
+    // Who has compiled before sees no more of the system than who has not.
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    auto curious = source(6);
+    curious.source = "#include \"/etc/passwd\"\n" + curious.source;
+    const auto refused = compiler.compile(curious, {}, {});
+    REQUIRE(std::holds_alternative<node::Ended>(refused));
+    CHECK(std::get<node::Ended>(refused).detail.dump().find("root:") == std::string::npos);
   }
 }

@@ -130,17 +130,22 @@ std::variant<Program, Ended> decode_reply(frames::Frame frame, const KernelSourc
   return program;
 }
 
-frames::Frame request_for(const KernelSource& source, const CompileGoal& goal,
-                          const Toolkit& toolkit) {
+// Where headers may be read.
+std::vector<std::string> folders_of(const Toolkit& toolkit) {
   std::vector<std::string> folders;
   for (const auto& folder : toolkit.include_folders) folders.push_back(folder.string());
+  return folders;
+}
+
+frames::Frame request_for(const KernelSource& source, const CompileGoal& goal,
+                          const Toolkit& toolkit) {
   frames::Frame request;
   request.body = {{"type", "compile"},
                   {"nvrtc", toolkit.nvrtc.string()},
                   {"file", "kernel.cu"},
                   {"options", options_for(source, goal, toolkit)},
                   {"name_expressions", source.name_expressions},
-                  {"folders", std::move(folders)},
+                  {"folders", folders_of(toolkit)},
                   {"examine", goal.examine}};
   request.blob = source.source;
   return request;
@@ -246,7 +251,9 @@ std::unique_ptr<Spares> compile_spares(const Runners& runners, CompileZygotes& z
     });
     if (forks && !forked) return nullptr;
     frames::Frame request;
-    request.body = {{"type", "rehearse"}, {"nvrtc", runners.toolkit().nvrtc.string()}};
+    request.body = {{"type", "rehearse"},
+                    {"nvrtc", runners.toolkit().nvrtc.string()},
+                    {"folders", folders_of(runners.toolkit())}};
     const auto reply =
         runner->ask(std::move(request), std::chrono::steady_clock::now() + kRehearsalLimit, stop);
     const auto* said = std::get_if<frames::Frame>(&reply);

@@ -5,7 +5,7 @@
 //
 //   → {type: "describe", nvrtc}                     loads the compiler
 //   ← {type: "compiler", version, architectures}
-//   → {type: "rehearse", nvrtc}
+//   → {type: "rehearse", nvrtc, folders}
 //   ← {type: "rehearsed"}                           has compiled once, nothing of a user's
 //   → {type: "compile", nvrtc, file, options, name_expressions, folders, examine, pch?} + source
 //   ← {type: "compiled", ok, result, log, log_truncated, lowered, version, elapsed_ns,
@@ -92,7 +92,10 @@ class Compiler {
   }
 
   // Compiling for the first time touches memory that later compiles find there.
-  frames::Frame rehearse() const {
+  // Where cores are many the compiler makes a thread that stays: it sees no more than what compiles
+  // after it.
+  frames::Frame rehearse(const json& body) const {
+    see_headers_only(body);
     keep_freed_memory();
     (void)nvrtc_->compile(rehearsal());
     frames::Frame reply;
@@ -232,7 +235,7 @@ int serve_compile_with(frames::Channel& channel, std::unique_ptr<Nvrtc> loaded) 
       continue;
     }
     channel.send(verb == "compile"    ? compiler.compile(std::move(*request))
-                 : verb == "rehearse" ? compiler.rehearse()
+                 : verb == "rehearse" ? compiler.rehearse(request->body)
                                       : compiler.introduce());
   }
   return 0;
