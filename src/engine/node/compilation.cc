@@ -236,9 +236,9 @@ Reply Compiler::ask(const frames::Frame& request, const Warmth& warmth,
 }
 
 // What a fork shares with its parent is copied when it is first written to, which takes as long as
-// compiling a small kernel does, once. On some machines the compiler stays slower in it for good (a
-// small kernel 25 to 37 ms instead of 10, on 16 virtual cores beside an H200). Executing one takes
-// twice the CPU time of a fork, which few cores would take from the job that runs.
+// compiling a small kernel does, once. Where cores are many NVRTC makes a thread that stays; a fork
+// has not got it and is slower for good (a small kernel 25 to 37 ms instead of 10, on 16 cores
+// beside an H200). Executing one takes twice the CPU time, which few cores would miss.
 std::unique_ptr<Spares> compile_spares(const Runners& runners, CompileZygotes& zygotes) {
   const unsigned cores = std::thread::hardware_concurrency();
   const bool forks = cores < kCoresToExecute;
