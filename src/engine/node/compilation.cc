@@ -240,7 +240,7 @@ Reply Compiler::ask(const frames::Frame& request, const Warmth& warmth,
 // has not got it and is slower for good (a small kernel 25 to 37 ms instead of 10, on 16 cores
 // beside an H200). Executing one takes twice the CPU time, which few cores would miss.
 std::unique_ptr<Spares> compile_spares(const Runners& runners, CompileZygotes& zygotes) {
-  const unsigned cores = std::thread::hardware_concurrency();
+  const unsigned cores = cores_here();
   const bool forks = cores < kCoresToExecute;
   const auto make = [&runners, &zygotes, forks](const std::stop_token& stop) -> Spares::Process {
     bool forked = false;
