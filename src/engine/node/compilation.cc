@@ -1,8 +1,8 @@
 #include "engine/node/compilation.h"
 
 #include <algorithm>
-#include <thread>
 
+#include "engine/node/cores.h"
 #include "engine/node/leading_headers.h"
 #include "engine/node/missing_header.h"
 #include "engine/node/triton_assembly.h"
