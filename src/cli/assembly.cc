@@ -31,6 +31,10 @@ node::EngineCommand engine_command(const AssemblyOptions& options, const fs::pat
     command.arguments.emplace_back("--slots");
     command.arguments.push_back(std::to_string(options.slots));
   }
+  if (options.keep_warm_s > 0) {
+    command.arguments.emplace_back("--keep-warm");
+    command.arguments.push_back(std::to_string(options.keep_warm_s));
+  }
   for (const auto& python : options.pythons) {
     command.arguments.emplace_back("--python");
     command.arguments.push_back(python);
@@ -137,6 +141,11 @@ void add_assembly_options(CLI::App& command, AssemblyOptions& options) {
                    "Run user code even where no confinement is possible");
   command.add_option("--slots", options.slots, "Jobs that run side by side")
       ->check(CLI::Range(1U, 1024U));
+  command
+      .add_option("--keep-warm", options.keep_warm_s,
+                  "Seconds after a GPU's last job until none of its memory is held any more "
+                  "(default 900)")
+      ->check(CLI::Range(1U, 366U * 86'400U));
   command
       .add_option("--disassembler", options.disassembler,
                   "nvdisasm or cuobjdump, for a job's machine code; default: the CUDA toolkit's")

@@ -26,6 +26,7 @@ struct AssemblyOptions {
   std::string min_isolation = "L1";
   bool allow_unsandboxed = false;
   unsigned slots = 0;
+  unsigned keep_warm_s = 0;  // 0: as long as a pool keeps processes ready by itself
   // Clean-up: how often, and how long a job that has ended is kept.
   unsigned cleanup_every_s = 300;
   unsigned keep_jobs_for_s = 3600;
@@ -50,7 +51,8 @@ void add_cleanup_options(CLI::App& command, AssemblyOptions& options);
 // Declares --python, for what judges kernels in Python. (optest has one of its own.)
 void add_python_option(CLI::App& command, AssemblyOptions& options);
 
-// Declares --state, --min-isolation, --allow-unsandboxed, --slots on a command.
+// Declares --state, --min-isolation, --allow-unsandboxed, --slots and what is of devices on a
+// command.
 void add_assembly_options(CLI::App& command, AssemblyOptions& options);
 
 // What is asked for cannot be: usage, exit code 2.

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <future>
@@ -32,6 +33,7 @@ struct EngineOptions {
   std::string min_isolation = "L1";
   bool allow_unsandboxed = false;
   unsigned slots = 0;
+  unsigned keep_warm_s = 0;
   std::string cache{};
   std::string device = "auto";
   std::vector<std::string> pythons{};
@@ -50,14 +52,19 @@ std::string profiler() {
   return library == nullptr ? "" : library;
 }
 
+std::chrono::seconds keep_warm(const EngineOptions& options) {
+  return options.keep_warm_s > 0 ? std::chrono::seconds(options.keep_warm_s)
+                                 : node::GpuPool::kKeptWarm;
+}
+
 // What is known once the self-test has ended: how runners are confined, and what they found.
 struct Workbench {
   Workbench(const Isolation& seen, const std::string& runner, const node::Toolkit& toolkit,
-            const std::string& device, node::CompileZygotes& zygotes)
+            const EngineOptions& options, node::CompileZygotes& zygotes)
       : isolation(seen),
         may_run(seen.sufficient() || seen.required == confinement::Level::L0),
         lookout(runner, seen.layers, toolkit, profiler()),
-        devices(lookout, may_run ? device : "emulator"),
+        devices(lookout, may_run ? options.device : "emulator", keep_warm(options)),
         runners(lookout.leaving_cores_to(devices.gpus().list.size())),
         compilers(node::compile_spares(runners, zygotes)),
         steps(runner, seen.layers, why_unconfined(seen)) {}
@@ -124,7 +131,7 @@ int run_engine(const EngineOptions& options) {
   const std::shared_future<std::shared_ptr<const Workbench>> workbench =
       std::async(std::launch::async, [&]() -> std::shared_ptr<const Workbench> {
         return std::make_shared<Workbench>(test_isolation(options, runner, toolkit), runner,
-                                           toolkit, options.device, zygotes);
+                                           toolkit, options, zygotes);
       }).share();
 
   node::CompileCache cache(options.cache, kCacheBytes);
@@ -172,6 +179,7 @@ void add_engine(CLI::App& app, int& code) {
   command->add_option("--min-isolation", options->min_isolation);
   command->add_flag("--allow-unsandboxed", options->allow_unsandboxed);
   command->add_option("--slots", options->slots);
+  command->add_option("--keep-warm", options->keep_warm_s);
   command->add_option("--cache", options->cache);
   command->add_option("--device", options->device);
   command->add_option("--python", options->pythons);

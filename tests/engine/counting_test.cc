@@ -41,17 +41,36 @@ TEST_CASE("metrics are added in one call, so that they share passes") {
 TEST_CASE("a metric that a chip does not have takes nothing from the others") {
   CounterSession session({.library = kFake, .metrics = {"a", "absent", "b"}}, nullptr);
   int launches = 0;
-  REQUIRE(session.measure(nothing, [&] { return ++launches, 0; }) == 0);
+  REQUIRE(session.measure({.prepare = nothing, .launch = [&] { return ++launches, 0; }}) == 0);
   CHECK(launches == 1);
   CHECK(session.readings().missing.empty());
   CHECK(session.readings().refused == std::vector<std::string>{"absent"});
   CHECK(session.readings().values == decltype(CounterReadings::values){{"a", 1}, {"b", 1}});
 }
 
+TEST_CASE("a kernel that settles the device runs once the pass has begun, and is not counted") {
+  CounterSession session({.library = kFake, .metrics = {"a"}}, nullptr);
+  std::string order;
+  const auto step = [&](char name) { return [&order, name] { return order += name, 0; }; };
+  REQUIRE(session.measure({.prepare = step('p'), .settle = step('s'), .launch = step('l')}) == 0);
+  CHECK(order == "psl");
+  CHECK(session.readings().values == decltype(CounterReadings::values){{"a", 101}});
+}
+
+TEST_CASE("where it fails nothing is launched") {
+  CounterSession session({.library = kFake, .metrics = {"a"}}, nullptr);
+  int launches = 0;
+  CHECK(session.measure({.prepare = nothing,
+                         .settle = [] { return 700; },
+                         .launch = [&] { return ++launches, 0; }}) == 700);
+  CHECK(launches == 0);
+  CHECK(session.readings().values.empty());
+}
+
 TEST_CASE("counters that are kept for administrators are said, and nothing is launched") {
   CounterSession session({.library = kFake, .metrics = {"a"}}, refusing());
   int launches = 0;
-  REQUIRE(session.measure(nothing, [&] { return ++launches, 0; }) == 0);
+  REQUIRE(session.measure({.prepare = nothing, .launch = [&] { return ++launches, 0; }}) == 0);
   CHECK(launches == 0);
   CHECK(session.readings().values.empty());
   CHECK(session.readings().missing.find("ERR_NVGPUCTRPERM") != std::string::npos);
@@ -59,7 +78,7 @@ TEST_CASE("counters that are kept for administrators are said, and nothing is la
 
 TEST_CASE("a launch that fails ends the counting, and its result is handed on") {
   CounterSession session({.library = kFake, .metrics = {"a"}}, nullptr);
-  CHECK(session.measure(nothing, [] { return 700; }) == 700);
+  CHECK(session.measure({.prepare = nothing, .launch = [] { return 700; }}) == 700);
   CHECK(session.readings().values.empty());
 }
 

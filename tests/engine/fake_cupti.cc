@@ -2,7 +2,7 @@
 // "absent" are not of its chip; one that is added all the same spoils its host object, as CUPTI's
 // does. Metrics of one call share a pass, those of another have one of their own. A context tells
 // how its device behaves: kRefusing keeps counters for administrators. Every value is the number of
-// passes that were made.
+// passes that were made, and a hundred for each range before the one that is asked for.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -23,6 +23,7 @@ struct Host {
 struct Profiler {
   std::size_t passes = 0;  // that its configuration takes
   std::size_t made = 0;
+  std::size_t ranges = 0;  // that one pass has room for
 };
 Profiler profiler;
 
@@ -90,7 +91,10 @@ int cuptiProfilerHostGetConfigImage(Config* of) {
 }
 int cuptiProfilerHostGetNumOfPasses(Passes* of) { return of->count = *of->image, 0; }
 int cuptiProfilerHostEvaluateToGpuValues(Evaluate* of) {
-  for (std::size_t i = 0; i < of->count; ++i) of->values[i] = static_cast<double>(profiler.made);
+  if (of->range >= profiler.ranges) return 1;
+  for (std::size_t i = 0; i < of->count; ++i) {
+    of->values[i] = static_cast<double>(profiler.made + 100 * of->range);
+  }
   return 0;
 }
 int cuptiRangeProfilerEnable(Enable* of) {
@@ -108,7 +112,7 @@ int cuptiRangeProfilerDecodeData(Decode*) { return 0; }
 int cuptiRangeProfilerGetCounterDataSize(DataSize* of) { return of->bytes = 8, 0; }
 int cuptiRangeProfilerCounterDataImageInitialize(DataInitialize*) { return 0; }
 int cuptiRangeProfilerSetConfig(SetConfig* of) {
-  profiler = {.passes = *of->config};
+  profiler = {.passes = *of->config, .ranges = of->most_ranges};
   return 0;
 }
 

@@ -1,5 +1,7 @@
 // A runner for tests of the pool: it has no device, and says that it is emptied whenever it is
-// asked, unless it was told to "spoil" before. What makes it ready to count has no answer.
+// asked, unless it was told to "spoil" before. What makes it ready to count has no answer. As a
+// referee it hands on "compiled" where it was given nothing, and its arena is as long as what it
+// was given.
 #include "engine/confinement/child.h"
 #include "engine/confinement/enter.h"
 #include "engine/frames/channel.h"
@@ -10,6 +12,7 @@ int main(int argc, char** argv) {
   frames::Channel channel(posix::Descriptor(confinement::kChannelDescriptor), frames::Caps{}, true);
   bool spoilt = false;
   bool counts = false;
+  std::string given;
   while (const auto request = channel.receive()) {
     if (request->type() == "ready_counters") {
       counts = !request->body.at("groups").empty();
@@ -17,6 +20,21 @@ int main(int argc, char** argv) {
     }
     spoilt = spoilt || request->type() == "spoil";
     frames::Frame reply;
+    if (request->type() == "prepare") {
+      given = request->blob;
+      reply.body = {{"type", "prepared"}};
+      if (given.empty()) reply.blob = "compiled";
+      channel.send(std::move(reply));
+      continue;
+    }
+    if (request->type() == "open") {
+      reply.body = {{"type", "opened"},
+                    {"total_bytes", given.size()},
+                    {"on_device", true},
+                    {"placements", nlohmann::json::array()}};
+      channel.send(std::move(reply));
+      continue;
+    }
     reply.body = {{"type", spoilt                       ? "kept"
                            : request->type() == "close" ? "closed"
                                                         : request->type()},

@@ -2,6 +2,8 @@
 // not.
 #include "engine/node/gpu_pool.h"
 
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "tests/catch.h"
@@ -21,9 +23,11 @@ struct Bench {
                               node::Toolkit{.cupti = ASSAY_FAKE_CUPTI}};
   GpuPool pool;
 
-  explicit Bench(std::uint64_t memory_bytes = 64 * kGigabyte)
+  explicit Bench(std::uint64_t memory_bytes = 64 * kGigabyte,
+                 std::chrono::seconds keep_warm = GpuPool::kKeptWarm)
       : pool(runners,
-             {.uuid = "test-pool-" + std::to_string(::getpid()), .memory_bytes = memory_bytes}) {}
+             {.uuid = "test-pool-" + std::to_string(::getpid()), .memory_bytes = memory_bytes},
+             keep_warm) {}
 
   // A job of that client that ran to a clean end; which process served it.
   const void* serve(const std::string& client, Side side, bool& reused) {
@@ -59,6 +63,15 @@ bool becomes_true(Predicate&& predicate) {
     std::this_thread::sleep_for(1ms);
   }
   return true;
+}
+
+std::size_t children() {
+  std::size_t count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(task.path() / "children");
+    for (pid_t pid = 0; file >> pid;) ++count;
+  }
+  return count;
 }
 
 }  // namespace
@@ -143,4 +156,16 @@ TEST_CASE("who will count finds a runner that was told so when the job began") {
   CHECK_FALSE(bench.takes_one_that_counts());
   bench.pool.will_count();
   CHECK(becomes_true([&] { return bench.takes_one_that_counts(); }));
+}
+
+TEST_CASE("for as long as it is told a pool keeps a rest, then no process at all") {
+  const std::size_t before = children();
+  Bench bench(64 * kGigabyte, 3s);
+  bool reused = false;
+  (void)bench.serve("anna", Side::judged, reused);
+  REQUIRE(becomes_true([&] { return children() > before; }));
+  CHECK(becomes_true([&] { return children() == before; }));
+  CHECK_FALSE(bench.pool.knows("anna"));
+  (void)bench.serve("anna", Side::judged, reused);  // and begins anew
+  CHECK_FALSE(reused);
 }

@@ -30,7 +30,7 @@ contract::Contract one_input() {
 struct Bench {
   const node::Runners runners{
       ASSAY_BINARY_FOLDER "/assay-runner", {.level = confinement::Level::L1}, node::Toolkit{}};
-  node::RefereeSession referee{runners.start(node::RunnerRole::referee), "", {}};
+  node::RefereeSession referee{runners.start(node::RunnerRole::referee), nullptr, {}};
   contract::Contract contract = one_input();
 
   std::vector<std::byte> filled(std::uint32_t trial, std::uint32_t slot) {
@@ -85,4 +85,29 @@ TEST_CASE("arenas filled ahead are each trial's own, however they are taken") {
     CHECK(bench.filled(0, 0) == first);
     CHECK(bench.filled(1, 0) != second);  // hidden trials are of another secret
   }
+}
+
+TEST_CASE("what one referee has compiled for a device the next is given") {
+  const node::Runners runners{
+      ASSAY_BINARY_FOLDER "/fake_gpu_runner", {.level = confinement::Level::L1}, node::Toolkit{}};
+  const auto kernels = std::make_shared<node::RefereeKernels>("libnvrtc.so");
+  for (const std::string given : {"", "compiled"}) {
+    CHECK(kernels->cubin() == given);
+    node::RefereeSession referee{runners.start(node::RunnerRole::gpu_referee), kernels, {}};
+    REQUIRE_FALSE(referee.open(one_input(), {}, json::object()));
+    CHECK(referee.arena_bytes() == given.size());
+    REQUIRE_FALSE(referee.open(one_input(), {}, json::object()));  // prepared once
+  }
+  CHECK(kernels->cubin() == "compiled");
+}
+
+TEST_CASE(
+    "a referee that cannot prepare itself on a device examines on the host, and hands nothing on") {
+  const node::Runners runners{
+      ASSAY_BINARY_FOLDER "/assay-runner", {.level = confinement::Level::L1}, node::Toolkit{}};
+  const auto kernels = std::make_shared<node::RefereeKernels>("/nowhere/libnvrtc.so");
+  node::RefereeSession referee{runners.start(node::RunnerRole::referee), kernels, {}};
+  REQUIRE_FALSE(referee.open(one_input(), {}, json::object()));
+  CHECK_FALSE(referee.is_on_device());
+  CHECK(kernels->cubin().empty());
 }

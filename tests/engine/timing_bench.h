@@ -34,7 +34,7 @@ struct Bench {
   const node::Runners runners{ASSAY_BINARY_FOLDER "/fake_timing_runner",
                               {.level = confinement::Level::L1},
                               node::Toolkit{}};
-  node::RefereeSession referee{runners.start(node::RunnerRole::referee), "", {}};
+  node::RefereeSession referee{runners.start(node::RunnerRole::referee), nullptr, {}};
   std::unique_ptr<node::KernelSession> kernel = session();
   std::unique_ptr<node::KernelSession> reference{};
   std::vector<bool> renewed{};          // of the reference, or of the kernel

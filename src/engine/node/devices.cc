@@ -47,16 +47,18 @@ bool speaks_against_device(const Conclusion& conclusion) {
   return conclusion.verdict == job::Verdict::engine_fault && !conclusion.interrupted;
 }
 
-Devices::Devices(const Runners& runners, const std::string& preferred)
+Devices::Devices(const Runners& runners, const std::string& preferred,
+                 std::chrono::seconds keep_warm)
     : Devices(runners, preferred,
               preferred == kEmulator ? Gpus{.missing = "this server was told to use the emulator"}
                                      : find_gpus(runners),
-              canary_of) {}
+              canary_of, keep_warm) {}
 
-Devices::Devices(const Runners& runners, std::string preferred, Gpus gpus, const MakeCanary& canary)
+Devices::Devices(const Runners& runners, std::string preferred, Gpus gpus, const MakeCanary& canary,
+                 std::chrono::seconds keep_warm)
     : preferred_(std::move(preferred)), gpus_(std::move(gpus)), loads_(gpus_.list.size()) {
   for (const Gpu& gpu : gpus_.list) {
-    Place place{.pool = std::make_unique<GpuPool>(runners, gpu)};
+    Place place{.pool = std::make_unique<GpuPool>(runners, gpu, keep_warm)};
     place.guard = std::make_unique<DeviceGuard>(canary(*place.pool));
     places_.push_back(std::move(place));
   }

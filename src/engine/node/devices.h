@@ -3,6 +3,7 @@
 // GPU are spread over those that work. Made once the isolation is known; any thread after that.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -25,10 +26,13 @@ class Devices {
   using MakeCanary = std::function<DeviceGuard::Canary(GpuPool& pool)>;
 
   // Looks for GPUs unless `preferred` is the emulator; blocks for that long. `preferred` is what
-  // "auto" means: "auto" itself for any GPU that works. Borrows `runners`.
-  Devices(const Runners& runners, const std::string& preferred);
+  // "auto" means: "auto" itself for any GPU that works. `keep_warm`: see gpu_pool.h. Borrows
+  // `runners`.
+  Devices(const Runners& runners, const std::string& preferred,
+          std::chrono::seconds keep_warm = GpuPool::kKeptWarm);
   // These GPUs, proved in that way.
-  Devices(const Runners& runners, std::string preferred, Gpus gpus, const MakeCanary& canary);
+  Devices(const Runners& runners, std::string preferred, Gpus gpus, const MakeCanary& canary,
+          std::chrono::seconds keep_warm = GpuPool::kKeptWarm);
   Devices(const Devices&) = delete;
   Devices& operator=(const Devices&) = delete;
 

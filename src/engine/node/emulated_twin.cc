@@ -10,7 +10,7 @@ constexpr std::uint64_t kMaxArenaBytes = 1ULL << 30;
 
 EmulatedTwin::EmulatedTwin(const Runners& runners, const KernelTask& task,
                            const std::stop_token& stop)
-    : referee_(runners.start(RunnerRole::referee), std::string(), stop),
+    : referee_(runners.start(RunnerRole::referee), nullptr, stop),
       kernel_(runners.start(RunnerRole::kernel), RunnerRole::kernel, "/" + task.judged_name, stop) {
 }
 

@@ -21,10 +21,9 @@ constexpr std::uint64_t kBytesPerKept = 8ULL << 30;
 constexpr std::uint64_t kLeastKept = 4;
 constexpr std::uint64_t kMostKept = 12;
 constexpr std::size_t kReferees = 4;
-constexpr std::chrono::seconds kIdle{120};
+constexpr std::chrono::seconds kLongestIdle{120};
 // A referee and a runner are left for longer: a gigabyte, for a first answer without a new context.
 constexpr std::size_t kRest = 1;
-constexpr std::chrono::seconds kRestUntil{15 * 60};
 // Emptying takes milliseconds; a process that takes longer is not worth keeping.
 constexpr std::chrono::seconds kEmptyingLimit{2};
 // Unless it has not heard yet that it was prepared for a job, which has ended meanwhile.
@@ -50,14 +49,17 @@ bool answers(RunnerProcess& process, nlohmann::json request, const char* wanted,
 
 }  // namespace
 
-GpuPool::GpuPool(const Runners& runners, Gpu gpu)
+GpuPool::GpuPool(const Runners& runners, Gpu gpu, std::chrono::seconds keep_warm)
     : runners_(runners),
       gpu_(std::move(gpu)),
       most_kept_(std::clamp(gpu_.memory_bytes / kBytesPerKept, kLeastKept, kMostKept)),
+      keep_warm_(keep_warm),
+      idle_(std::min(kLongestIdle, keep_warm)),
+      referee_kernels_(std::make_shared<RefereeKernels>(runners.toolkit().nvrtc.string())),
       last_use_(Clock::now()),
       spares_([this](const std::stop_token&) { return start(RunnerRole::gpu_kernel); }, kSpares,
-              kIdle, kReserve, {.kept = kRest, .until = kRestUntil}),
-      counting_([this](const std::stop_token&) { return start_counting(); }, kCounting, kIdle),
+              idle_, kReserve, {.kept = kRest, .until = keep_warm}),
+      counting_([this](const std::stop_token&) { return start_counting(); }, kCounting, idle_),
       housekeeper_([this](const std::stop_token& stop) { keep_house(stop); }) {}
 
 GpuPool::Process GpuPool::start(RunnerRole role) const {
@@ -125,7 +127,7 @@ GpuPool::Referee GpuPool::take_referee() {
       return {.process = std::move(referee)};
     }
   }
-  return {.process = start(RunnerRole::gpu_referee), .nvrtc = runners_.toolkit().nvrtc.string()};
+  return {.process = start(RunnerRole::gpu_referee), .kernels = referee_kernels_};
 }
 
 void GpuPool::failed() {
@@ -220,9 +222,10 @@ void GpuPool::keep_house(const std::stop_token& stop) {
       clean_one(lock);
       continue;
     }
-    changed_.wait_for(lock, stop, kIdle / 4, [&] { return !returned_.empty(); });
+    changed_.wait_for(lock, stop, std::chrono::milliseconds(idle_) / 4,
+                      [&] { return !returned_.empty(); });
     const auto idled = Clock::now() - last_use_;
-    if (idled >= kIdle) let_go(idled < kRestUntil ? kRest : 0);
+    if (idled >= idle_) let_go(idled < keep_warm_ ? kRest : 0);
   }
 }
 

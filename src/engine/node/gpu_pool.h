@@ -25,6 +25,7 @@
 
 #include "engine/node/gpu_lease.h"
 #include "engine/node/gpus.h"
+#include "engine/node/referee_kernels.h"
 #include "engine/node/runners.h"
 #include "engine/node/spares.h"
 
@@ -40,11 +41,13 @@ class GpuPool {
   };
   struct Referee {
     Process process{};
-    std::string nvrtc{};  // "": it is prepared
+    std::shared_ptr<RefereeKernels> kernels{};  // null: it is prepared
   };
 
-  // Borrows `runners`.
-  GpuPool(const Runners& runners, Gpu gpu);
+  static constexpr std::chrono::seconds kKeptWarm{15 * 60};
+
+  // Borrows `runners`. `keep_warm`: how long after the last job anything is kept ready.
+  GpuPool(const Runners& runners, Gpu gpu, std::chrono::seconds keep_warm = kKeptWarm);
   GpuPool(const GpuPool&) = delete;
   GpuPool& operator=(const GpuPool&) = delete;
 
@@ -114,6 +117,9 @@ class GpuPool {
   const Runners& runners_;
   const Gpu gpu_;
   const std::size_t most_kept_;
+  const std::chrono::seconds keep_warm_;
+  const std::chrono::seconds idle_;  // until what no job used lately is let go, but for a rest
+  const std::shared_ptr<RefereeKernels> referee_kernels_;
   JobQueue turns_{1, SIZE_MAX};  // on the device
   mutable std::mutex mutex_{};
   std::condition_variable_any changed_{};

@@ -43,10 +43,10 @@ void KernelJob::start_runners() {
   if (gpu_ != nullptr) {
     if (task_.counts()) gpu_->will_count();
     auto taken = gpu_->take_referee();
-    referee_ = std::make_unique<RefereeSession>(std::move(taken.process), taken.nvrtc, stop_);
+    referee_ = std::make_unique<RefereeSession>(std::move(taken.process), taken.kernels, stop_);
   } else {
     referee_ =
-        std::make_unique<RefereeSession>(runners_.start(RunnerRole::referee), std::string(), stop_);
+        std::make_unique<RefereeSession>(runners_.start(RunnerRole::referee), nullptr, stop_);
   }
   if (task_.reference && !task_.reference->is_python()) {
     reference_ = start_session(task_.reference_name, GpuPool::Side::reference);

@@ -131,10 +131,10 @@ PythonJob::~PythonJob() {
 PythonJob::Step PythonJob::start_runners() {
   if (task_.until > Until::compiled && gpu_ != nullptr) {
     auto taken = pool_->take_referee();
-    referee_ = std::make_unique<RefereeSession>(std::move(taken.process), taken.nvrtc, stop_);
+    referee_ = std::make_unique<RefereeSession>(std::move(taken.process), taken.kernels, stop_);
   } else if (task_.until > Until::compiled) {
     referee_ =
-        std::make_unique<RefereeSession>(runners_.start(RunnerRole::referee), std::string(), stop_);
+        std::make_unique<RefereeSession>(runners_.start(RunnerRole::referee), nullptr, stop_);
   }
   if (task_.reference) {
     auto session = start_session("ref_kernel");

@@ -79,7 +79,7 @@ json PythonJob::checks_of_lifted() {
                   otherwise);
   }
   // The process that is looked at takes its inputs from the host's memory.
-  RefereeSession host(runners_.start(RunnerRole::referee), std::string(), stop_);
+  RefereeSession host(runners_.start(RunnerRole::referee), nullptr, stop_);
   if (auto ended = host.open(contract_, {}, json::object())) return unseen(ended->summary);
   if (host.arena_bytes() > kMaxArenaBytes) {
     return unseen("its tensors need more than " + std::to_string(kMaxArenaBytes >> 20) + " MiB.");

@@ -37,9 +37,9 @@ std::uint64_t row_of(const contract::TensorSpec& spec) {
 
 }  // namespace
 
-RefereeSession::RefereeSession(std::unique_ptr<RunnerProcess> process, std::string nvrtc,
-                               std::stop_token stop)
-    : process_(std::move(process)), nvrtc_(std::move(nvrtc)), stop_(std::move(stop)) {}
+RefereeSession::RefereeSession(std::unique_ptr<RunnerProcess> process,
+                               std::shared_ptr<RefereeKernels> kernels, std::stop_token stop)
+    : process_(std::move(process)), kernels_(std::move(kernels)), stop_(std::move(stop)) {}
 
 void RefereeSession::post(json body) {
   frames::Frame request;
@@ -100,16 +100,24 @@ void RefereeSession::begin_open(const contract::Contract& contract,
   if (in_double) body["on_host"] = true;
   take_ahead();
   ahead_.clear();
-  is_preparing_ = !nvrtc_.empty();
-  if (is_preparing_) post({{"type", "prepare"}, {"nvrtc", std::exchange(nvrtc_, {})}});
+  is_preparing_ = kernels_ != nullptr;
+  if (is_preparing_) {
+    frames::Frame request;
+    request.body = {{"type", "prepare"}, {"nvrtc", kernels_->nvrtc()}};
+    request.blob = kernels_->cubin();
+    process_->post(std::move(request));
+  }
   post(std::move(body));
 }
 
 std::optional<Ended> RefereeSession::opened() {
   if (std::exchange(is_preparing_, false)) {
     // One that cannot prepare itself on its device examines on the host.
-    const auto reply = process_->await(std::chrono::steady_clock::now() + kRefereeLimit, stop_);
+    auto reply = process_->await(std::chrono::steady_clock::now() + kRefereeLimit, stop_);
     if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, RunnerRole::referee);
+    auto& prepared = std::get<frames::Frame>(reply);
+    if (!prepared.blob.empty()) kernels_->keep(std::move(prepared.blob));
+    kernels_.reset();
   }
   auto reply = await("opened");
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);

@@ -10,6 +10,7 @@
 
 #include "engine/contract/contract.h"
 #include "engine/node/ended.h"
+#include "engine/node/referee_kernels.h"
 #include "engine/node/referee_slots.h"
 #include "engine/node/runner_process.h"
 
@@ -36,8 +37,9 @@ struct LentArena {
 
 class RefereeSession {
  public:
-  // `nvrtc`: the compiler that a fresh referee on a GPU prepares itself with; "" otherwise.
-  RefereeSession(std::unique_ptr<RunnerProcess> process, std::string nvrtc, std::stop_token stop);
+  // `kernels`: what a fresh referee on a GPU prepares itself with; null otherwise.
+  RefereeSession(std::unique_ptr<RunnerProcess> process, std::shared_ptr<RefereeKernels> kernels,
+                 std::stop_token stop);
 
   // Ends this session; the process is for whoever takes it.
   [[nodiscard]] std::unique_ptr<RunnerProcess> release() { return std::move(process_); }
@@ -113,7 +115,7 @@ class RefereeSession {
                                                              const char* expected);
 
   std::unique_ptr<RunnerProcess> process_;
-  std::string nvrtc_;
+  std::shared_ptr<RefereeKernels> kernels_;  // null: it is prepared
   std::stop_token stop_;
   bool is_preparing_ = false;  // asked for, and not answered yet
   std::vector<Ahead> ahead_{};

@@ -64,22 +64,24 @@ void CounterSession::enable(cuda::Handle context) {
   cupti.check(cupti.set_config(&set), "programming the counters");
 }
 
-int CounterSession::measure(const std::function<int()>& prepare,
-                            const std::function<int()>& launch) {
+int CounterSession::measure(const CounterPass& pass) {
   if (!readings_.missing.empty()) return cuda::kSuccess;
   const cupti::Library& cupti = *library_;
   try {
     bool is_done = false;
-    for (std::size_t pass = 0; pass < kMostPasses && !is_done; ++pass) {
-      if (const int result = prepare(); result != cuda::kSuccess) return result;
+    for (std::size_t made = 0; made < kMostPasses && !is_done; ++made) {
+      if (const int result = pass.prepare(); result != cuda::kSuccess) return result;
       cupti::OfProfiler of{.profiler = profiler_};
       cupti.check(cupti.start(&of), "starting a pass");
-      if (const int result = launch(); result != cuda::kSuccess) return result;
+      if (pass.settle) {
+        if (const int result = pass.settle(); result != cuda::kSuccess) return result;
+      }
+      if (const int result = pass.launch(); result != cuda::kSuccess) return result;
       cupti::Stop stop{.profiler = profiler_};
       cupti.check(cupti.stop(&stop), "ending a pass");
       is_done = stop.is_done != 0;
     }
-    evaluate();
+    evaluate(pass.settle ? 1 : 0);  // each kernel of a pass is a range
   } catch (const cupti::Missing& missing) {
     readings_.values.clear();
     readings_.missing = missing.what;
@@ -87,7 +89,7 @@ int CounterSession::measure(const std::function<int()>& prepare,
   return cuda::kSuccess;
 }
 
-void CounterSession::evaluate() {
+void CounterSession::evaluate(std::size_t range) {
   const cupti::Library& cupti = *library_;
   cupti::Decode decode{.profiler = profiler_};
   cupti.check(cupti.decode(&decode), "decoding");
@@ -97,6 +99,7 @@ void CounterSession::evaluate() {
   cupti::Evaluate evaluate{.host = plan_->host(),
                            .image = data_.data(),
                            .bytes = data_.size(),
+                           .range = range,
                            .names = pointers.data(),
                            .count = pointers.size(),
                            .values = values.data()};

@@ -33,6 +33,15 @@ struct CounterReadings {
   void add(const CounterReadings& more);
 };
 
+// What one pass runs; each returns the driver's result and waits for its end.
+struct CounterPass {
+  std::function<int()> prepare{};
+  // Once the pass has begun, which disturbs the device: launches one kernel, which is not counted.
+  // Null: nothing comes before the launch.
+  std::function<int()> settle{};
+  std::function<int()> launch{};  // of one kernel, which is
+};
+
 class CounterSession {
  public:
   // Never throws: readings() says what is wrong.
@@ -41,16 +50,14 @@ class CounterSession {
   CounterSession(const CounterSession&) = delete;
   CounterSession& operator=(const CounterSession&) = delete;
 
-  // Runs `prepare` and then, counted, `launch`, once per pass; both return the driver's result and
-  // wait for their end. A result other than success ends the session and is returned.
-  [[nodiscard]] int measure(const std::function<int()>& prepare,
-                            const std::function<int()>& launch);
+  // Runs that once per pass. A result other than success ends the session and is returned.
+  [[nodiscard]] int measure(const CounterPass& pass);
   [[nodiscard]] const CounterReadings& readings() const { return readings_; }
 
  private:
   void begin(const CounterRequest& request, cuda::Handle context);
   void enable(cuda::Handle context);
-  void evaluate();
+  void evaluate(std::size_t range);
 
   std::unique_ptr<cupti::Library> library_{};
   std::unique_ptr<MetricPlan> plan_{};

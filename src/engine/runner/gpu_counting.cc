@@ -3,6 +3,7 @@
 #include "engine/runner/gpu_launch.h"
 #include "engine/runner/gpu_textures.h"
 #include "engine/runner/l2_flush.h"
+#include "engine/runner/page_touch.h"
 #include "engine/runner/stepped_sequence.h"
 
 namespace assay::runner {
@@ -36,6 +37,7 @@ class Replay {
         arena_(arena),
         before_(context),
         flush_(context),
+        touch_(context),
         textures_(context, launch.textures) {
     flush_.prepare();
     before_.reserve(std::max<std::size_t>(arena.size(), 1));
@@ -54,6 +56,11 @@ class Replay {
     if (queued == cuda::kSuccess) queued = flush_.queue(arena_.size());
     return queued == cuda::kSuccess ? context_.wait(until_) : queued;
   }
+  [[nodiscard]] bool can_touch() const { return touch_.exists(); }
+  [[nodiscard]] int touch() {
+    const int queued = touch_.queue(arena_.address(), arena_.size());
+    return queued == cuda::kSuccess ? context_.wait(until_) : queued;
+  }
   [[nodiscard]] int run() {
     auto block = launch_.parameters;
     int queued = textures_.put_into(block);
@@ -68,6 +75,7 @@ class Replay {
   const Arena& arena_;
   GpuMemory before_;
   L2Flush flush_;
+  PageTouch touch_;
   GpuTextures textures_;
   const Clock::time_point until_ = Clock::now() + kProfileLimit;
 };
@@ -78,10 +86,10 @@ Profiled GpuCounting::profile(cuda::Handle function, const emulator::Launch& lau
                               const CounterRequest& request) {
   Profiled profiled;
   Replay replay(context_, function, launch, arena);
-  count({.kernel = launch.kernel,
-         .prepare = [&] { return replay.restore(); },
-         .launch = [&] { return replay.run(); }},
-        request, profiled);
+  CounterPass pass{.prepare = [&] { return replay.restore(); },
+                   .launch = [&] { return replay.run(); }};
+  if (replay.can_touch()) pass.settle = [&] { return replay.touch(); };
+  count({.kernel = launch.kernel, .pass = std::move(pass)}, request, profiled);
   return profiled;
 }
 
@@ -101,10 +109,11 @@ Profiled GpuCounting::profile(const GpuSequence& work, Arena& arena,
   launch.static_shared_bytes =
       static_cast<std::uint64_t>(attribute_of(context_, function, cuda::kFunctionSharedBytes));
   profiled.launch = std::move(launch);
-  count({.kernel = work.sequence().steps.at(step).launch.kernel,
-         .prepare = [&] { return stepped.prepare(step); },
-         .launch = [&] { return stepped.run(step); }},
-        request, profiled);
+  CounterPass pass{.prepare = [&] { return stepped.prepare(step); },
+                   .launch = [&] { return stepped.run(step); }};
+  if (stepped.can_touch()) pass.settle = [&] { return stepped.touch(); };
+  count({.kernel = work.sequence().steps.at(step).launch.kernel, .pass = std::move(pass)}, request,
+        profiled);
   return profiled;
 }
 
@@ -115,7 +124,7 @@ void GpuCounting::count(const Repeated& repeated, const CounterRequest& request,
     CounterSession session({.library = request.library, .metrics = metrics}, context_.handle());
     profiled.setup_ms += milliseconds_since(begin);
     const auto counting = Clock::now();
-    const int result = session.measure(repeated.prepare, repeated.launch);
+    const int result = session.measure(repeated.pass);
     profiled.counting_ms += milliseconds_since(counting);
     profiled.outcome = outcome_of(context_, result);
     const CounterReadings& readings = session.readings();
@@ -137,8 +146,8 @@ void GpuCounting::record(const Repeated& repeated, const CounterRequest& request
   const auto launches = [&] {
     int result = cuda::kSuccess;
     for (int i = 0; i < kRecordedLaunches && result == cuda::kSuccess; ++i) {
-      result = repeated.prepare();
-      if (result == cuda::kSuccess) result = repeated.launch();
+      result = repeated.pass.prepare();
+      if (result == cuda::kSuccess) result = repeated.pass.launch();
     }
     return result;
   };

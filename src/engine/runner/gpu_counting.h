@@ -29,11 +29,9 @@ class GpuCounting {
   void ready(const CounterRequest& request);
 
  private:
-  // What is launched once per pass; each returns the driver's result and waits for its end.
   struct Repeated {
     const std::string& kernel;
-    std::function<int()> prepare{};
-    std::function<int()> launch{};
+    CounterPass pass{};
   };
   void count(const Repeated& repeated, const CounterRequest& request, Profiled& profiled);
   void record(const Repeated& repeated, const CounterRequest& request, Profiled& profiled) const;

@@ -40,8 +40,9 @@ std::string compile(const std::string& nvrtc_path, const GpuContext& context) {
 
 class GpuSpace final : public DeviceSpace {
  public:
-  explicit GpuSpace(const std::string& nvrtc_path) : cubin_(compile(nvrtc_path, context_)) {
-    driver().check(driver().ModuleLoadData(&module_, cubin_.data()), "cuModuleLoadData");
+  GpuSpace(const std::string& nvrtc_path, std::string& cubin) {
+    if (cubin.empty()) cubin = compile(nvrtc_path, context_);
+    driver().check(driver().ModuleLoadData(&module_, cubin.data()), "cuModuleLoadData");
   }
   ~GpuSpace() override {
     for (const auto& [address, unused] : plain_) driver().MemFree(address);
@@ -196,7 +197,6 @@ class GpuSpace final : public DeviceSpace {
   }
 
   GpuContext context_{};
-  std::string cubin_;
   cuda::Handle module_ = nullptr;
   std::map<std::string, cuda::Handle> functions_{};
   std::map<DeviceAddress, std::size_t> plain_{};
@@ -209,8 +209,8 @@ class GpuSpace final : public DeviceSpace {
 
 }  // namespace
 
-std::unique_ptr<DeviceSpace> make_gpu_space(const std::string& nvrtc_path) {
-  return std::make_unique<GpuSpace>(nvrtc_path);
+std::unique_ptr<DeviceSpace> make_gpu_space(const std::string& nvrtc_path, std::string& cubin) {
+  return std::make_unique<GpuSpace>(nvrtc_path, cubin);
 }
 
 }  // namespace assay::runner

@@ -1,5 +1,5 @@
 // A GPU as the referee's device (device_space.h). Its kernels are compiled when it is made, for the
-// device that is there.
+// device that is there, unless another process has done that.
 //
 // Owned by the referee's one thread.
 #pragma once
@@ -12,7 +12,9 @@
 
 namespace assay::runner {
 
+// `cubin`: its kernels; "" for compiling them, and then it has them.
 // Throws std::runtime_error: no compiler, no driver, or a compiler that does not know the device.
-[[nodiscard]] std::unique_ptr<DeviceSpace> make_gpu_space(const std::string& nvrtc_path);
+[[nodiscard]] std::unique_ptr<DeviceSpace> make_gpu_space(const std::string& nvrtc_path,
+                                                          std::string& cubin);
 
 }  // namespace assay::runner

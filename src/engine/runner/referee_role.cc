@@ -1,8 +1,9 @@
 // The referee: the trusted process that makes inputs, holds expected outputs and compares. It runs
 // no user code; a runner's output bytes are all it meets of one.
 //
-//   → {type: "prepare", nvrtc}            on a GPU, once: compiles what it needs there
-//   ← {type: "prepared"} or {type: "unprepared", message}: it examines on the host then
+//   → {type: "prepare", nvrtc} + cubin    on a GPU, once; it compiles what it is not given
+//   ← {type: "prepared"} + what it compiled, or
+//     {type: "unprepared", message}: it examines on the host then
 //   → {type: "open", contract, secret: [low, high], atol?, rtol?, expected?: {argument: base64},
 //      on_host?}
 //   ← {type: "opened", total_bytes, on_device, placements: [{name, argument, offset, bytes}]}
@@ -70,7 +71,7 @@ class Bench {
  private:
   Frame answer_in_time(Frame& request) {
     const std::string verb = request.type();
-    if (verb == "prepare") return prepare(request.body);
+    if (verb == "prepare") return prepare(request);
     if (verb == "open") return open(request.body);
     if (verb == "close") {
       finish_job(request.body.at("keep").get<bool>());
@@ -145,13 +146,16 @@ class Bench {
     if (space_ && !keep_lent) space_->give_up_lent();
   }
 
-  Frame prepare(const json& body) {
+  Frame prepare(const Frame& request) {
+    std::string cubin = request.blob;
     try {
-      space_ = make_gpu_space(body.at("nvrtc").get<std::string>());
+      space_ = make_gpu_space(request.body.at("nvrtc").get<std::string>(), cubin);
     } catch (const std::runtime_error& error) {
       return frame_of({{"type", "unprepared"}, {"message", error.what()}});
     }
-    return frame_of({{"type", "prepared"}});
+    Frame reply = frame_of({{"type", "prepared"}});
+    if (request.blob.empty()) reply.blob = std::move(cubin);
+    return reply;
   }
 
   Frame open(const json& body) {

@@ -22,6 +22,7 @@ SteppedSequence::SteppedSequence(GpuContext& context, const GpuSequence& work, A
       arena_(arena),
       memory_(context),
       flush_(context),
+      touch_(context),
       until_(Clock::now() + limit) {
   memory_.reserve(std::max<std::size_t>(
       {work.sequence().memory_bytes, arena.size(), static_cast<std::size_t>(1)}));
@@ -47,6 +48,11 @@ int SteppedSequence::begin() {
                                                            arena_.size(), context_.stream())
                                   : context_.copy_in(memory_.address(), host);
   return copied == cuda::kSuccess ? work_.clear_scratch(memory_.address()) : copied;
+}
+
+int SteppedSequence::touch() {
+  const int result = touch_.queue(memory_.address(), memory_.bytes());
+  return result == cuda::kSuccess ? context_.wait(until_) : result;
 }
 
 int SteppedSequence::prepare(std::size_t step) {

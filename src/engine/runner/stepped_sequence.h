@@ -10,6 +10,7 @@
 #include "engine/runner/device.h"
 #include "engine/runner/gpu_sequence.h"
 #include "engine/runner/l2_flush.h"
+#include "engine/runner/page_touch.h"
 
 namespace assay::runner {
 
@@ -29,6 +30,9 @@ class SteppedSequence {
   // The memory as it is before `step`, with cold caches.
   [[nodiscard]] int prepare(std::size_t step);
   [[nodiscard]] int run(std::size_t step);
+  // See page_touch.h. REQUIRES can_touch().
+  [[nodiscard]] bool can_touch() const { return touch_.exists(); }
+  [[nodiscard]] int touch();
   // Of each launch the median of some rounds, each after those before it; nothing of a sequence
   // that has one, since there is nothing to choose from.
   [[nodiscard]] int time_launches(std::vector<double>& launches_ns);
@@ -43,6 +47,7 @@ class SteppedSequence {
   Arena& arena_;
   GpuMemory memory_;
   L2Flush flush_;
+  PageTouch touch_;
   cuda::Handle start_ = nullptr;
   cuda::Handle stop_ = nullptr;
   std::vector<std::size_t> launches_{};

@@ -1,0 +1,34 @@
+// What the referees of one GPU run there. Compiling it takes a fresh one a third of a second, so
+// the first that has done so hands it on. Shared by a pool and the sessions of its referees; any
+// thread.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace assay::node {
+
+class RefereeKernels {
+ public:
+  // `nvrtc`: the compiler's library.
+  explicit RefereeKernels(std::string nvrtc) : nvrtc_(std::move(nvrtc)) {}
+
+  [[nodiscard]] const std::string& nvrtc() const { return nvrtc_; }
+  // The device's machine code; "" until somebody has compiled it.
+  [[nodiscard]] std::string cubin() const {
+    const std::lock_guard lock(mutex_);
+    return cubin_;
+  }
+  void keep(std::string cubin) {
+    const std::lock_guard lock(mutex_);
+    cubin_ = std::move(cubin);
+  }
+
+ private:
+  const std::string nvrtc_;
+  mutable std::mutex mutex_{};
+  std::string cubin_{};
+};
+
+}  // namespace assay::node
