@@ -16,7 +16,7 @@ import schemata  # noqa: E402
 from schemata import STATEMENT, Change, Defence, Test  # noqa: E402
 from table import DEFENCES, NO_ENTRY  # noqa: E402
 
-PYTHON_CHEATS = (ROOT / "tests" / "python" / "test_cheats.py").read_text(encoding="utf-8")
+PYTHON_CHEATS = (ROOT / "tests" / "python" / "cheat_sources.py").read_text(encoding="utf-8")
 loader = importlib.machinery.SourceFileLoader("defences_run", str(ROOT / "tests" / "defences" / "run"))
 tool = importlib.util.module_from_spec(importlib.util.spec_from_loader("defences_run", loader))
 loader.exec_module(tool)
