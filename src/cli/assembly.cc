@@ -142,9 +142,10 @@ void add_assembly_options(CLI::App& command, AssemblyOptions& options) {
   command.add_option("--slots", options.slots, "Jobs that run side by side")
       ->check(CLI::Range(1U, 1024U));
   command
-      .add_option("--keep-warm", options.keep_warm_s,
-                  "Seconds after a GPU's last job until none of its memory is held any more "
-                  "(default 900)")
+      .add_option(
+          "--keep-warm", options.keep_warm_s,
+          "Seconds after a GPU's last job for which processes are kept ready there, a gigabyte "
+          "of its memory (default 900)")
       ->check(CLI::Range(1U, 366U * 86'400U));
   command
       .add_option("--disassembler", options.disassembler,

@@ -135,7 +135,8 @@ int run_engine(const EngineOptions& options) {
       }).share();
 
   node::CompileCache cache(options.cache, kCacheBytes);
-  node::Pythons pythons(options.pythons, executable_folder() / "libassay-python.so");
+  node::Pythons pythons(options.pythons, executable_folder() / "libassay-python.so",
+                        node::GpuPool::idle(keep_warm(options)));
   node::WrapperEnvironment wrappers(options.cache.empty() ? "" : options.cache + "/wrappers");
   node::NodeConfig config{.slots = options.slots > 0 ? options.slots : default_slots()};
   config.kinds["kernel"] = [&](const node::Order& order, node::Reporter& reporter,

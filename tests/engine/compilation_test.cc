@@ -37,7 +37,7 @@ TEST_CASE("a source is compiled at the least level too, where there is no folder
     node::CompileCache cache("", 0);
     node::CompileZygotes zygotes(runner, toolkit, "");
     const auto spares = node::compile_spares(runners, zygotes);
-    node::Pythons pythons({}, kBin / "libassay-python.so");
+    node::Pythons pythons({}, kBin / "libassay-python.so", std::chrono::seconds{120});
     const node::Compiler compiler(runners, cache, zygotes, *spares, pythons);
     // The first comes from a fresh process, the next from one that was forked, and once there was
     // time to make one ahead from that.

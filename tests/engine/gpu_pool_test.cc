@@ -139,6 +139,34 @@ TEST_CASE("what was kept on a device in doubt is given up") {
   CHECK_FALSE(bench.pool.take("anna", Side::judged).reused);
 }
 
+TEST_CASE("a referee that nobody has prepared is handed on as one that is to be") {
+  Bench bench;
+  auto referee = bench.pool.take_referee();
+  REQUIRE(referee.kernels);
+  const void* which = referee.process.get();
+  GpuPool::Used used;
+  SECTION("nobody asked it to") {
+    used.referee = std::move(referee);
+    bench.pool.give_back(std::move(used));
+    const auto again = bench.pool.take_referee();
+    CHECK(again.process.get() == which);
+    CHECK(again.kernels);
+  }
+  SECTION("it was asked to, and nobody has heard its answer") {
+    frames::Frame request;
+    request.body = {{"type", "prepare"}};
+    referee.process->post(std::move(request));
+    used.referee = std::move(referee);
+    bench.pool.give_back(std::move(used));
+    const auto again = bench.pool.take_referee();
+    CHECK(again.process.get() == which);
+    CHECK_FALSE(again.kernels);
+    const auto fresh = bench.pool.take_referee();
+    REQUIRE(fresh.kernels);
+    CHECK(fresh.kernels->cubin() == "compiled");
+  }
+}
+
 TEST_CASE("who counted finds a runner that is ready to, and nobody else makes one") {
   Bench bench;
   const auto is_ready = [&] { return bench.takes_one_that_counts(); };

@@ -1,6 +1,7 @@
 #include "engine/node/gpu_pool.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "engine/node/device_metrics.h"
@@ -21,7 +22,6 @@ constexpr std::uint64_t kBytesPerKept = 8ULL << 30;
 constexpr std::uint64_t kLeastKept = 4;
 constexpr std::uint64_t kMostKept = 12;
 constexpr std::size_t kReferees = 4;
-constexpr std::chrono::seconds kLongestIdle{120};
 // A referee and a runner are left for longer: a gigabyte, for a first answer without a new context.
 constexpr std::size_t kRest = 1;
 // Emptying takes milliseconds; a process that takes longer is not worth keeping.
@@ -32,16 +32,19 @@ constexpr std::size_t kMostUnheard = 16;  // answers that a process may still ow
 // A new referee takes as long.
 constexpr std::chrono::milliseconds kWorthWaiting{300};
 
-bool answers(RunnerProcess& process, nlohmann::json request, const char* wanted,
-             std::chrono::seconds limit) {
+// `unheard`: is told what comes before that answer.
+bool answers(
+    RunnerProcess& process, nlohmann::json request, const char* wanted, std::chrono::seconds limit,
+    const std::function<void(frames::Frame&)>& unheard = [](frames::Frame&) {}) {
   frames::Frame frame;
   frame.body = std::move(request);
   const auto until = Clock::now() + limit;
   auto reply = process.ask(std::move(frame), until, {});
   // A job that ended early has not heard all that it had asked.
-  for (std::size_t unheard = 0; unheard < kMostUnheard; ++unheard) {
-    const auto* said = std::get_if<frames::Frame>(&reply);
+  for (std::size_t heard = 0; heard < kMostUnheard; ++heard) {
+    auto* said = std::get_if<frames::Frame>(&reply);
     if (said == nullptr || said->type() == wanted) return said != nullptr;
+    unheard(*said);
     reply = process.await(until, {});
   }
   return false;
@@ -54,7 +57,7 @@ GpuPool::GpuPool(const Runners& runners, Gpu gpu, std::chrono::seconds keep_warm
       gpu_(std::move(gpu)),
       most_kept_(std::clamp(gpu_.memory_bytes / kBytesPerKept, kLeastKept, kMostKept)),
       keep_warm_(keep_warm),
-      idle_(std::min(kLongestIdle, keep_warm)),
+      idle_(idle(keep_warm)),
       referee_kernels_(std::make_shared<RefereeKernels>(runners.toolkit().nvrtc.string())),
       last_use_(Clock::now()),
       spares_([this](const std::stop_token&) { return start(RunnerRole::gpu_kernel); }, kSpares,
@@ -122,9 +125,9 @@ GpuPool::Referee GpuPool::take_referee() {
     std::unique_lock lock(mutex_);
     wait_for_returned(lock);
     if (!referees_.empty()) {
-      Process referee = std::move(referees_.back());
+      Referee referee = std::move(referees_.back());
       referees_.pop_back();
-      return {.process = std::move(referee)};
+      return referee;
     }
   }
   return {.process = start(RunnerRole::gpu_referee), .kernels = referee_kernels_};
@@ -141,7 +144,7 @@ void GpuPool::discard() {
   const std::lock_guard lock(mutex_);
   for (Used& used : returned_) {
     for (Clean& one : used.clean) used.ended.push_back(std::move(one.process));
-    used.ended.push_back(std::move(used.referee));
+    used.ended.push_back(std::move(used.referee.process));
     spares_.retire(std::move(used.ended));
   }
   returned_.clear();
@@ -180,8 +183,10 @@ void GpuPool::clean_one(std::unique_lock<std::mutex>& lock) {
   // Memory that an ended runner was lent may still be written by its kernel.
   const bool let_go_of = !used.clean.empty() && used.ended.empty() && none_ended;
   const bool referee_emptied =
-      used.referee && answers(*used.referee, {{"type", "close"}, {"keep", let_go_of}}, "closed",
-                              none_ran ? kPreparingLimit : kEmptyingLimit);
+      used.referee.process &&
+      answers(*used.referee.process, {{"type", "close"}, {"keep", let_go_of}}, "closed",
+              none_ran ? kPreparingLimit : kEmptyingLimit,
+              [&](frames::Frame& said) { hear(used.referee.kernels, said); });
   lock.lock();
   cleaning_ = false;
   cleaning_for_.clear();
@@ -200,7 +205,7 @@ void GpuPool::keep(Used used, bool referee_emptied) {
   if (referee_emptied && referees_.size() < kReferees) {
     referees_.push_back(std::move(used.referee));
   } else {
-    used.ended.push_back(std::move(used.referee));
+    used.ended.push_back(std::move(used.referee.process));
   }
   spares_.retire(std::move(used.ended));
 }
@@ -208,7 +213,7 @@ void GpuPool::keep(Used used, bool referee_emptied) {
 void GpuPool::let_go(std::size_t referees_left) {
   std::vector<Process> all;
   for (; referees_.size() > referees_left; referees_.pop_back()) {
-    all.push_back(std::move(referees_.back()));
+    all.push_back(std::move(referees_.back().process));
   }
   for (auto& one : kept_) all.push_back(std::move(one.process));
   kept_.clear();

@@ -12,6 +12,7 @@
 // Any thread.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -41,10 +42,14 @@ class GpuPool {
   };
   struct Referee {
     Process process{};
-    std::shared_ptr<RefereeKernels> kernels{};  // null: it is prepared
+    std::shared_ptr<RefereeKernels> kernels{};  // null: it has said that it is prepared
   };
 
   static constexpr std::chrono::seconds kKeptWarm{15 * 60};
+  // How long what nobody takes is kept ready, but for a rest.
+  [[nodiscard]] static std::chrono::seconds idle(std::chrono::seconds keep_warm) {
+    return std::min(std::chrono::seconds{120}, keep_warm);
+  }
 
   // Borrows `runners`. `keep_warm`: how long after the last job anything is kept ready.
   GpuPool(const Runners& runners, Gpu gpu, std::chrono::seconds keep_warm = kKeptWarm);
@@ -85,7 +90,7 @@ class GpuPool {
   };
   // What a job has used.
   struct Used {
-    Process referee{};           // also one that has ended
+    Referee referee{};           // also one that has ended
     std::vector<Clean> clean{};  // runners that may serve `client` again
     std::string client{};
     std::vector<Process> ended{};      // runners that serve nobody again
@@ -123,7 +128,7 @@ class GpuPool {
   JobQueue turns_{1, SIZE_MAX};  // on the device
   mutable std::mutex mutex_{};
   std::condition_variable_any changed_{};
-  std::vector<Process> referees_{};
+  std::vector<Referee> referees_{};
   std::vector<Kept> kept_{};  // the latest last
   std::vector<Used> returned_{};
   bool cleaning_ = false;

@@ -81,7 +81,7 @@ KernelJob::~KernelJob() {
   if (auto process = double_reference_ ? double_reference_->release() : nullptr) {
     used.ended.push_back(std::move(process));
   }
-  if (referee_) used.referee = referee_->release();
+  if (referee_) used.referee = {referee_->release(), referee_->kernels()};
   if (reference_) give_back(*reference_, GpuPool::Side::reference, used);
   if (kernel_) give_back(*kernel_, GpuPool::Side::judged, used);
   gpu_->give_back(std::move(used));

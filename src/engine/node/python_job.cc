@@ -120,12 +120,12 @@ PythonJob::~PythonJob() {
   }
   spares_->give_back(std::move(used));
   GpuPool::Used of_pool;
-  if (referee_) of_pool.referee = referee_->release();
+  if (referee_) of_pool.referee = {referee_->release(), referee_->kernels()};
   if (profile_) {
     of_pool.ended = profile_->release();
     of_pool.counted = profile_->has_counted();
   }
-  if (of_pool.referee || !of_pool.ended.empty()) pool_->give_back(std::move(of_pool));
+  if (of_pool.referee.process || !of_pool.ended.empty()) pool_->give_back(std::move(of_pool));
 }
 
 PythonJob::Step PythonJob::start_runners() {

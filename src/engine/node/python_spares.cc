@@ -9,16 +9,16 @@ using Clock = std::chrono::steady_clock;
 
 // A comparison takes two.
 constexpr std::size_t kSpares = 2;
-constexpr std::chrono::seconds kIdle{120};
 constexpr std::chrono::seconds kContextLimit{30};
 
 }  // namespace
 
-PythonSpares::PythonSpares(const Runners& runners, PythonZygote& zygote, Gpu gpu)
+PythonSpares::PythonSpares(const Runners& runners, PythonZygote& zygote, Gpu gpu,
+                           std::chrono::seconds idle)
     : runners_(runners),
       zygote_(zygote),
       gpu_(std::move(gpu)),
-      spares_([this](const std::stop_token& stop) { return make(stop); }, kSpares, kIdle) {}
+      spares_([this](const std::stop_token& stop) { return make(stop); }, kSpares, idle) {}
 
 std::variant<Spares::Process, Ended> PythonSpares::take(const std::stop_token& stop) {
   if (auto ready = spares_.take()) return ready;

@@ -5,6 +5,7 @@
 // Any thread.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <stop_token>
 #include <variant>
@@ -21,7 +22,8 @@ namespace assay::node {
 class PythonSpares {
  public:
   // Borrows `runners` and `zygote`.
-  PythonSpares(const Runners& runners, PythonZygote& zygote, Gpu gpu);
+  // `idle`: as of Spares.
+  PythonSpares(const Runners& runners, PythonZygote& zygote, Gpu gpu, std::chrono::seconds idle);
 
   [[nodiscard]] const Gpu& gpu() const { return gpu_; }
   // One that is ready, or else a fresh one.

@@ -11,8 +11,9 @@ Ended no_python(std::string why, const std::vector<Interpreter>& known) {
 
 }  // namespace
 
-Pythons::Pythons(std::vector<std::string> named, std::filesystem::path library)
-    : named_(std::move(named)), library_(std::move(library)) {}
+Pythons::Pythons(std::vector<std::string> named, std::filesystem::path library,
+                 std::chrono::seconds idle)
+    : named_(std::move(named)), library_(std::move(library)), idle_(idle) {}
 
 const std::vector<Interpreter>& Pythons::interpreters() {
   std::call_once(found_, [this] {
@@ -47,7 +48,7 @@ std::variant<PythonZygote*, Ended> Pythons::choose(const std::string& wanted,
 PythonSpares& Pythons::spares(const Runners& runners, PythonZygote& zygote, const Gpu& gpu) {
   const std::lock_guard lock(mutex_);
   auto& spares = spares_[{&zygote, gpu.uuid}];
-  if (!spares) spares = std::make_unique<PythonSpares>(runners, zygote, gpu);
+  if (!spares) spares = std::make_unique<PythonSpares>(runners, zygote, gpu, idle_);
   return *spares;
 }
 

@@ -5,6 +5,7 @@
 // have.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -23,7 +24,8 @@ namespace assay::node {
 class Pythons {
  public:
   // `named`: as the operator named them, empty for the active one. `library`: see PythonZygote.
-  Pythons(std::vector<std::string> named, std::filesystem::path library);
+  // `idle`: how long runners on a GPU are kept that nobody takes.
+  Pythons(std::vector<std::string> named, std::filesystem::path library, std::chrono::seconds idle);
 
   [[nodiscard]] const std::vector<Interpreter>& interpreters();
   // The zygote of the interpreter that a job calls `wanted`, or why there is none. "": of the first
@@ -36,6 +38,7 @@ class Pythons {
  private:
   const std::vector<std::string> named_;
   const std::filesystem::path library_;
+  const std::chrono::seconds idle_;
   std::once_flag found_{};
   std::vector<Interpreter> interpreters_{};
   std::map<std::string, std::unique_ptr<PythonZygote>> zygotes_{};  // by name; of those usable

@@ -1,11 +1,14 @@
-// What the referees of one GPU run there. Compiling it takes a fresh one a third of a second, so
-// the first that has done so hands it on. Shared by a pool and the sessions of its referees; any
-// thread.
+// What the referees of one GPU run there, shipped as source. Compiling it takes a fresh one half a
+// second and more, so the first that has done so hands it on. Shared by a pool and the sessions of
+// its referees; any thread.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
+
+#include "engine/frames/frame.h"
 
 namespace assay::node {
 
@@ -30,5 +33,12 @@ class RefereeKernels {
   mutable std::mutex mutex_{};
   std::string cubin_{};
 };
+
+// Something that a referee has said who still needs `kernels`: none, once it is prepared.
+inline void hear(std::shared_ptr<RefereeKernels>& kernels, frames::Frame& said) {
+  if (!kernels || said.type() != "prepared") return;
+  if (!said.blob.empty()) kernels->keep(std::move(said.blob));
+  kernels.reset();
+}
 
 }  // namespace assay::node

@@ -100,7 +100,7 @@ void RefereeSession::begin_open(const contract::Contract& contract,
   if (in_double) body["on_host"] = true;
   take_ahead();
   ahead_.clear();
-  is_preparing_ = kernels_ != nullptr;
+  is_preparing_ = kernels_ != nullptr && !std::exchange(asked_to_prepare_, true);
   if (is_preparing_) {
     frames::Frame request;
     request.body = {{"type", "prepare"}, {"nvrtc", kernels_->nvrtc()}};
@@ -115,9 +115,7 @@ std::optional<Ended> RefereeSession::opened() {
     // One that cannot prepare itself on its device examines on the host.
     auto reply = process_->await(std::chrono::steady_clock::now() + kRefereeLimit, stop_);
     if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, RunnerRole::referee);
-    auto& prepared = std::get<frames::Frame>(reply);
-    if (!prepared.blob.empty()) kernels_->keep(std::move(prepared.blob));
-    kernels_.reset();
+    hear(kernels_, std::get<frames::Frame>(reply));
   }
   auto reply = await("opened");
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);

@@ -41,8 +41,10 @@ class RefereeSession {
   RefereeSession(std::unique_ptr<RunnerProcess> process, std::shared_ptr<RefereeKernels> kernels,
                  std::stop_token stop);
 
-  // Ends this session; the process is for whoever takes it.
+  // Ends this session; the process is for whoever takes it, with what it needs still to be
+  // prepared.
   [[nodiscard]] std::unique_ptr<RunnerProcess> release() { return std::move(process_); }
+  [[nodiscard]] const std::shared_ptr<RefereeKernels>& kernels() const { return kernels_; }
 
   // `expected`: base64 by argument, what every trial must give; empty where a reference says it.
   // `in_double`: expect_in_double() will be told too, and arenas are the host's.
@@ -117,7 +119,8 @@ class RefereeSession {
   std::unique_ptr<RunnerProcess> process_;
   std::shared_ptr<RefereeKernels> kernels_;  // null: it is prepared
   std::stop_token stop_;
-  bool is_preparing_ = false;  // asked for, and not answered yet
+  bool asked_to_prepare_ = false;
+  bool is_preparing_ = false;  // asked to, and has not answered yet
   std::vector<Ahead> ahead_{};
   std::size_t parts_asked_ = 1;  // each has the time of a whole question
   std::vector<TensorPlace> places_{};

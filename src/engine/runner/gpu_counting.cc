@@ -85,7 +85,9 @@ class Replay {
 Profiled GpuCounting::profile(cuda::Handle function, const emulator::Launch& launch, Arena& arena,
                               const CounterRequest& request) {
   Profiled profiled;
+  const auto begin = Clock::now();
   Replay replay(context_, function, launch, arena);
+  profiled.setup_ms = milliseconds_since(begin);
   CounterPass pass{.prepare = [&] { return replay.restore(); },
                    .launch = [&] { return replay.run(); }};
   if (replay.can_touch()) pass.settle = [&] { return replay.touch(); };
@@ -95,11 +97,12 @@ Profiled GpuCounting::profile(cuda::Handle function, const emulator::Launch& lau
 
 Profiled GpuCounting::profile(const GpuSequence& work, Arena& arena,
                               const CounterRequest& request) {
+  const auto begin = Clock::now();
   SteppedSequence stepped(context_, work, arena, kProfileLimit);
   if (stepped.launches().empty()) return {.readings = {.missing = "it launches nothing"}};
   ProfiledLaunch launch;
   const int timed = stepped.time_launches(launch.launches_ns);
-  Profiled profiled{.outcome = outcome_of(context_, timed)};
+  Profiled profiled{.outcome = outcome_of(context_, timed), .setup_ms = milliseconds_since(begin)};
   if (timed != cuda::kSuccess) return profiled;
   launch.index = heaviest(launch.launches_ns);
   const std::size_t step = stepped.launches().at(launch.index);

@@ -41,7 +41,8 @@ std::string compile(const std::string& nvrtc_path, const GpuContext& context) {
 class GpuSpace final : public DeviceSpace {
  public:
   GpuSpace(const std::string& nvrtc_path, std::string& cubin) {
-    if (cubin.empty()) cubin = compile(nvrtc_path, context_);
+    if (!cubin.empty() && driver().ModuleLoadData(&module_, cubin.data()) == cuda::kSuccess) return;
+    cubin = compile(nvrtc_path, context_);
     driver().check(driver().ModuleLoadData(&module_, cubin.data()), "cuModuleLoadData");
   }
   ~GpuSpace() override {

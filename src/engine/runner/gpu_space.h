@@ -12,7 +12,7 @@
 
 namespace assay::runner {
 
-// `cubin`: its kernels; "" for compiling them, and then it has them.
+// `cubin`: its kernels. Where that is "" or does not load they are compiled, and it has those then.
 // Throws std::runtime_error: no compiler, no driver, or a compiler that does not know the device.
 [[nodiscard]] std::unique_ptr<DeviceSpace> make_gpu_space(const std::string& nvrtc_path,
                                                           std::string& cubin);

@@ -1,6 +1,6 @@
 // Reads a word of every page of some memory on every multiprocessor. When CUPTI begins a pass the
-// device forgets its address translations, and a kernel that looks them up anew takes 0.4 us (one
-// page) to 2.5 us (128 MiB) longer than it does anywhere else: see benchmarks/RESULTS.md.
+// device forgets its address translations, and a kernel that looks them up anew begins 0.4 us later
+// than it does anywhere else: see benchmarks/RESULTS.md.
 //
 // Owned by one runner; one thread.
 #pragma once

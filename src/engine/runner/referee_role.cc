@@ -154,7 +154,7 @@ class Bench {
       return frame_of({{"type", "unprepared"}, {"message", error.what()}});
     }
     Frame reply = frame_of({{"type", "prepared"}});
-    if (request.blob.empty()) reply.blob = std::move(cubin);
+    if (cubin != request.blob) reply.blob = std::move(cubin);
     return reply;
   }
 
