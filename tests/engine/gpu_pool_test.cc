@@ -2,11 +2,10 @@
 // not.
 #include "engine/node/gpu_pool.h"
 
-#include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "tests/catch.h"
+#include "tests/engine/children.h"
 
 using namespace assay;
 using namespace std::chrono_literals;
@@ -63,15 +62,6 @@ bool becomes_true(Predicate&& predicate) {
     std::this_thread::sleep_for(1ms);
   }
   return true;
-}
-
-std::size_t children() {
-  std::size_t count = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::ifstream file(task.path() / "children");
-    for (pid_t pid = 0; file >> pid;) ++count;
-  }
-  return count;
 }
 
 }  // namespace

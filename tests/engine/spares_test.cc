@@ -4,12 +4,11 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <thread>
 
 #include "tests/catch.h"
+#include "tests/engine/children.h"
 
 using namespace assay;
 using namespace std::chrono_literals;
@@ -38,15 +37,6 @@ bool comes_true(Predicate&& predicate) {
     std::this_thread::sleep_for(1ms);
   }
   return true;
-}
-
-std::size_t children() {
-  std::size_t count = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::ifstream file(task.path() / "children");
-    for (int pid = 0; file >> pid;) ++count;
-  }
-  return count;
 }
 
 // A maker that remembers what it made, in order.

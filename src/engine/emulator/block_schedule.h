@@ -13,9 +13,9 @@
 
 namespace assay::emulator {
 
-// Runs all blocks of the grid, or until the launch has ended otherwise. `threads`: 0 for as many as
-// there are cores.
-void run_threads(LaunchState& launch, Dim3 grid, unsigned threads);
+// Runs all blocks of the grid, or until the launch has ended otherwise. `wanted`: threads, 0 for as
+// many as there are cores.
+void run_threads(LaunchState& launch, Dim3 grid, unsigned wanted);
 
 // Why the blocks of a cooperative launch cannot all run at once; empty: they can, or it is none.
 [[nodiscard]] std::string refuse_cooperative(const LaunchState& state);

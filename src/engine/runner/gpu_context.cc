@@ -92,6 +92,13 @@ GpuContext::GpuContext() {
   }
 }
 
+cuda::Handle GpuContext::assemble(const char* ptx, const char* name) const {
+  cuda::Handle module = nullptr;
+  cuda::Handle kernel = nullptr;
+  if (driver_.ModuleLoadData(&module, ptx) != cuda::kSuccess) return nullptr;
+  return driver_.ModuleGetFunction(&kernel, module, name) == cuda::kSuccess ? kernel : nullptr;
+}
+
 int GpuContext::attribute(cuda::Attribute attribute) const {
   int value = 0;
   driver_.check(driver_.DeviceGetAttribute(&value, attribute, device_), "cuDeviceGetAttribute");

@@ -30,6 +30,9 @@ class GpuContext {
   [[nodiscard]] std::string pci() const;  // its bus id
   [[nodiscard]] int attribute(cuda::Attribute attribute) const;
 
+  // A kernel of ours, which lives as long as the context; null where the driver compiles no PTX.
+  [[nodiscard]] cuda::Handle assemble(const char* ptx, const char* name) const;
+
   // Waits until all work of the stream has ended. kNotReady: it had not by then.
   [[nodiscard]] int wait(std::chrono::steady_clock::time_point until) const;
 

@@ -60,12 +60,7 @@ end:
 void L2Flush::assemble() {
   if (assembled_) return;
   assembled_ = true;
-  const auto& driver = context_->driver();
-  cuda::Handle module = nullptr;
-  if (driver.ModuleLoadData(&module, kPtx) != cuda::kSuccess ||
-      driver.ModuleGetFunction(&kernel_, module, "assay_read") != cuda::kSuccess) {
-    kernel_ = nullptr;
-  }
+  kernel_ = context_->assemble(kPtx, "assay_read");
 }
 
 void L2Flush::prepare() {

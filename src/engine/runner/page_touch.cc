@@ -10,8 +10,9 @@ constexpr unsigned kThreads = 128;
 // Of what the driver maps large memory with; smaller pages lie in chunks of that size.
 constexpr std::uint64_t kPageBytes = 2ULL << 20;
 
-// Each block reads a word every 2 MiB of [from, from + 2 MiB * n). Nothing is stored: no value is
-// what the sum is compared with, for a word has its lowest bit cleared before.
+// Each block reads a word every 2 MiB of [from, from + 2 MiB * n). The sum is stored if it is 1,
+// which it cannot be, as every word's lowest bit is cleared: so that no compiler may drop the
+// loads.
 constexpr const char* kPtx = R"(
 .version 6.0
 .target sm_50
@@ -46,14 +47,8 @@ end:
 
 }  // namespace
 
-PageTouch::PageTouch(const GpuContext& context) : context_(&context) {
-  const auto& driver = context.driver();
-  cuda::Handle module = nullptr;
-  if (driver.ModuleLoadData(&module, kPtx) != cuda::kSuccess ||
-      driver.ModuleGetFunction(&kernel_, module, "assay_touch") != cuda::kSuccess) {
-    kernel_ = nullptr;
-  }
-}
+PageTouch::PageTouch(const GpuContext& context)
+    : context_(&context), kernel_(context.assemble(kPtx, "assay_touch")) {}
 
 int PageTouch::queue(cuda::Address address, std::size_t bytes) const {
   auto pages = static_cast<std::uint32_t>((bytes + kPageBytes - 1) / kPageBytes);
