@@ -25,7 +25,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 sys.path[:0] = [os.path.join(ROOT, "tests", "end_to_end"), os.path.join(ROOT, "tests", "gpu")]
 os.environ.setdefault("ASSAY", os.path.join(ROOT, "build", "release", "bin", "assay"))
 from assay_client import Server, tensor  # noqa: E402
-from deviation import explain, mean, median, spread  # noqa: E402
+from deviation import WRITES, explain, mean, median, spread  # noqa: E402
 from figures import tell  # noqa: E402
 
 LAUNCHER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch_once.py")
@@ -94,6 +94,8 @@ READER = """__global__ void read_over(const float4* from, float* to, int n) {
   if (sum == 1234.5f) to[0] = sum;
 }"""
 READ_BYTES = 120 << 20
+# Reads 128 MiB and writes a number of each block: what is written to memory beside those was written by somebody else.
+READER_OF_MUCH, READER_WRITES_BYTES = KERNELS["sum"], 4 * 1056
 # Of one block: both sides' count of it says what beginning costs.
 SMALLEST = flat(MAP % "c[i] = a[i] + b[i];", 256)
 
@@ -249,6 +251,10 @@ def compare_with_ncu(server, kernels, until):
         smallest = (mine, theirs(ptx, SMALLEST, folder))
         print("one block of 256 threads, ours / ncu: " + ", ".join(
             f"{name} {median(smallest[0], name):.0f} / {median(smallest[1], name):.0f}" for _, name in conditions.TIMES))
+        mine, ptx = ours(server, READER_OF_MUCH)
+        reader = (mine, theirs(ptx, READER_OF_MUCH, folder), READER_WRITES_BYTES)
+        print(f"a kernel that writes {READER_WRITES_BYTES} bytes, written to memory, ours / ncu: "
+              + " / ".join(f"{mean(side, WRITES):.0f}" for side in reader[:2]), flush=True)
         for title, one in list(KERNELS.items())[:kernels]:
             if time.monotonic() > until:
                 print(f"no time for {title} and those behind it")
@@ -260,11 +266,11 @@ def compare_with_ncu(server, kernels, until):
             except (RuntimeError, subprocess.TimeoutExpired) as error:
                 print(f"{title}: ncu did not count: {error}", flush=True)
                 continue
-            cells, output_bytes = [], 4.0 * one["extents"][2]
-            if any(explain(name, mine, other, output_bytes, None, smallest)[1] == "unexplained" for _, name in conditions.TIMES):
+            cells = []
+            if any(explain(name, mine, other, reader, None, smallest)[1] == "unexplained" for _, name in conditions.TIMES):
                 behind[title] = conditions.readings(ptx, one, folder)
             for name in names:
-                found, why = explain(name, mine, other, output_bytes, behind.get(title), smallest)
+                found, why = explain(name, mine, other, reader, behind.get(title), smallest)
                 cells.append(" / ".join("missing" if side[0][name] is None else f"{side[0][name]:.5g}" for side in (mine, other)))
                 if found is not None:
                     deviations[name].append((found, spread(name, other)))

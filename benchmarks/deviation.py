@@ -7,8 +7,10 @@ import statistics
 
 LIMIT = 0.02  # beyond which a deviation wants a reason
 POINTS = 0.5  # of a percentage: less is nothing, however small the percentage
+LITTLE_BYTES = 100_000  # of memory written in a whole launch
 FEW = 100  # bank conflicts of a whole launch: how blocks happen to meet
 READS, WRITES, DRAM = "dram_bytes_read_sum", "dram_bytes_write_sum", "dram_bytes_sum"
+FOREIGN_SHARE = 1.5  # how much of what was written before goes out while a kernel runs is not the same for all
 CYCLES, DURATION = "gpc_cycles_elapsed_max", "gpu_time_duration_sum"
 
 
@@ -56,15 +58,23 @@ def of_spread(name, ours, theirs):
     return f"spread: ours differs from itself by {spread(name, ours):.1%}, ncu by {spread(name, theirs):.1%}"
 
 
-def of_writes(name, ours, theirs, output_bytes):
-    """What a kernel wrote and what has left the L2 when it ends are not the same."""
+def of_writes(name, ours, theirs, reader):
+    """What somebody else wrote goes to memory while the kernel runs. `reader`: both sides' readings of a kernel that reads much and
+    writes next to nothing, and how many bytes it does write: what is counted beyond those is not its own."""
     if name not in (DRAM, WRITES) or not is_near(ratio(READS, ours, theirs)):
         return ""
     mine, other = mean(ours, WRITES), mean(theirs, WRITES)
     if mine is None or other is None:
         return ""
-    return (f"writes: reads agree ({ratio(READS, ours, theirs) - 1:+.1%}), {mine:.4g} and {other:.4g} bytes of {output_bytes:.4g} written "
-            "had left the L2 at the end")
+    if max(mine, other) <= LITTLE_BYTES:
+        return f"little: {mine:.4g} and {other:.4g} bytes written to memory in the whole launch"
+    if not reader:
+        return ""
+    foreign = [mean(side, WRITES) - reader[2] for side in reader[:2]]
+    if abs(mine - other) > FOREIGN_SHARE * abs(foreign[0] - foreign[1]) or (mine < other) != (foreign[0] < foreign[1]):
+        return ""
+    return (f"writes of others: reads agree ({ratio(READS, ours, theirs) - 1:+.1%}), ours has {mine:.4g} bytes written and ncu {other:.4g}; "
+            f"of a kernel that writes {reader[2]:.4g} it is {mean(reader[0], WRITES):.4g} and {mean(reader[1], WRITES):.4g}")
 
 
 def of_clock(name, ours, theirs):
@@ -116,14 +126,14 @@ def of_size(name, ours, theirs):
     return ""
 
 
-def explain(name, ours, theirs, output_bytes=0, behind=None, smallest=None):
+def explain(name, ours, theirs, reader=None, behind=None, smallest=None):
     """(deviation, why): "" where it is within the limit, "unexplained" where nothing here explains it."""
     if mean(ours, name) is None or mean(theirs, name) is None:
         return None, "nothing to compare"
     found = deviation(name, ours, theirs)
     if found is not None and found <= LIMIT:
         return found, ""
-    why = of_size(name, ours, theirs) or of_writes(name, ours, theirs, output_bytes)
+    why = of_size(name, ours, theirs) or of_writes(name, ours, theirs, reader)
     if found is not None and not why:
         why = (of_spread(name, ours, theirs) or of_clock(name, ours, theirs) or of_start(name, ours, theirs, smallest)
                or of_conditions(name, ours, behind) or of_cycles(name, ours, theirs))

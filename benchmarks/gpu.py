@@ -4,10 +4,15 @@ found, and how soon the device works again after a fault. Prints figures; benchm
     ASSAY=build/release/bin/assay python3 benchmarks/gpu.py [PART…]      parts: the functions that main names
 """
 
+import concurrent.futures
+import contextlib
+import functools
+import json
 import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -15,9 +20,11 @@ sys.path[:0] = [os.path.join(ROOT, "tests", "end_to_end"), os.path.join(ROOT, "t
 os.environ.setdefault("ASSAY", os.path.join(ROOT, "build", "release", "bin", "assay"))
 from assay_client import ADD, Server, contract, kernel  # noqa: E402
 from figures import tell  # noqa: E402
+from http_service import HttpService  # noqa: E402
 
 MILLION = 1 << 20
 IDLE_S = 5
+CLIENTS, CLIENTS_S = 4, 6
 # Work per element: from kernels of some microseconds to some milliseconds.
 LOOP = """__global__ void add(const float* a, const float* b, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -28,8 +35,8 @@ LOOP = """__global__ void add(const float* a, const float* b, float* out, int n)
 """
 # Unrolled, 1 % more turns may be less work: 2,020 were 1 % faster than 2,000.
 TURN_BY_TURN = LOOP.replace("  for", "#pragma unroll 1\n  for")
-# The same with a load in each turn: what waits for the caches.
-LOADS = TURN_BY_TURN.replace("a[i %% n]", "a[(i + k * 4096) %% n]")
+# The same with a load in each turn, of eight places: what waits for a cache, each turn as long as the one before.
+LOADS = TURN_BY_TURN.replace("a[i %% n]", "a[(i + (k & 7) * 4096) %% n]")
 # Of other kinds, which have no loop to be longer: what waits for memory, in an order and out of one, and for its block.
 STREAM = ADD
 SCATTERED = ADD.replace("a[i]", "a[(unsigned)i * 33u % (unsigned)n]")
@@ -137,28 +144,49 @@ def bare_contexts(seconds=4, at_once=4):
 ALLOCATES = ADD.replace("{", "{ if (n < 0) *(void**)out = malloc(16);", 1)
 
 
+def asks_until(deadline, caller, source):
+    """(evaluations, those in a runner that had served) of one client, which asks again as soon as it has its answer."""
+    count, reused = 0, 0
+    while time.monotonic() < deadline:
+        caller.stdin.write(json.dumps({"kernel": kernel(source(count), contract(n=MILLION))}) + "\n")
+        caller.stdin.flush()
+        report = json.loads(caller.stdout.readline())
+        assert report["verdict"] == "passed", report["summary"]
+        count += 1
+        reused += bool(report["environment"].get("runner_reused"))
+    return count, reused
+
+
 def several_clients():
-    """Four clients with a server of their own each would share nothing: four calls in flight on one server."""
-    for what, source, goal in (("cached, runners reused", lambda i: ADD, 20),
-                               ("new sources, runners reused", lambda i: f"{ADD}\n// {time.time()} {i}", 20),
-                               ("a fresh context each", lambda i: ALLOCATES, 4)):
-        with Server() as server:
-            evaluate(server, source(0), MILLION)
-            begin, count, reused, flying = time.monotonic(), 0, 0, set()
-            while time.monotonic() - begin < 6 or flying:
-                while len(flying) < 4 and time.monotonic() - begin < 6:
-                    flying.add(server.send("tools/call", {"name": "evaluate", "arguments": {
-                        "kernel": kernel(source(count + len(flying)), contract(n=MILLION))}}))
-                message = server.next_message()
-                if message.get("id") in flying:
-                    flying.discard(message["id"])
-                    report = message["result"]["structuredContent"]
-                    assert report["verdict"] == "passed", report["summary"]
-                    reused += bool(report["environment"].get("runner_reused"))
-                    count += 1
-            rate = count / (time.monotonic() - begin)
-            tell(f"four in flight, {what}", f"{rate:.1f} evaluations a second, {reused} of {count} in a runner that had served",
-                 f"{goal}", rate >= goal)
+    """Four clients of one server, each with a token of its own: what one has made ready serves no other."""
+    for what, source, goal in (("cached, runners reused", lambda client, i: ADD, 20),
+                               ("new sources, runners reused", lambda client, i: f"{ADD}\n// {time.time()} {client} {i}", 20),
+                               ("a fresh context each", lambda client, i: ALLOCATES, 4)):
+        with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+            tokens = [f"token-of-client-{i}-{os.getpid()}" for i in range(CLIENTS)]
+            files = [os.path.join(folder, str(i)) for i in range(CLIENTS)]
+            for path, token in (*zip(files, tokens), (os.path.join(folder, "all"), "\n".join(tokens))):
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(token + "\n")
+                os.chmod(path, 0o600)
+            service = stack.enter_context(HttpService("--token-file", os.path.join(folder, "all")))
+            callers = [stack.enter_context(subprocess.Popen(
+                [os.environ["ASSAY"], "call", "evaluate", "-", "--url", service.url + "/mcp", "--token-file", path],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)) for path in files]
+            with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
+                first = [pool.submit(asks_until, time.monotonic() + 0.01, caller, lambda i: ADD) for caller in callers]
+                assert all(ready.result()[0] for ready in first)
+                begin = time.monotonic()
+                asked = [pool.submit(asks_until, begin + CLIENTS_S, caller, functools.partial(source, which))
+                         for which, caller in enumerate(callers)]
+                counts = [each.result() for each in asked]
+                took = time.monotonic() - begin
+            for caller in callers:
+                caller.stdin.close()
+            count, reused = sum(c for c, _ in counts), sum(r for _, r in counts)
+            rate = count / took
+            tell(f"{CLIENTS} clients at once, {what}", f"{rate:.1f} evaluations a second, {reused} of {count} in a runner that had served; "
+                 f"of each client {', '.join(str(c) for c, _ in counts)}", f"{goal}", rate >= goal)
 
 
 def alike(server):

@@ -48,21 +48,22 @@ TEST_CASE("a metric that a chip does not have takes nothing from the others") {
   CHECK(session.readings().values == decltype(CounterReadings::values){{"a", 1}, {"b", 1}});
 }
 
-TEST_CASE("a kernel that settles the device runs once the pass has begun, and is not counted") {
+TEST_CASE("kernels that settle the device run once the pass has begun, and are not counted") {
   CounterSession session({.library = kFake, .metrics = {"a"}}, nullptr);
   std::string order;
   const auto step = [&](char name) { return [&order, name] { return order += name, 0; }; };
-  REQUIRE(session.measure({.prepare = step('p'), .settle = step('s'), .launch = step('l')}) == 0);
-  CHECK(order == "psl");
-  CHECK(session.readings().values == decltype(CounterReadings::values){{"a", 101}});
+  REQUIRE(session.measure(
+              {.prepare = step('p'), .settle = {step('s'), step('t')}, .launch = step('l')}) == 0);
+  CHECK(order == "pstl");
+  CHECK(session.readings().values == decltype(CounterReadings::values){{"a", 201}});
 }
 
-TEST_CASE("where it fails nothing is launched") {
+TEST_CASE("where one fails nothing is launched") {
   CounterSession session({.library = kFake, .metrics = {"a"}}, nullptr);
   int launches = 0;
-  CHECK(session.measure({.prepare = nothing,
-                         .settle = [] { return 700; },
-                         .launch = [&] { return ++launches, 0; }}) == 700);
+  CHECK(session.measure({.prepare = nothing, .settle = {[] { return 700; }}, .launch = [&] {
+                           return ++launches, 0;
+                         }}) == 700);
   CHECK(launches == 0);
   CHECK(session.readings().values.empty());
 }

@@ -73,15 +73,15 @@ int CounterSession::measure(const CounterPass& pass) {
       if (const int result = pass.prepare(); result != cuda::kSuccess) return result;
       cupti::OfProfiler of{.profiler = profiler_};
       cupti.check(cupti.start(&of), "starting a pass");
-      if (pass.settle) {
-        if (const int result = pass.settle(); result != cuda::kSuccess) return result;
+      for (const auto& settle : pass.settle) {
+        if (const int result = settle(); result != cuda::kSuccess) return result;
       }
       if (const int result = pass.launch(); result != cuda::kSuccess) return result;
       cupti::Stop stop{.profiler = profiler_};
       cupti.check(cupti.stop(&stop), "ending a pass");
       is_done = stop.is_done != 0;
     }
-    evaluate(pass.settle ? 1 : 0);  // each kernel of a pass is a range
+    evaluate(pass.settle.size());  // each kernel of a pass is a range
   } catch (const cupti::Missing& missing) {
     readings_.values.clear();
     readings_.missing = missing.what;

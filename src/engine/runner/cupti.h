@@ -36,14 +36,16 @@ struct CounterReadings {
 // What one pass runs; each returns the driver's result and waits for its end.
 struct CounterPass {
   std::function<int()> prepare{};
-  // Once the pass has begun, which disturbs the device: launches one kernel, which is not counted.
-  // Null: nothing comes before the launch.
-  std::function<int()> settle{};
+  // Once the pass has begun, which disturbs the device: each launches one kernel, which is not
+  // counted. At most CounterSession::kMostSettling.
+  std::vector<std::function<int()>> settle{};
   std::function<int()> launch{};  // of one kernel, which is
 };
 
 class CounterSession {
  public:
+  static constexpr std::size_t kMostSettling = cupti::kMostRanges - 1;
+
   // Never throws: readings() says what is wrong.
   CounterSession(const CounterRequest& request, cuda::Handle context);
   ~CounterSession();

@@ -11,6 +11,9 @@
 
 namespace assay::runner::cupti {
 
+// Kernels of a pass: two ahead of the one that is counted.
+constexpr std::size_t kMostRanges = 3;
+
 // Every struct begins with its own size up to its last field, and a pointer that stays null.
 struct Head {
   std::size_t size = 0;
@@ -106,8 +109,8 @@ struct DataSize {
   void* profiler = nullptr;
   const char** names = nullptr;
   std::size_t count = 0;
-  std::size_t most_ranges = 2;  // a kernel ahead of the one that is counted
-  std::uint32_t most_nodes = 2;
+  std::size_t most_ranges = kMostRanges;
+  std::uint32_t most_nodes = static_cast<std::uint32_t>(kMostRanges);
   std::size_t bytes = 0;
 };
 struct DataInitialize {
@@ -123,9 +126,9 @@ struct SetConfig {
   const std::uint8_t* config = nullptr;
   std::size_t data_bytes = 0;
   std::uint8_t* data = nullptr;
-  int range = 1;                // each kernel by itself
-  int replay = 3;               // by the caller
-  std::size_t most_ranges = 2;  // a kernel ahead of the one that is counted
+  int range = 1;   // each kernel by itself
+  int replay = 3;  // by the caller
+  std::size_t most_ranges = kMostRanges;
   std::uint16_t nesting_levels = 1;
   std::uint16_t least_nesting = 1;
   std::size_t pass = 0;

@@ -1,9 +1,8 @@
 #include "engine/runner/gpu_counting.h"
 
+#include "engine/runner/cold_caches.h"
 #include "engine/runner/gpu_launch.h"
 #include "engine/runner/gpu_textures.h"
-#include "engine/runner/l2_flush.h"
-#include "engine/runner/page_touch.h"
 #include "engine/runner/stepped_sequence.h"
 
 namespace assay::runner {
@@ -36,10 +35,8 @@ class Replay {
         launch_(launch),
         arena_(arena),
         before_(context),
-        flush_(context),
-        touch_(context),
+        caches_(context),
         textures_(context, launch.textures) {
-    flush_.prepare();
     before_.reserve(std::max<std::size_t>(arena.size(), 1));
     const auto& driver = context.driver();
     if (const auto host = arena.bytes(); !host.empty()) {
@@ -53,13 +50,11 @@ class Replay {
   [[nodiscard]] int restore() {
     int queued = context_.driver().MemcpyDtoDAsync(arena_.address(), before_.address(),
                                                    arena_.size(), context_.stream());
-    if (queued == cuda::kSuccess) queued = flush_.queue(arena_.size());
+    if (queued == cuda::kSuccess) queued = caches_.queue(arena_.size());
     return queued == cuda::kSuccess ? context_.wait(until_) : queued;
   }
-  [[nodiscard]] bool can_touch() const { return touch_.exists(); }
-  [[nodiscard]] int touch() {
-    const int queued = touch_.queue(arena_.address(), arena_.size());
-    return queued == cuda::kSuccess ? context_.wait(until_) : queued;
+  [[nodiscard]] std::vector<std::function<int()>> settling() {
+    return caches_.settling(arena_.address(), arena_.size(), until_);
   }
   [[nodiscard]] int run() {
     auto block = launch_.parameters;
@@ -74,8 +69,7 @@ class Replay {
   const emulator::Launch& launch_;
   const Arena& arena_;
   GpuMemory before_;
-  L2Flush flush_;
-  PageTouch touch_;
+  ColdCaches caches_;
   GpuTextures textures_;
   const Clock::time_point until_ = Clock::now() + kProfileLimit;
 };
@@ -89,8 +83,8 @@ Profiled GpuCounting::profile(cuda::Handle function, const emulator::Launch& lau
   Replay replay(context_, function, launch, arena);
   profiled.setup_ms = milliseconds_since(begin);
   CounterPass pass{.prepare = [&] { return replay.restore(); },
+                   .settle = replay.settling(),
                    .launch = [&] { return replay.run(); }};
-  if (replay.can_touch()) pass.settle = [&] { return replay.touch(); };
   count({.kernel = launch.kernel, .pass = std::move(pass)}, request, profiled);
   return profiled;
 }
@@ -113,8 +107,8 @@ Profiled GpuCounting::profile(const GpuSequence& work, Arena& arena,
       static_cast<std::uint64_t>(attribute_of(context_, function, cuda::kFunctionSharedBytes));
   profiled.launch = std::move(launch);
   CounterPass pass{.prepare = [&] { return stepped.prepare(step); },
+                   .settle = stepped.settling(),
                    .launch = [&] { return stepped.run(step); }};
-  if (stepped.can_touch()) pass.settle = [&] { return stepped.touch(); };
   count({.kernel = work.sequence().steps.at(step).launch.kernel, .pass = std::move(pass)}, request,
         profiled);
   return profiled;

@@ -15,6 +15,8 @@ class L2Flush {
 
   // Its kernel, which the driver assembles; does nothing the second time.
   void assemble();
+  // Whether it is a kernel that reads: not where the driver compiles no PTX. REQUIRES assemble().
+  [[nodiscard]] bool reads() const { return kernel_ != nullptr; }
   // Makes what it needs; throws cuda::DriverError when the device has not the memory.
   void prepare();
   // Queues one, for a kernel whose tensors have that many bytes; answers the driver's result.

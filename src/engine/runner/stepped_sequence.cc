@@ -21,12 +21,10 @@ SteppedSequence::SteppedSequence(GpuContext& context, const GpuSequence& work, A
       work_(work),
       arena_(arena),
       memory_(context),
-      flush_(context),
-      touch_(context),
+      caches_(context),
       until_(Clock::now() + limit) {
   memory_.reserve(std::max<std::size_t>(
       {work.sequence().memory_bytes, arena.size(), static_cast<std::size_t>(1)}));
-  flush_.prepare();
   const auto& driver = context_.driver();
   driver.check(driver.EventCreate(&start_, 0), "cuEventCreate");
   driver.check(driver.EventCreate(&stop_, 0), "cuEventCreate");
@@ -50,17 +48,12 @@ int SteppedSequence::begin() {
   return copied == cuda::kSuccess ? work_.clear_scratch(memory_.address()) : copied;
 }
 
-int SteppedSequence::touch() {
-  const int result = touch_.queue(memory_.address(), memory_.bytes());
-  return result == cuda::kSuccess ? context_.wait(until_) : result;
-}
-
 int SteppedSequence::prepare(std::size_t step) {
   int result = begin();
   for (std::size_t i = 0; i < step && result == cuda::kSuccess; ++i) {
     result = work_.queue_step(i, memory_.address());
   }
-  if (result == cuda::kSuccess) result = flush_.queue(memory_.bytes());
+  if (result == cuda::kSuccess) result = caches_.queue(memory_.bytes());
   return result == cuda::kSuccess ? context_.wait(until_) : result;
 }
 

@@ -5,12 +5,12 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <vector>
 
+#include "engine/runner/cold_caches.h"
 #include "engine/runner/device.h"
 #include "engine/runner/gpu_sequence.h"
-#include "engine/runner/l2_flush.h"
-#include "engine/runner/page_touch.h"
 
 namespace assay::runner {
 
@@ -30,9 +30,10 @@ class SteppedSequence {
   // The memory as it is before `step`, with cold caches.
   [[nodiscard]] int prepare(std::size_t step);
   [[nodiscard]] int run(std::size_t step);
-  // See page_touch.h. REQUIRES can_touch().
-  [[nodiscard]] bool can_touch() const { return touch_.exists(); }
-  [[nodiscard]] int touch();
+  // See ColdCaches.
+  [[nodiscard]] std::vector<std::function<int()>> settling() {
+    return caches_.settling(memory_.address(), memory_.bytes(), until_);
+  }
   // Of each launch the median of some rounds, each after those before it; nothing of a sequence
   // that has one, since there is nothing to choose from.
   [[nodiscard]] int time_launches(std::vector<double>& launches_ns);
@@ -46,8 +47,7 @@ class SteppedSequence {
   const GpuSequence& work_;
   Arena& arena_;
   GpuMemory memory_;
-  L2Flush flush_;
-  PageTouch touch_;
+  ColdCaches caches_;
   cuda::Handle start_ = nullptr;
   cuda::Handle stop_ = nullptr;
   std::vector<std::size_t> launches_{};
