@@ -7,7 +7,19 @@ set(ASSAY_DEPS_DIR "${CMAKE_SOURCE_DIR}/.deps" CACHE PATH "Private folder that .
 # nlohmann/json, spdlog, fmt, CLI11: header-only as Debian ships them.
 find_path(NLOHMANN_INCLUDE nlohmann/json.hpp REQUIRED)
 add_library(assay_json INTERFACE)
-target_include_directories(assay_json SYSTEM INTERFACE ${NLOHMANN_INCLUDE})
+# Its two literals are inline functions but no templates, for which every translation unit instantiates the parser: a
+# twelfth of the whole build, for literals that nobody here uses. A copy of that one header declares them only; where it
+# reads otherwise, the copy is as it is.
+file(READ ${NLOHMANN_INCLUDE}/nlohmann/json.hpp header)
+string(REGEX REPLACE "inline (nlohmann::json[a-z_:]* operator \"\" ?_json[a-z_]*\\([^)]*\\))\n{[^}]*}" "\\1;" header "${header}")
+set(folder ${CMAKE_BINARY_DIR}/json)
+if(EXISTS ${folder}/nlohmann/json.hpp)
+  file(READ ${folder}/nlohmann/json.hpp written)
+endif()
+if(NOT "${written}" STREQUAL "${header}")  # what is written anew is compiled anew
+  file(WRITE ${folder}/nlohmann/json.hpp "${header}")
+endif()
+target_include_directories(assay_json SYSTEM INTERFACE ${folder} ${NLOHMANN_INCLUDE})
 
 find_path(SPDLOG_INCLUDE spdlog/spdlog.h REQUIRED)
 add_library(assay_log INTERFACE)

@@ -94,7 +94,8 @@ run_tests() {
       *) failed=$((failed + 1)) ;;
     esac
   done
-  local arguments=(--test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(nproc)")
+  # One more than there are cores, as many tests wait for something most of their time.
+  local arguments=(--test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(($(nproc) + 1))")
   [ -z "$filter" ] || arguments+=(-R "$filter")
   has_gpu || arguments+=(-LE '^gpu$')
   log=build/$preset/ctest.log
