@@ -252,7 +252,11 @@ def compare_with_ncu(server, kernels, until):
         print("one block of 256 threads, ours / ncu: " + ", ".join(
             f"{name} {median(smallest[0], name):.0f} / {median(smallest[1], name):.0f}" for _, name in conditions.TIMES))
         mine, ptx = ours(server, READER_OF_MUCH)
-        reader = (mine, theirs(ptx, READER_OF_MUCH, folder), READER_WRITES_BYTES)
+        try:
+            reader = (mine, theirs(ptx, READER_OF_MUCH, folder), READER_WRITES_BYTES)
+        except (RuntimeError, subprocess.TimeoutExpired) as error:
+            print(f"ncu does not count here: {error}", flush=True)
+            return
         print(f"a kernel that writes {READER_WRITES_BYTES} bytes, written to memory, ours / ncu: "
               + " / ".join(f"{mean(side, WRITES):.0f}" for side in reader[:2]), flush=True)
         for title, one in list(KERNELS.items())[:kernels]:

@@ -8,7 +8,7 @@ import statistics
 LIMIT = 0.02  # beyond which a deviation wants a reason
 POINTS = 0.5  # of a percentage: less is nothing, however small the percentage
 LITTLE_BYTES = 100_000  # of memory written in a whole launch
-FEW = 100  # bank conflicts of a whole launch: how blocks happen to meet
+FEW = 50  # bank conflicts of a whole launch: how blocks happen to meet
 READS, WRITES, DRAM = "dram_bytes_read_sum", "dram_bytes_write_sum", "dram_bytes_sum"
 FOREIGN_SHARE = 1.5  # how much of what was written before goes out while a kernel runs is not the same for all
 CYCLES, DURATION = "gpc_cycles_elapsed_max", "gpu_time_duration_sum"
@@ -52,8 +52,7 @@ def gap(ours, theirs):
 
 def of_spread(name, ours, theirs):
     mine, other = ([r[name] for r in side if r.get(name) is not None] for side in (ours, theirs))
-    is_apart = gap(mine, other) > LIMIT * max(abs(v) for v in other)
-    if is_apart or spread(name, ours) + spread(name, theirs) < deviation(name, ours, theirs) / 2:
+    if gap(mine, other) > 0 or spread(name, ours) + spread(name, theirs) < deviation(name, ours, theirs) / 2:
         return ""
     return f"spread: ours differs from itself by {spread(name, ours):.1%}, ncu by {spread(name, theirs):.1%}"
 
@@ -66,9 +65,13 @@ def of_writes(name, ours, theirs, reader):
     mine, other = mean(ours, WRITES), mean(theirs, WRITES)
     if mine is None or other is None:
         return ""
+    # What is left once the writes agree has to.
+    rest = [mean(side, DRAM) - written for side, written in ((ours, mine), (theirs, other)) if mean(side, DRAM) is not None]
+    if name == DRAM and not is_near(*rest):
+        return ""
     if max(mine, other) <= LITTLE_BYTES:
         return f"little: {mine:.4g} and {other:.4g} bytes written to memory in the whole launch"
-    if not reader:
+    if not reader or any(mean(side, WRITES) is None for side in reader[:2]):
         return ""
     foreign = [mean(side, WRITES) - reader[2] for side in reader[:2]]
     if abs(mine - other) > FOREIGN_SHARE * abs(foreign[0] - foreign[1]) or (mine < other) != (foreign[0] < foreign[1]):
@@ -121,7 +124,7 @@ def of_size(name, ours, theirs):
     difference = abs(mean(ours, name) - mean(theirs, name))
     if name.endswith("_pct") and difference <= POINTS:
         return f"small: {difference:.2f} points of {mean(theirs, name):.2f} %"
-    if "conflicts" in name and difference <= FEW:
+    if "conflicts" in name and difference <= FEW and max(mean(ours, name), mean(theirs, name)) <= FEW:
         return f"few: {difference:.0f} conflicts in the whole launch"
     return ""
 

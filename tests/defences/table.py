@@ -219,6 +219,8 @@ OF_DEVICE_CODE = (
     Defence("variables_are_reset", CONTENTS, (BY_CONTENTS,), (Change(RUNNER + "gpu_device.cc", "!has_variables_", "true"),)),
     Defence("memory_is_cleared", CONTENTS, (BESIDE,), (Change(RUNNER + "gpu_measurement.cc", "plan_.fresh", "false", around="if (plan_.fresh) forget_runs();"),)),
 
+    Defence("shared_memory_is_cleared", CONTENTS, (gpu("test_results_kept_in_shared_memory_are_told_by_their_times"),),
+            (Change(RUNNER + "gpu_timer.cc", "context_.clear_shared()", "cuda::kSuccess"),)),
     Defence("a_runner_is_one_clients", NEXT_ATTEMPT, (OURS,),
             (Change(NODE + "gpu_pool.cc", "one.client == client", "true", around="one.client == client && one.side == side;"),)),
     Defence("a_runner_is_on_one_side", NEXT_ATTEMPT, (OURS, engine("both sides of a comparison are kept, each for its side")),
@@ -232,7 +234,7 @@ OF_DEVICE_CODE = (
                     "driver.check(driver.MemsetD32Async(memory.address(), 0, memory.bytes() / 4, context_.stream()),\n                 \"scrubbing\");",
                     NOTHING, STATEMENT),)),
     Defence("device_code_that_allocates_serves_once", NEXT_ATTEMPT, (gpu("test_device_code_that_allocates_serves_once"),),
-            (Change(NODE + "kernel_job.cc", "!program->takes_heap()", "true"),)),
+            (Change(NODE + "kernel_job.cc", "!program->leaves_memory()", "true"),)),
 
     Defence("flushed_cache", "to keep data in the L2 cache", (gpu("test_cold_runs_find_nothing_in_the_cache"),),
             (Change(RUNNER + "gpu_measurement.cc", "timer_.flush_.queue(timer_.place_bytes_)", "int{cuda::kSuccess}"),),

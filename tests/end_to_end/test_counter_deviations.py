@@ -28,7 +28,7 @@ class Deviations(unittest.TestCase):
         self.assertEqual(explain("dram_bytes_sum", readings({}), readings({"dram_bytes_sum": 203e6}))[1], "")
 
     def test_a_difference_that_neither_repeats_is_its_spread(self):
-        ours, theirs = readings({}, {"l2_hit_rate_pct": 35.0}), readings({"l2_hit_rate_pct": 35.1}, {"l2_hit_rate_pct": 37.0})
+        ours, theirs = readings({}, {"l2_hit_rate_pct": 35.2}), readings({"l2_hit_rate_pct": 35.1}, {"l2_hit_rate_pct": 37.0})
         self.assertTrue(self.why("l2_hit_rate_pct", ours, theirs).startswith("spread"))
         self.assertEqual(self.why("l2_hit_rate_pct", readings({}, {"l2_hit_rate_pct": 33.1}), theirs), "unexplained")
 
@@ -93,6 +93,19 @@ class Deviations(unittest.TestCase):
         self.assertTrue(explain(name, [{name: 10}], [{name: 31}])[1].startswith("few"))
         self.assertTrue(explain(name, [{name: 10}], [{name: 0}])[1].startswith("few"))
         self.assertEqual(explain(name, [{name: 1000}], [{name: 3100}])[1], "unexplained")
+        self.assertEqual(explain(name, [{name: 99}], [{name: 1}])[1], "unexplained")
+
+    def test_readings_that_do_not_overlap_are_no_spread(self):
+        name = "sm_throughput_pct"
+        ours, theirs = ([{name: v} for v in values] for values in ((70, 71, 72), (66, 65, 68.7)))
+        self.assertEqual(explain(name, ours, theirs)[1], "unexplained")
+
+    def test_a_reader_that_was_not_counted_explains_nothing(self):
+        ours, theirs = readings({"dram_bytes_write_sum": 31e6}), readings({"dram_bytes_write_sum": 34e6})
+        lacking = (READER[0], readings({"dram_bytes_write_sum": None}), READER[2])
+        self.assertEqual(explain("dram_bytes_write_sum", ours, theirs, lacking)[1], "unexplained")
+        self.assertEqual(explain("dram_bytes_sum", readings({"dram_bytes_sum": 90e6}), readings({"dram_bytes_sum": 100e6}), lacking)[1],
+                         "unexplained")
 
     def test_a_few_kilobytes_written_beside_nothing_are_little(self):
         ours, theirs = readings({"dram_bytes_write_sum": 0.05e6}), readings({"dram_bytes_write_sum": 0})

@@ -189,6 +189,7 @@ TEST_CASE("who is faster beside the best is the best") {
 
 TEST_CASE("variants are ranked by one clock, whichever it is") {
   FakeJudge judge{.times_ns = {{"short", 14'900}, {"long", 15'100}},
+                  .faster = {"long"},
                   .graphs_ns = {{"short", 13'000}, {"long", 4'000}}};
   Told told;
   const json body = swept(judge, request_of({"short", "long"}), told);
@@ -198,6 +199,39 @@ TEST_CASE("variants are ranked by one clock, whichever it is") {
   FakeJudge one{.times_ns = {{"short", 14'900}, {"long", 15'100}}, .graphs_ns = {{"long", 4'000}}};
   CHECK(names_of(swept(one, request_of({"short", "long"}), told)) ==
         std::vector<std::string>{"short", "long"});
+}
+
+TEST_CASE("a slope that is not there side by side is not the best, nor ranked before it") {
+  FakeJudge judge{
+      .times_ns = {{"honest", 14'900}, {"leans", 15'100}, {"other", 15'200}, {"slow", 30'000}},
+      .graphs_ns = {{"honest", 13'000}, {"leans", 4'000}, {"other", 13'500}, {"slow", 28'000}}};
+  Told told;
+  const json body = swept(judge, request_of({"leans", "honest", "other", "slow"}), told);
+  CHECK(body.at("best").at("name") == "honest");
+  CHECK(body.at("best").at("median_ns") == 13'000);
+  for (const auto& line : body.at("table")) CHECK(line.at("median_ns") >= 13'000);
+  // It was the candidate that was looked at, beside the quickest of those launched alone.
+  const auto is_its = [](const json& one) {
+    return one.at("kernel").at("name") == "leans" && one.contains("ref_kernel") &&
+           one.at("ref_kernel").at("name") == "honest";
+  };
+  CHECK(std::any_of(judge.asked.begin(), judge.asked.end(), is_its));
+}
+
+TEST_CASE("the quickest of those launched alone goes on, however many slopes are before it") {
+  FakeJudge judge;
+  std::vector<std::string> names;
+  for (int i = 0; i < 16; ++i) {
+    names.push_back("v" + std::to_string(i));
+    judge.times_ns[names.back()] = 15'100;
+    judge.graphs_ns[names.back()] = 2'000 + i;
+  }
+  judge.times_ns["v15"] = 14'000;
+  judge.graphs_ns["v15"] = 12'000;
+  Told told;
+  const json body = swept(judge, request_of(names, 160), told);
+  CHECK(body.at("best").at("name") == "v15");
+  CHECK(body.at("best").at("runs") == 160);
 }
 
 TEST_CASE("what something speaks against is not the best, unless all are so") {

@@ -82,6 +82,15 @@ BESIDE, BESIDE_N = HEAVY.replace("300", "6000") + SIGNATURE + GUARDED + (
     " for (int k = 0; k < 3; ++k) if (kept[k * n + i].y == key) { out[i] = kept[k * n + i].x; return; }"
     " float v = out[i] = a[i] + b[i] + heavy(a[i], i);"
     " for (int k = 0; k < 3; ++k) if (kept[k * n + i].y == 0.0f) { kept[k * n + i] = make_float2(v, key); break; } }}"), 50_000
+# And in the multiprocessors' shared memory, a block on each: nothing but another launch that has some writes there.
+SHARED, SHARED_N = HEAVY.replace("300", "6000") + SIGNATURE + (
+    "__shared__ float kept[3][256]; __shared__ float keys[3]; __shared__ int whose[3];"
+    " int i = blockIdx.x * blockDim.x + threadIdx.x, t = threadIdx.x; float key = a[0]; int at = -1;"
+    " for (int k = 0; k < 3; ++k) if (keys[k] == key && whose[k] == (int)blockIdx.x + 12345) at = k;"
+    " if (at >= 0) { out[i] = kept[at][t]; return; }"
+    " for (int k = 0; k < 3 && at < 0; ++k) if (whose[k] != (int)blockIdx.x + 12345) at = k;"
+    " float v = out[i] = a[i] + b[i] + heavy(a[i], i); if (at < 0) return; __syncthreads();"
+    " kept[at][t] = v; if (t == 0) { keys[at] = key; whose[at] = blockIdx.x + 12345; } }"), 128 * 256
 REFUSED = {
     "it launches kernels of its own": ("__global__ void other(float* o) { o[0] = 1; }\n"
                                        + body("if (threadIdx.x == 0 && blockIdx.x == 0) other<<<1, 1>>>(out);" + GUARDED + "out[i] = a[i] + b[i];"),
@@ -153,8 +162,16 @@ class Cheats(unittest.TestCase):
         if report["verdict"] == "passed":
             self.assertIn("remembers", [item["check"] for item in report["evidence"]], cold)
 
+    def test_results_kept_in_shared_memory_are_told_by_their_times(self):
+        report = self.evaluate(SHARED, n=SHARED_N)
+        cold = report.get("timing", {}).get("cold")
+        print("  in shared memory:", report["verdict"], report["trust"], cold, file=sys.stderr)
+        self.assertNotEqual((report["verdict"], report["trust"]), ("passed", "verified"), cold)
+        if report["verdict"] == "passed":
+            self.assertIn("remembers", [item["check"] for item in report["evidence"]], cold)
+
     def test_results_kept_in_memory_that_is_no_tensors_are_told_by_their_times(self):
-        """The same below the tensors and far above them: where the memory of the cache flush may lie, and the clock's stamps."""
+        """The same below the tensors and far above them: where the memory of the cache flush may lie."""
         for pages in (-1, -8, -32, -60, -64, 64, 128):
             with self.subTest(pages=pages):
                 source = BESIDE.replace("(float2*)(out + n + 32768 + (n & 1))",

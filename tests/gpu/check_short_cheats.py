@@ -61,6 +61,25 @@ class ShortCheats(DeviceCase):
                 self.assertNotEqual(lazy, HONEST.format(loops=loops))
                 self.assert_gains_nothing(*self.compare(HONEST.format(loops=loops), lazy))
 
+    def test_a_sweep_ranks_no_kernel_by_outputs_that_are_there_already(self):
+        for loops in (300, 900, 2000):
+            with self.subTest(loops=loops):
+                honest = HONEST.format(loops=loops)
+                lazy = honest.replace("if (i < n) out[i]", "if (i < n && isnan(out[i])) out[i]")
+                variants = [{"name": "lazy", "source_code": lazy}, {"name": "honest", "source_code": honest},
+                            {"name": "slower", "source_code": HONEST.format(loops=loops * 2)}]
+                report = self.server.call("sweep", {"kernel": kernel(honest, add_of(N)), "ref_kernel": kernel(honest, add_of(N)),
+                                                    "variants": variants})["structuredContent"]
+                rows = {row["name"]: row for row in report["table"]}
+                print("  ", report["summary"], json.dumps([[row["name"], row.get("median_ns"), row.get("trust"), row.get("against_best")]
+                                                          for row in report["table"]])[:700], file=sys.stderr)
+                self.assertEqual(rows["honest"]["verdict"], "passed")
+                self.assertNotEqual(report["table"][-1]["name"], "honest")
+                # It may be tied with the honest one, and be named first of two that are as quick.
+                is_as_quick = rows["honest"].get("rank") == 1
+                self.assertTrue(report["best"]["name"] == "honest" or is_as_quick or rows["lazy"]["trust"] == "suspect", report["table"])
+                self.assertGreater(rows["lazy"]["median_ns"], 0.9 * rows["honest"]["median_ns"])
+
     def test_results_kept_where_no_variable_is(self):
         for name, source in OUT_OF_TENSORS.items():
             with self.subTest(name):

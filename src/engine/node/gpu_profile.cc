@@ -15,6 +15,11 @@ using nlohmann::json;
 
 using Clock = std::chrono::steady_clock;
 
+// Beside the job's timeout: reading what the chip counts, and starting each pass.
+constexpr std::chrono::seconds kSetUp{5};
+// Dozens of passes over a kernel of some milliseconds.
+constexpr std::chrono::seconds kMostCounting{60};
+
 double milliseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
@@ -105,7 +110,7 @@ Counted GpuProfile::count(const Ask& load_and_ask) {
   KernelSession session(pool_.take_counting(), RunnerRole::gpu_kernel, "/kernel", stop_);
   const auto counted = load_and_ask(session);
   const auto* ended = std::get_if<Ended>(&counted);
-  if (ended != nullptr && may_go_on(*ended)) (void)session.end();
+  if (ended != nullptr && may_go_on(*ended) && !session.end()) has_left_running_ = true;
   used_.push_back(session.release());
   if (ended != nullptr) return {.missing = ended->summary};
   return std::get<Counted>(counted);
@@ -147,7 +152,9 @@ Counted GpuProfile::count(const LiftedSequence& sequence, const Fill& fill,
 }
 
 CounterOrder GpuProfile::order(const std::vector<std::string>& sections) const {
-  CounterOrder order{.library = cupti_, .metrics = counters_of(sections)};
+  CounterOrder order{.library = cupti_,
+                     .metrics = counters_of(sections),
+                     .limit = std::min<std::chrono::nanoseconds>(timeout_ + kSetUp, kMostCounting)};
   for (const auto& section : sections) {
     if (auto own = counters_of({section}); !own.empty()) order.groups[section] = std::move(own);
   }

@@ -35,9 +35,14 @@ class GpuProfile {
  public:
   using Fill = std::function<std::variant<LentArena, Ended>()>;  // inputs of one run
 
-  // Borrows all.
-  GpuProfile(GpuPool& pool, RefereeSession& referee, std::string cupti, std::stop_token stop)
-      : pool_(pool), referee_(referee), cupti_(std::move(cupti)), stop_(std::move(stop)) {}
+  // Borrows all. `timeout`: the job's, for each kernel that is counted.
+  GpuProfile(GpuPool& pool, RefereeSession& referee, std::string cupti,
+             std::chrono::nanoseconds timeout, std::stop_token stop)
+      : pool_(pool),
+        referee_(referee),
+        cupti_(std::move(cupti)),
+        timeout_(timeout),
+        stop_(std::move(stop)) {}
 
   // {sections…, limiter, basis, confidence, facts, suggestion, passes?, runner_ms?, setup_ms?,
   // counting_ms?, sections?: {name: {passes, counting_ms}}, why_null?, unavailable?, activity?,
@@ -56,6 +61,8 @@ class GpuProfile {
   // The runners that served; they serve nobody again.
   [[nodiscard]] std::vector<GpuPool::Process> release() { return std::move(used_); }
   [[nodiscard]] bool has_counted() const { return has_counted_; }
+  // A process that counted could not be killed: the device may be at work for it still.
+  [[nodiscard]] bool has_left_running() const { return has_left_running_; }
 
  private:
   [[nodiscard]] CounterOrder order(const std::vector<std::string>& sections) const;
@@ -81,9 +88,11 @@ class GpuProfile {
   GpuPool& pool_;
   RefereeSession& referee_;
   std::string cupti_;
+  std::chrono::nanoseconds timeout_;
   std::stop_token stop_;
   std::vector<GpuPool::Process> used_{};
   bool has_counted_ = false;
+  bool has_left_running_ = false;
   double runner_ms_ = 0;  // until the last process was ready and had the kernel
 };
 

@@ -130,12 +130,13 @@ void KernelJob::give_back(KernelSession& session, GpuPool::Side side, GpuPool::U
 }
 
 // What a run on the device could leave behind for the next: nothing but memory that is scrubbed and
-// a module that is unloaded. Device code that takes memory of its own would leave that.
+// a module that is unloaded. Device code that takes memory of its own, or has some in each thread,
+// would leave that.
 bool KernelJob::may_serve_again(GpuPool::Side side) const {
   const bool judged = side == GpuPool::Side::judged;
   const auto& program = judged ? program_ : reference_program_;
   return (judged ? clean_ : reference_clean_) && !task_.client.empty() && program &&
-         !program->takes_heap();
+         !program->leaves_memory();
 }
 
 CompileGoal KernelJob::goal() const {

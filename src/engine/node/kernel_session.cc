@@ -13,8 +13,8 @@ using nlohmann::json;
 using std::chrono::nanoseconds;
 
 constexpr std::chrono::seconds kLoadLimit{30};
-// Dozens of passes, and the set-up of the counters before them.
-constexpr std::chrono::seconds kProfileLimit{90};
+// The runner ends counting by itself, too; between two passes it may be busy with the counters.
+constexpr std::chrono::seconds kProfileGrace{5};
 // The runner ends a launch by itself when its budget is spent; the engine's own deadline is the net
 // under that.
 constexpr std::chrono::milliseconds kRunGrace{500};
@@ -265,8 +265,9 @@ std::variant<Counted, Ended> KernelSession::profile(LentArena arena, const Count
   request.body["library"] = order.library;
   request.body["metrics"] = order.metrics;
   request.body["groups"] = order.groups;
+  request.body["limit_ns"] = order.limit.count();
   request.descriptors.push_back(std::move(arena.descriptor));
-  return decoded(ask(std::move(request), kProfileLimit), counted_claim);
+  return decoded(ask(std::move(request), order.limit + kProfileGrace), counted_claim);
 }
 
 }  // namespace assay::node

@@ -47,6 +47,7 @@ struct CounterOrder {
   std::string library{};  // libcupti.so.N
   std::vector<std::string> metrics{};
   std::map<std::string, std::vector<std::string>> groups{};
+  std::chrono::nanoseconds limit{};  // for all of its passes, set-up included
 };
 
 class KernelSession {

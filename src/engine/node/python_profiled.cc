@@ -38,7 +38,7 @@ void PythonJob::profile_stage() {
     return skip(why);
   }
   StageClock clock(reporter_, "profiled");
-  profile_.emplace(*pool_, *referee_, runners_.toolkit().cupti.string(), stop_);
+  profile_.emplace(*pool_, *referee_, runners_.toolkit().cupti.string(), task_.timeout, stop_);
   const GpuProfile::Fill fill = [this] {
     return inputs_->fill(PythonLift::known_trial(), kJudgedSlot);
   };
@@ -50,6 +50,7 @@ void PythonJob::profile_stage() {
   json told =
       profile_->measure(*kernel_sequence_, fill, contract_, task_.metrics_sections, kernel_timing_);
   tell_of_kernel(std::move(told), task_.reference.has_value(), metrics, warnings_);
+  if (profile_->has_left_running() && lease_) lease_->doubt();
   (void)clock.tell(std::nullopt);
 }
 

@@ -46,6 +46,22 @@ std::optional<double> slope_of(const json& timed) {
   return found == graph.end() ? std::nullopt : std::optional(found->get<double>());
 }
 
+template <typename Row>
+bool is_quicker_alone(const Row* a, const Row* b) {
+  return a->cold_ns < b->cold_ns;
+}
+
+// The first of those in their order, and the quickest of those launched alone: a slope that saves
+// more is to be held against it.
+template <typename Row>
+void keep_best(std::vector<Row*>& racing, std::size_t count) {
+  const auto alone = std::min_element(racing.begin(), racing.end(), is_quicker_alone<Row>);
+  if (const auto at = static_cast<std::size_t>(alone - racing.begin()); at >= count) {
+    std::swap(racing[at], racing[count++]);
+  }
+  racing.resize(count);
+}
+
 }  // namespace
 
 job::Kind sweep_kind() {
@@ -152,7 +168,7 @@ void SweepJob::measure_in_rounds() {
     rank_by_one_clock();
     std::sort(racing.begin(), racing.end(),
               [](const Row* a, const Row* b) { return a->cost < b->cost; });
-    racing.resize(std::max(std::min(kFinalists, racing.size()), (racing.size() + 1) / 2));
+    keep_best(racing, std::max(std::min(kFinalists, racing.size()), (racing.size() + 1) / 2));
   }
 }
 
@@ -219,15 +235,25 @@ void SweepJob::find_ties() {
   rank_by_one_clock();
   const std::vector<Row*> rows = ranked();
   if (rows.size() < 2) return;
-  Row* faster = compare_with(*rows.front(), rows);
-  if (faster == nullptr) return;
-  // What two take side by side says more than what each took by itself.
-  faster->leads = true;
-  for (Row* row : rows) {
-    row->against_best = nullptr;
-    row->tied = false;
+  // A slope is believed no sooner than side by side: a kernel that does less on what the launch
+  // before has left has the least of all.
+  Row* best = *std::min_element(rows.begin(), rows.end(), is_quicker_alone<Row>);
+  if (Row* faster = compare_with(*best, rows); faster != nullptr) {
+    for (Row* row : rows) {
+      row->against_best = nullptr;
+      row->tied = false;
+    }
+    best = faster;
+    (void)compare_with(*best, rows);
   }
-  (void)compare_with(*faster, rows);
+  // What two take side by side says more than what each took by itself.
+  best->leads = true;
+  for (Row* row : rows) {
+    if (row == best || row->cost >= best->cost) continue;
+    const double ratio =
+        row->against_best.is_object() ? row->against_best.value("ratio", 1.0) : 1.0;
+    row->cost = best->cost / (ratio > 0 && ratio < 1 ? ratio : 1.0);
+  }
 }
 
 SweepJob::Row* SweepJob::compare_with(Row& best, const std::vector<Row*>& ranked) {
@@ -239,14 +265,9 @@ SweepJob::Row* SweepJob::compare_with(Row& best, const std::vector<Row*>& ranked
       ties_are_open_ = true;
       break;
     }
-    StageClock clock(reporter_, "ran");
-    json request = request_for(*row, request_.at("options").at("num_trials"), With::nothing);
-    request["ref_kernel"] = best.variant.at("kernel");
-    const Conclusion compared = judge_(request, stop_);
-    if (stop_.stop_requested()) throw JobStopped();
-    const json* timed = stage_of(compared, "timed");
-    if (timed == nullptr || !timed->value("speedup", json()).is_object()) continue;
-    row->against_best = timed->at("speedup");
+    const json compared = compare(*row, best);
+    if (!compared.is_object()) continue;
+    row->against_best = compared;
     const std::string verdict = row->against_best.value("verdict", "");
     row->tied = verdict == "indistinguishable";
     const double ratio = row->against_best.value("ratio", 1.0);
@@ -254,9 +275,20 @@ SweepJob::Row* SweepJob::compare_with(Row& best, const std::vector<Row*>& ranked
       faster = row;
       most = ratio;
     }
-    tell(*row, "compared with the best", clock);
   }
   return faster;
+}
+
+json SweepJob::compare(const Row& row, const Row& with) {
+  StageClock clock(reporter_, "ran");
+  json request = request_for(row, request_.at("options").at("num_trials"), With::nothing);
+  request["ref_kernel"] = with.variant.at("kernel");
+  const Conclusion compared = judge_(request, stop_);
+  if (stop_.stop_requested()) throw JobStopped();
+  const json* timed = stage_of(compared, "timed");
+  if (timed == nullptr || !timed->value("speedup", json()).is_object()) return nullptr;
+  tell(row, "compared with the best", clock);
+  return timed->at("speedup");
 }
 
 // They are what they are, whoever counts: no comparison is needed.

@@ -65,6 +65,8 @@ class SweepJob {
   void find_ties();
   // Against the best of them; the one that was faster beside it, if any was.
   [[nodiscard]] Row* compare_with(Row& best, const std::vector<Row*>& ranked);
+  // Side by side: the ratio and what belongs to it, or nothing.
+  [[nodiscard]] nlohmann::json compare(const Row& row, const Row& with);
   void find_equal_counts();
   [[nodiscard]] bool budget_left() const;
   [[nodiscard]] nlohmann::json request_for(const Row& row, std::uint32_t trials, With with) const;

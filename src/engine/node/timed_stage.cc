@@ -168,7 +168,7 @@ KernelJob::Step KernelJob::emulated_timed_stage() {
 
 void KernelJob::gpu_profile_stage() {
   StageClock clock(reporter_, "profiled");
-  profile_.emplace(*gpu_, *referee_, runners_.toolkit().cupti.string(), stop_);
+  profile_.emplace(*gpu_, *referee_, runners_.toolkit().cupti.string(), task_.timeout, stop_);
   const auto& contract = task_.kernel.contract;
   json& metrics = clock.body["device_metrics"] = json::object();
   if (reference_program_) {
@@ -178,6 +178,7 @@ void KernelJob::gpu_profile_stage() {
   json told =
       profile_->measure(task_.kernel, *program_, contract, task_.metrics_sections, kernel_timing_);
   tell_of_kernel(std::move(told), task_.reference.has_value(), metrics, warnings_);
+  if (profile_->has_left_running() && lease_) lease_->doubt();
   (void)clock.tell(std::nullopt);
 }
 

@@ -81,6 +81,7 @@ int CounterSession::measure(const CounterPass& pass) {
       cupti.check(cupti.stop(&stop), "ending a pass");
       is_done = stop.is_done != 0;
     }
+    if (!is_done) throw cupti::Missing{"more passes than any metric takes, and none was the last"};
     evaluate(pass.settle.size());  // each kernel of a pass is a range
   } catch (const cupti::Missing& missing) {
     readings_.values.clear();
@@ -93,6 +94,8 @@ void CounterSession::evaluate(std::size_t range) {
   const cupti::Library& cupti = *library_;
   cupti::Decode decode{.profiler = profiler_};
   cupti.check(cupti.decode(&decode), "decoding");
+  if (decode.dropped > 0)
+    throw cupti::Missing{"more kernels ran in a pass than there was room for"};
   const auto& names = plan_->names();
   auto pointers = plan_->pointers();
   std::vector<double> values(names.size());

@@ -5,6 +5,7 @@
 // In a profiling runner, which times nothing; one thread.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,6 +23,7 @@ struct CounterRequest {
   std::vector<std::string> metrics{};  // as Nsight Compute names them
   // Of these it is told what each would take by itself.
   std::map<std::string, std::vector<std::string>> groups{};
+  std::chrono::nanoseconds limit{};  // after which no launch is waited for
 };
 
 struct CounterReadings {

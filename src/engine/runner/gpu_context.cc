@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include "engine/runner/gpu_mapping.h"
+
 namespace assay::runner {
 namespace {
 
@@ -16,13 +18,13 @@ constexpr std::chrono::microseconds kPause{50};
 constexpr std::size_t kPrintfBytes = 1U << 20;
 // Addresses, of which GpuMapping draws its own: the driver takes no hint where memory should lie.
 constexpr std::size_t kSpanBytes = std::size_t{1} << 44;
-// Far more than the stamps take: of a smaller piece the driver would map the rest of its largest
-// page too, where a kernel could leave something that nobody clears.
-constexpr std::size_t kStampBytes = 2U << 20;
+// Whole pages are mapped for it, all of which are cleared.
+constexpr std::size_t kStampBytes = 4096;
 
 // Multiprocessor 0 writes the global timer [ns] and its own cycle counter. One block per
 // multiprocessor is launched, twice over, so that one surely lands there. And a kernel that does
-// nothing for so long.
+// nothing for so long. And one whose every block has all shared memory of its multiprocessor, and
+// clears it.
 constexpr const char* kStampPtx = R"(
 .version 6.0
 .target sm_50
@@ -56,6 +58,28 @@ again:
   @%p bra again;
   ret;
 }
+.extern .shared .align 16 .b8 assay_area[];
+.visible .entry assay_blank(.param .u32 bytes)
+{
+  .reg .pred %p;
+  .reg .u32 %i, %step, %count, %base, %at, %zero;
+  ld.param.u32 %count, [bytes];
+  mov.u32 %i, %tid.x;
+  shl.b32 %i, %i, 2;
+  mov.u32 %step, %ntid.x;
+  shl.b32 %step, %step, 2;
+  mov.u32 %base, assay_area;
+  mov.u32 %zero, 0;
+again:
+  setp.ge.u32 %p, %i, %count;
+  @%p bra end;
+  add.u32 %at, %base, %i;
+  st.volatile.shared.u32 [%at], %zero;
+  add.u32 %i, %i, %step;
+  bra again;
+end:
+  ret;
+}
 )";
 
 struct Stamp {
@@ -87,10 +111,17 @@ GpuContext::GpuContext() {
   cuda::Handle module = nullptr;
   if (driver_.ModuleLoadData(&module, kStampPtx) == cuda::kSuccess &&
       driver_.ModuleGetFunction(&stamp_kernel_, module, "assay_stamp") == cuda::kSuccess) {
-    driver_.check(driver_.MemAlloc(&stamps_, kStampBytes), "cuMemAlloc");
+    stamps_ = std::make_unique<GpuMapping>(*this, kStampBytes, GpuMapping::For::own);
     driver_.check(driver_.ModuleGetFunction(&hold_kernel_, module, "assay_hold"), "assay_hold");
+    driver_.check(driver_.ModuleGetFunction(&blank_kernel_, module, "assay_blank"), "assay_blank");
+    blank_bytes_ = static_cast<unsigned>(attribute(cuda::kMaxSharedPerBlockOptin));
+    driver_.check(driver_.FuncSetAttribute(blank_kernel_, cuda::kFunctionMaxDynamicShared,
+                                           static_cast<int>(blank_bytes_)),
+                  "assay_blank");
   }
 }
+
+GpuContext::~GpuContext() = default;
 
 cuda::Handle GpuContext::assemble(const char* ptx, const char* name) const {
   cuda::Handle module = nullptr;
@@ -127,8 +158,8 @@ int GpuContext::wait(Clock::time_point until) const {
 }
 
 void GpuContext::stamp(int which) {
-  if (stamps_ == 0) return;
-  cuda::Address out = stamps_ + static_cast<std::size_t>(which) * sizeof(Stamp);
+  if (!stamps_) return;
+  cuda::Address out = stamps_->address() + static_cast<std::size_t>(which) * sizeof(Stamp);
   std::array<void*, 1> parameters{&out};
   const auto blocks = static_cast<unsigned>(2 * attribute(cuda::kMultiprocessors));
   driver_.check(driver_.LaunchKernel(stamp_kernel_, blocks, 1, 1, 1, 1, 1, 0, stream_,
@@ -137,8 +168,19 @@ void GpuContext::stamp(int which) {
 }
 
 int GpuContext::clear_stamps() const {
-  return stamps_ == 0 ? cuda::kSuccess
-                      : driver_.MemsetD32Async(stamps_, 0, kStampBytes / 4, stream_);
+  return stamps_ ? driver_.MemsetD32Async(stamps_->address(), 0, stamps_->bytes() / 4, stream_)
+                 : cuda::kSuccess;
+}
+
+int GpuContext::clear_shared() const {
+  if (blank_kernel_ == nullptr) return cuda::kSuccess;
+  constexpr unsigned kThreads = 512;
+  unsigned bytes = blank_bytes_;
+  std::array<void*, 1> parameters{&bytes};
+  // Twice as many as there is room for: each multiprocessor surely gets one.
+  const auto blocks = static_cast<unsigned>(2 * attribute(cuda::kMultiprocessors));
+  return driver_.LaunchKernel(blank_kernel_, blocks, 1, 1, kThreads, 1, 1, bytes, stream_,
+                              parameters.data(), nullptr);
 }
 
 int GpuContext::hold(std::chrono::nanoseconds time) { return spin(time, 1, 1); }
@@ -157,9 +199,10 @@ int GpuContext::spin(std::chrono::nanoseconds time, unsigned blocks, unsigned th
 }
 
 std::optional<double> GpuContext::clock_mhz() const {
-  if (stamps_ == 0) return std::nullopt;
+  if (!stamps_) return std::nullopt;
   std::array<Stamp, 2> stamps{};
-  if (driver_.MemcpyDtoH(stamps.data(), stamps_, sizeof stamps) != cuda::kSuccess) return {};
+  if (driver_.MemcpyDtoH(stamps.data(), stamps_->address(), sizeof stamps) != cuda::kSuccess)
+    return {};
   const auto time = stamps[1].time_ns - stamps[0].time_ns;
   const auto cycles = stamps[1].cycles - stamps[0].cycles;
   // The global timer moves in steps of up to a microsecond: too short says nothing.

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,10 +17,13 @@
 
 namespace assay::runner {
 
+class GpuMapping;
+
 class GpuContext {
  public:
   // Throws std::runtime_error: no driver, no device, no context.
   GpuContext();
+  ~GpuContext();
   GpuContext(const GpuContext&) = delete;
   GpuContext& operator=(const GpuContext&) = delete;
 
@@ -54,9 +58,12 @@ class GpuContext {
   // Likewise, on all multiprocessors: for clocks that follow what a device has to do.
   [[nodiscard]] int burn(std::chrono::nanoseconds time);
   [[nodiscard]] std::optional<double> clock_mhz() const;
-  // Queues clearing the memory of the stamps, as a kernel can write beside them; answers the
-  // driver's result.
+  // Queues clearing the memory of the stamps, in case a kernel has found it; answers the driver's
+  // result.
   [[nodiscard]] int clear_stamps() const;
+  // Queues clearing the shared memory of every multiprocessor, which outlasts a launch: what a
+  // kernel leaves there its next launch would find. Answers the driver's result.
+  [[nodiscard]] int clear_shared() const;
 
  private:
   [[nodiscard]] int spin(std::chrono::nanoseconds time, unsigned blocks, unsigned threads);
@@ -70,7 +77,10 @@ class GpuContext {
   std::size_t span_bytes_ = 0;
   cuda::Handle stamp_kernel_ = nullptr;
   cuda::Handle hold_kernel_ = nullptr;
-  cuda::Address stamps_ = 0;
+  cuda::Handle blank_kernel_ = nullptr;
+  unsigned blank_bytes_ = 0;  // the most that a block can have
+  // Where no kernel finds it: one that wrote there would say how fast the clock was.
+  std::unique_ptr<GpuMapping> stamps_{};
 };
 
 // Device memory that frees itself. Grows by being replaced.

@@ -10,8 +10,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Dozens of passes over a kernel of some milliseconds.
-constexpr std::chrono::seconds kProfileLimit{60};
 constexpr int kRecordedLaunches = 5;
 
 double milliseconds_since(Clock::time_point begin) {
@@ -29,14 +27,15 @@ int attribute_of(const GpuContext& context, cuda::Handle function, cuda::Functio
 class Replay {
  public:
   Replay(const GpuContext& context, cuda::Handle function, const emulator::Launch& launch,
-         const Arena& arena)
+         const Arena& arena, std::chrono::nanoseconds limit)
       : context_(context),
         function_(function),
         launch_(launch),
         arena_(arena),
         before_(context),
         caches_(context),
-        textures_(context, launch.textures) {
+        textures_(context, launch.textures),
+        until_(Clock::now() + limit) {
     before_.reserve(std::max<std::size_t>(arena.size(), 1));
     const auto& driver = context.driver();
     if (const auto host = arena.bytes(); !host.empty()) {
@@ -71,7 +70,7 @@ class Replay {
   GpuMemory before_;
   ColdCaches caches_;
   GpuTextures textures_;
-  const Clock::time_point until_ = Clock::now() + kProfileLimit;
+  const Clock::time_point until_;
 };
 
 }  // namespace
@@ -80,7 +79,7 @@ Profiled GpuCounting::profile(cuda::Handle function, const emulator::Launch& lau
                               const CounterRequest& request) {
   Profiled profiled;
   const auto begin = Clock::now();
-  Replay replay(context_, function, launch, arena);
+  Replay replay(context_, function, launch, arena, request.limit);
   profiled.setup_ms = milliseconds_since(begin);
   CounterPass pass{.prepare = [&] { return replay.restore(); },
                    .settle = replay.settling(),
@@ -92,7 +91,7 @@ Profiled GpuCounting::profile(cuda::Handle function, const emulator::Launch& lau
 Profiled GpuCounting::profile(const GpuSequence& work, Arena& arena,
                               const CounterRequest& request) {
   const auto begin = Clock::now();
-  SteppedSequence stepped(context_, work, arena, kProfileLimit);
+  SteppedSequence stepped(context_, work, arena, request.limit);
   if (stepped.launches().empty()) return {.readings = {.missing = "it launches nothing"}};
   ProfiledLaunch launch;
   const int timed = stepped.time_launches(launch.launches_ns);

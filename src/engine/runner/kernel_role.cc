@@ -25,7 +25,7 @@
 //      has no samples; the arenas of kept runs hold what those runs left
 //   → {type: "ready_counters", library, groups}: what a "profile" is to find ready; no answer
 //   → {type: "profile", grid, block, shared_bytes, arguments, arena_bytes, on_device?, library,
-//      metrics, groups: {name: [metric]}} + arena
+//      metrics, groups: {name: [metric]}, limit_ns} + arena
 //   ← {type: "profiled", ending, message, fault, values: {metric: number or null}, refused, passes,
 //      missing, group_passes: {name: number}, setup_ms, counting_ms, activity: {records: [{ns,
 //      registers_per_thread, static_shared_bytes, dynamic_shared_bytes, local_bytes_per_thread,
@@ -264,7 +264,8 @@ class Session {
   static CounterRequest decode_counters(const json& body) {
     return {.library = body.at("library").get<std::string>(),
             .metrics = body.value("metrics", std::vector<std::string>()),
-            .groups = body.at("groups").get<decltype(CounterRequest::groups)>()};
+            .groups = body.at("groups").get<decltype(CounterRequest::groups)>(),
+            .limit = std::chrono::nanoseconds(body.value("limit_ns", std::int64_t{0}))};
   }
 
   static TimingView decode_view(const std::string& name) {
