@@ -145,6 +145,16 @@ TEST_CASE("a kernel that is slower on contents it was not shown before is told")
   CHECK(bench.findings[0].at("repeated_ns") == 5'000);
 }
 
+TEST_CASE("a host that is late for one question accuses nobody") {
+  constexpr std::uint64_t kDisturbedBytes = 73'728;  // fake_timing_runner.cc
+  Bench bench;
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kDisturbedBytes), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(bench.findings.empty());
+  CHECK(body.at("shown_anew_ns") == 5'000);
+}
+
 TEST_CASE("contents that cost a little more when they are new are told from scatter") {
   Bench bench;
   std::optional<node::Ended> ended;

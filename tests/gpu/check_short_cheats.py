@@ -73,12 +73,12 @@ class ShortCheats(DeviceCase):
                 rows = {row["name"]: row for row in report["table"]}
                 print("  ", report["summary"], json.dumps([[row["name"], row.get("median_ns"), row.get("trust"), row.get("against_best")]
                                                           for row in report["table"]])[:700], file=sys.stderr)
-                self.assertEqual(rows["honest"]["verdict"], "passed")
-                self.assertNotEqual(report["table"][-1]["name"], "honest")
+                self.assertEqual((rows["honest"]["verdict"], rows["honest"]["trust"]), ("passed", "verified"))
                 # It may be tied with the honest one, and be named first of two that are as quick.
                 is_as_quick = rows["honest"].get("rank") == 1
                 self.assertTrue(report["best"]["name"] == "honest" or is_as_quick or rows["lazy"]["trust"] == "suspect", report["table"])
-                self.assertGreater(rows["lazy"]["median_ns"], 0.9 * rows["honest"]["median_ns"])
+                if rows["lazy"]["trust"] == "verified":
+                    self.assertGreater(rows["lazy"]["median_ns"], 0.9 * rows["honest"]["median_ns"])
 
     def test_results_kept_where_no_variable_is(self):
         for name, source in OUT_OF_TENSORS.items():

@@ -119,7 +119,17 @@ class GpuTiming {
   [[nodiscard]] std::vector<std::uint32_t> choose_examined(TurnOrder& turn, std::uint32_t count);
   [[nodiscard]] std::uint32_t known_contents() const;
   [[nodiscard]] Step examine(const std::vector<std::uint32_t>& slots);
+  struct Anew {
+    double shown_ns = 0;  // on contents that were not shown before
+    double repeated_ns = 0;
+    double more_ns = 0;      // of the same contents
+    bool is_slower = false;  // by far, most times
+  };
   [[nodiscard]] Step show_anew(nlohmann::json& body);
+  [[nodiscard]] std::vector<TurnOrder> anew_orders(std::uint32_t times);
+  // Nothing where no run can be held against another.
+  [[nodiscard]] std::optional<Anew> anew_of(const std::vector<TurnOrder>& orders,
+                                            const Turns& turns) const;
   // A turn of runs on one content, on another that is new to it, and on both again. Where what was
   // left cannot be cleared, in a fresh process.
   [[nodiscard]] TurnOrder shown_twice();
@@ -129,7 +139,16 @@ class GpuTiming {
   [[nodiscard]] Step other_views(nlohmann::json& body);
   [[nodiscard]] Step views_of(Side& side, nlohmann::json& into);
   [[nodiscard]] std::vector<TurnOrder> affordable_views(const Side& side, nlohmann::json& into);
-  [[nodiscard]] Step judge_views(const TurnOrder& asked, const Turn& warm, const Turn& graph);
+  struct Leaning {
+    double fresh_ns = 0;     // on fresh tensors
+    double repeated_ns = 0;  // on those that a launch has left
+  };
+  // What a graph saves of a run alone, if that is more than it may.
+  [[nodiscard]] std::optional<Leaning> leaning_of(const TurnOrder& asked, const Turn& warm,
+                                                  const Turn& graph) const;
+  // REQUIRES that of the first answer to have found something.
+  [[nodiscard]] Step judge_leaning(Side& side, const std::vector<TurnOrder>& orders,
+                                   Leaning leaning);
   // Warm runs and graphs of which the referee looks at one each.
   [[nodiscard]] std::vector<std::uint32_t> choose_examined_views(std::vector<TurnOrder>& orders);
   [[nodiscard]] Step go_on_afresh(Side& side, const std::string& failure);

@@ -44,6 +44,10 @@ constexpr std::uint32_t kFreshProcesses = 3;
 // for each launch, which the host queues.
 constexpr double kMostSaved = 1.25;
 constexpr double kMostSavedNs = 4'000;
+// Whoever is told has to be so in each of these: a host that is late for one question, as where
+// others want its processors, is late for all runs in it (4 of 478 honest evaluations were told on
+// a virtual machine, 2026-11-25).
+constexpr std::uint32_t kQuestions = 3;
 
 json view_of(const Turn& turn) {
   if (turn.samples_ns.empty()) return {{"unavailable", turn.note}};
@@ -58,14 +62,30 @@ json view_of(const Turn& turn) {
 // variables or beside its tensors, answers those at once: what it left is cleared, it runs on one
 // of them, and the next is the first of its kind again.
 GpuTiming::Step GpuTiming::show_anew(json& body) {
-  std::vector<double> anew;
-  std::vector<double> repeated;
-  std::vector<double> more_ns;
-  std::size_t slower = 0;
   if (!affords(kLaunchesAnew, kernel_.typical_ns, kShareOfView)) return std::nullopt;
   const double affordable = kAnewBudgetNs / (kLaunchesAnew * kernel_.typical_ns + 1);
   const auto times = static_cast<std::uint32_t>(
       std::clamp<double>(affordable, 1, request_.keeps_state ? kShownAnew : kShownAnewAnyway));
+  Anew anew;
+  for (std::uint32_t question = 0; question < kQuestions; ++question) {
+    const std::vector<TurnOrder> orders = anew_orders(times);
+    const Turns turns = ask(kernel_, orders);
+    if (turns.ended) return turns.ended;
+    const auto shown = anew_of(orders, turns);
+    if (!shown) return std::nullopt;
+    anew = *shown;
+    if (!anew.is_slower) break;
+  }
+  body["shown_anew_ns"] = anew.shown_ns;
+  if (anew.is_slower) return tell_remembered(anew.repeated_ns, anew.shown_ns);
+  if (anew.more_ns > kSuspectedSlower * anew.repeated_ns + kSuspectedSlowerNs) {
+    if (auto ended = show_twice()) return ended;
+  }
+  if (is_told_to_remember_) return std::nullopt;
+  return request_.leaves_memory && request_.renew ? show_in_fresh_processes() : std::nullopt;
+}
+
+std::vector<TurnOrder> GpuTiming::anew_orders(std::uint32_t times) {
   std::vector<TurnOrder> orders;
   for (std::uint32_t i = 0; i < times; ++i) {
     const std::uint32_t seen = below(slots_);
@@ -76,27 +96,33 @@ GpuTiming::Step GpuTiming::show_anew(json& body) {
                       .warmups = 1,
                       .fresh_module = true});
   }
-  const Turns turns = ask(kernel_, orders);
-  if (turns.ended) return turns.ended;
+  return orders;
+}
+
+std::optional<GpuTiming::Anew> GpuTiming::anew_of(const std::vector<TurnOrder>& orders,
+                                                  const Turns& turns) const {
+  std::vector<double> anew;
+  std::vector<double> repeated;
+  std::vector<double> more_ns;
+  std::size_t slower = 0;
   for (std::size_t i = 0; i < turns.taken.size(); ++i) {
     const auto& samples_ns = turns.taken[i].samples_ns;
     const auto& runs = orders[i].runs;
     // How long a kernel takes may depend on what it works on: of the same contents.
-    const double before = median(kernel_.by_content_ns[runs.back().content]);
-    if (before <= 0 || samples_ns.size() != runs.size()) continue;
+    const auto known = kernel_.by_content_ns.find(runs.back().content);
+    if (known == kernel_.by_content_ns.end() || samples_ns.size() != runs.size()) continue;
+    const double before = median(known->second);
+    if (before <= 0) continue;
     anew.push_back(samples_ns.back());
     repeated.push_back(before);
     more_ns.push_back(anew.back() - before);
     slower += anew.back() > before * kMostSlower + kMostSlowerNs ? 1 : 0;
   }
   if (anew.empty()) return std::nullopt;
-  body["shown_anew_ns"] = median(anew);
-  if (slower * 2 > anew.size()) return tell_remembered(median(repeated), median(anew));
-  if (median(more_ns) > kSuspectedSlower * median(repeated) + kSuspectedSlowerNs) {
-    if (auto ended = show_twice()) return ended;
-  }
-  if (is_told_to_remember_) return std::nullopt;
-  return request_.leaves_memory && request_.renew ? show_in_fresh_processes() : std::nullopt;
+  return Anew{.shown_ns = median(anew),
+              .repeated_ns = median(repeated),
+              .more_ns = median(more_ns),
+              .is_slower = slower * 2 > anew.size()};
 }
 
 GpuTiming::Step GpuTiming::tell_remembered(double repeated_ns, double anew_ns) {
@@ -234,14 +260,15 @@ GpuTiming::Step GpuTiming::views_of(Side& side, json& into) {
     if (auto ended = examine(examined)) return ended;
   }
   if (!is_judged || orders.size() < 2) return std::nullopt;
-  return judge_views(orders.front(), turns.taken.front(), last);
+  const auto leaning = leaning_of(orders.front(), turns.taken.front(), last);
+  return leaning ? judge_leaning(side, orders, *leaning) : std::nullopt;
 }
 
 // Cold and warm runs begin with fresh tensors, a graph's with what its last round has left: outputs
 // that are right already. Which contents a graph's launches had is the runner's to know: held
 // against them are those that are done soonest.
-GpuTiming::Step GpuTiming::judge_views(const TurnOrder& asked, const Turn& warm,
-                                       const Turn& graph) {
+std::optional<GpuTiming::Leaning> GpuTiming::leaning_of(const TurnOrder& asked, const Turn& warm,
+                                                        const Turn& graph) const {
   std::map<std::uint32_t, std::vector<double>> by_content_ns;
   for (std::size_t i = 0; i < std::min(warm.samples_ns.size(), asked.runs.size()); ++i) {
     by_content_ns[asked.runs[i].content].push_back(warm.samples_ns[i]);
@@ -251,15 +278,31 @@ GpuTiming::Step GpuTiming::judge_views(const TurnOrder& asked, const Turn& warm,
   for (const auto& [content, times_ns] : by_content_ns) {
     soonest_ns = std::min(soonest_ns, median(times_ns));
   }
-  const double alone_ns = soonest_ns - warm.event_overhead_ns;
-  const double repeated_ns = median(graph.samples_ns);
+  const Leaning leaning{.fresh_ns = soonest_ns - warm.event_overhead_ns,
+                        .repeated_ns = median(graph.samples_ns)};
   const double saved_ns = kMostSavedNs * static_cast<double>(request_.launches);
-  if (alone_ns <= kMostSaved * std::max(repeated_ns, 0.0) + saved_ns) return std::nullopt;
-  return judge_(
-      0,
-      {{"outputs", json::array()},
-       {"findings",
-        {{{"check", "leans_on_outputs"}, {"fresh_ns", alone_ns}, {"repeated_ns", repeated_ns}}}}});
+  if (leaning.fresh_ns <= kMostSaved * std::max(leaning.repeated_ns, 0.0) + saved_ns) {
+    return std::nullopt;
+  }
+  return leaning;
+}
+
+GpuTiming::Step GpuTiming::judge_leaning(Side& side, const std::vector<TurnOrder>& orders,
+                                         Leaning leaning) {
+  for (std::uint32_t question = 1; question < kQuestions; ++question) {
+    Turns turns = ask_views(side, orders);
+    if (turns.ended) return std::move(turns.ended);
+    // A graph that cannot be captured any more says nothing new.
+    if (turns.taken.size() < orders.size() || turns.taken.back().samples_ns.empty()) break;
+    const auto again = leaning_of(orders.front(), turns.taken.front(), turns.taken.back());
+    if (!again) return std::nullopt;
+    leaning = *again;
+  }
+  return judge_(0, {{"outputs", json::array()},
+                    {"findings",
+                     {{{"check", "leans_on_outputs"},
+                       {"fresh_ns", leaning.fresh_ns},
+                       {"repeated_ns", leaning.repeated_ns}}}}});
 }
 
 // What a capture that failed leaves in its process nobody knows: whatever is timed after it, is in

@@ -210,8 +210,7 @@ void SweepJob::take_measurement(Row& row, const Conclusion& conclusion) {
 }
 
 void SweepJob::rank_by_one_clock() {
-  bool is_short = false;
-  bool have_graphs = true;
+  bool is_short = false, have_graphs = true;
   for (const Row& row : rows_) {
     if (!row.measured || row.verdict != "passed") continue;
     is_short |= row.cold_ns < kShortNs;
