@@ -221,6 +221,9 @@ OF_DEVICE_CODE = (
 
     Defence("shared_memory_is_cleared", CONTENTS, (gpu("test_results_kept_in_shared_memory_are_told_by_their_times"),),
             (Change(RUNNER + "gpu_timer.cc", "context_.clear_shared()", "cuda::kSuccess"),)),
+    Defence("co_tenants", "to have company on the device",
+            (engine("a device that was busy though nobody of ours had it is told, if anybody can know"),),
+            (Change(NODE + "gpu_timing.cc", "!tenants.empty()", "false"),)),
     Defence("a_runner_is_one_clients", NEXT_ATTEMPT, (OURS,),
             (Change(NODE + "gpu_pool.cc", "one.client == client", "true", around="one.client == client && one.side == side;"),)),
     Defence("a_runner_is_on_one_side", NEXT_ATTEMPT, (OURS, engine("both sides of a comparison are kept, each for its side")),
