@@ -228,6 +228,8 @@ TEST_CASE("the quickest of those launched alone goes on, however many slopes are
   }
   judge.times_ns["v15"] = 14'000;
   judge.graphs_ns["v15"] = 12'000;
+  judge.times_ns["v14"] = 3'000;  // which takes no place from it
+  judge.trusts["v14"] = "suspect";
   Told told;
   const json body = swept(judge, request_of(names, 160), told);
   CHECK(body.at("best").at("name") == "v15");
