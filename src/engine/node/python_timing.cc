@@ -31,6 +31,10 @@ constexpr std::chrono::milliseconds kTurn{10};
 constexpr std::uint32_t kLeastRounds = 3;
 constexpr std::uint32_t kUsualRounds = 5;
 constexpr std::uint32_t kMostRounds = 12;
+// On a busy host the slope of a short call may come out as less than nothing, round after round: a
+// ratio takes two that do not.
+constexpr std::uint32_t kMoreRounds = 12;
+constexpr std::size_t kLeastSamples = 2;
 constexpr std::chrono::seconds kBudget{2};
 // What making inputs may take of the least rounds, and of the time that is left for making them.
 constexpr std::chrono::seconds kMakingBudget{5};
@@ -349,8 +353,10 @@ PythonTiming::Step PythonTiming::measure_rounds() {
   const auto until = Clock::now() + kBudget;
   Step ended;
   if (plan_.warmups > 0 && !plan_.on_device) ended = round(false);
-  for (std::uint32_t i = 0; i < rounds_wanted() && !ended; ++i) {
+  const std::uint32_t wanted = rounds_wanted();
+  for (std::uint32_t i = 0; i < wanted + kMoreRounds && !ended; ++i) {
     if (i >= kLeastRounds && Clock::now() > until) break;
+    if (i >= wanted && samples_ns_.size() >= kLeastSamples) break;
     ended = plan_.on_device ? device_round() : round(true);
   }
   return ended;
