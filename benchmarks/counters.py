@@ -173,6 +173,11 @@ def theirs(ptx, one, folder, before=(), cache_control="all", own_stream=False, c
     return [{name: number(row.get(counter)) for (_, name), counter in counters.items()} for row in rows[own - 1::own][1:]]
 
 
+def both_sides(server, one, folder):
+    mine, ptx = ours(server, one)
+    return mine, theirs(ptx, one, folder)
+
+
 def ptx_of(server, source, args, grid, block):
     one = {"args": args, "launch": {"grid": {"x": grid}, "block": {"x": block}}}
     report = server.call("evaluate", {"kernel": {"source_code": source, "kernel_type": "cuda", "io": one}, "num_trials": 1,
@@ -247,16 +252,14 @@ def compare_with_ncu(server, kernels, until):
     deviations, reasons, behind = {name: [] for name in names}, [], {}
     conditions = OurConditions(server)
     with tempfile.TemporaryDirectory() as folder:
-        mine, ptx = ours(server, SMALLEST)
-        smallest = (mine, theirs(ptx, SMALLEST, folder))
-        print("one block of 256 threads, ours / ncu: " + ", ".join(
-            f"{name} {median(smallest[0], name):.0f} / {median(smallest[1], name):.0f}" for _, name in conditions.TIMES))
-        mine, ptx = ours(server, READER_OF_MUCH)
         try:
-            reader = (mine, theirs(ptx, READER_OF_MUCH, folder), READER_WRITES_BYTES)
+            smallest, much = (both_sides(server, one, folder) for one in (SMALLEST, READER_OF_MUCH))
         except (RuntimeError, subprocess.TimeoutExpired) as error:
             print(f"ncu does not count here: {error}", flush=True)
             return
+        reader = (*much, READER_WRITES_BYTES)
+        print("one block of 256 threads, ours / ncu: " + ", ".join(
+            f"{name} {median(smallest[0], name):.0f} / {median(smallest[1], name):.0f}" for _, name in conditions.TIMES))
         print(f"a kernel that writes {READER_WRITES_BYTES} bytes, written to memory, ours / ncu: "
               + " / ".join(f"{mean(side, WRITES):.0f}" for side in reader[:2]), flush=True)
         for title, one in list(KERNELS.items())[:kernels]:

@@ -12,7 +12,6 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -20,7 +19,7 @@ sys.path[:0] = [os.path.join(ROOT, "tests", "end_to_end"), os.path.join(ROOT, "t
 os.environ.setdefault("ASSAY", os.path.join(ROOT, "build", "release", "bin", "assay"))
 from assay_client import ADD, Server, contract, kernel  # noqa: E402
 from figures import tell  # noqa: E402
-from http_service import HttpService  # noqa: E402
+from http_service import HttpService, token_files  # noqa: E402
 
 MILLION = 1 << 20
 IDLE_S = 5
@@ -162,14 +161,8 @@ def several_clients():
     for what, source, goal in (("cached, runners reused", lambda client, i: ADD, 20),
                                ("new sources, runners reused", lambda client, i: f"{ADD}\n// {time.time()} {client} {i}", 20),
                                ("a fresh context each", lambda client, i: ALLOCATES, 4)):
-        with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-            tokens = [f"token-of-client-{i}-{os.getpid()}" for i in range(CLIENTS)]
-            files = [os.path.join(folder, str(i)) for i in range(CLIENTS)]
-            for path, token in (*zip(files, tokens), (os.path.join(folder, "all"), "\n".join(tokens))):
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write(token + "\n")
-                os.chmod(path, 0o600)
-            service = stack.enter_context(HttpService("--token-file", os.path.join(folder, "all")))
+        with token_files(CLIENTS) as (of_all, files), contextlib.ExitStack() as stack:
+            service = stack.enter_context(HttpService("--token-file", of_all))
             callers = [stack.enter_context(subprocess.Popen(
                 [os.environ["ASSAY"], "call", "evaluate", "-", "--url", service.url + "/mcp", "--token-file", path],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)) for path in files]

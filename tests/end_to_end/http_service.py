@@ -1,7 +1,9 @@
 """`assay serve --http` on a free port, for tests of its clients."""
 
+import contextlib
 import os
 import subprocess
+import tempfile
 
 from state_folder import StateFolder
 
@@ -30,3 +32,16 @@ class HttpService:
         self.process.wait()
         self.process.stderr.close()
         self._folder.cleanup()
+
+
+@contextlib.contextmanager
+def token_files(count):
+    """(the file that the server takes, one of each client): their tokens."""
+    with tempfile.TemporaryDirectory() as folder:
+        tokens = [f"token-of-client-{i}-{os.getpid()}" for i in range(count)]
+        paths = [os.path.join(folder, name) for name in ("all", *map(str, range(count)))]
+        for path, text in zip(paths, ("\n".join(tokens), *tokens)):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+            os.chmod(path, 0o600)
+        yield paths[0], paths[1:]

@@ -189,12 +189,11 @@ TEST_CASE("of a sequence the launch that was counted is told beside its counters
   const auto arena = posix::SharedMemory::create("arena", 64);
   std::vector<posix::Descriptor> lent;
   lent.push_back(arena.descriptor().duplicate());
-  const json order = {{"type", "profile"},
-                      {"arena_bytes", 64},
-                      {"library", "libcupti.so"},
-                      {"metrics", {"one", "none"}},
-                      {"groups", json::object()}};
+  const json order = {{"type", "profile"},        {"arena_bytes", 64},
+                      {"library", "libcupti.so"}, {"metrics", {"one", "none"}},
+                      {"groups", json::object()}, {"limit_ns", 7'000}};
   const json reply = served.ask(order, {}, std::move(lent));
+  CHECK(device.readied.limit == std::chrono::microseconds(7));
   CHECK(device.readied.metrics == std::vector<std::string>{"one", "none"});
   CHECK(reply.at("values") == json{{"one", 1.5}, {"none", nullptr}});
   const auto counted = node::counted_claim(reply);

@@ -55,7 +55,8 @@ class ServedRole {
                   {"block", {32, 1, 1}},
                   {"shared_bytes", 64},
                   {"arguments", arguments},
-                  {"arena_bytes", arena.bytes().size()}});
+                  {"arena_bytes", arena.bytes().size()},
+                  {"limit_ns", 1'000'000'000}});
     return ask(std::move(order), {}, std::move(descriptors));
   }
   nlohmann::json load(const nlohmann::json& arguments, const std::string& kernel = "") {

@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
@@ -19,7 +18,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "end_to_end"))
 os.environ.setdefault("ASSAY", os.path.join(ROOT, "build", "release", "bin", "assay"))
 from assay_client import ADD, ASSAY, Server, contract, kernel  # noqa: E402
 from figures import tell  # noqa: E402
-from http_service import HttpService  # noqa: E402
+from http_service import HttpService, token_files  # noqa: E402
 
 MILLION = 1 << 20
 JOBS, CLIENTS = 40, 4
@@ -65,14 +64,8 @@ class Gpus(unittest.TestCase):
         print(json.dumps([gpus[name]["model"] for name in cls.names]), file=sys.stderr)
 
     def test_forty_jobs_of_four_clients_use_all_of_them(self):
-        with tempfile.TemporaryDirectory() as folder:
-            tokens = [f"token-of-client-{i}-{os.getpid()}" for i in range(CLIENTS)]
-            files = [os.path.join(folder, str(i)) for i in range(CLIENTS)]
-            for path, token in (*zip(files, tokens), (os.path.join(folder, "all"), "\n".join(tokens))):
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write(token + "\n")
-                os.chmod(path, 0o600)
-            with HttpService("--token-file", os.path.join(folder, "all")) as service:
+        with token_files(CLIENTS) as (of_all, files):
+            with HttpService("--token-file", of_all) as service:
                 begin = time.monotonic()
                 callers = [subprocess.Popen([ASSAY, "call", "evaluate", "-", "--url", service.url + "/mcp", "--token-file", path],
                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for path in files]

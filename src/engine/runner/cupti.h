@@ -23,7 +23,7 @@ struct CounterRequest {
   std::vector<std::string> metrics{};  // as Nsight Compute names them
   // Of these it is told what each would take by itself.
   std::map<std::string, std::vector<std::string>> groups{};
-  std::chrono::nanoseconds limit{};  // after which no launch is waited for
+  std::chrono::nanoseconds limit{};  // of all its passes; what runs longer has not ended
 };
 
 struct CounterReadings {
@@ -39,15 +39,13 @@ struct CounterReadings {
 struct CounterPass {
   std::function<int()> prepare{};
   // Once the pass has begun, which disturbs the device: each launches one kernel, which is not
-  // counted. At most CounterSession::kMostSettling.
+  // counted. At most cupti::kMostRanges - 1: of more, nothing is counted.
   std::vector<std::function<int()>> settle{};
   std::function<int()> launch{};  // of one kernel, which is
 };
 
 class CounterSession {
  public:
-  static constexpr std::size_t kMostSettling = cupti::kMostRanges - 1;
-
   // Never throws: readings() says what is wrong.
   CounterSession(const CounterRequest& request, cuda::Handle context);
   ~CounterSession();

@@ -172,7 +172,8 @@ class Session {
     const auto arena = device_.adopt({.descriptor = std::move(request.descriptors.front()),
                                       .size = body.at("arena_bytes").get<std::size_t>(),
                                       .on_device = body.value("on_device", false)});
-    const CounterRequest wanted = decode_counters(body);
+    CounterRequest wanted = decode_counters(body);
+    wanted.limit = std::chrono::nanoseconds(body.at("limit_ns").get<std::int64_t>());
     const Profiled profiled =
         has_sequence_ ? device_.profile_sequence(*arena, wanted)
                       : device_.profile(decode_launch(body, arena->address()), *arena, wanted);
@@ -264,8 +265,7 @@ class Session {
   static CounterRequest decode_counters(const json& body) {
     return {.library = body.at("library").get<std::string>(),
             .metrics = body.value("metrics", std::vector<std::string>()),
-            .groups = body.at("groups").get<decltype(CounterRequest::groups)>(),
-            .limit = std::chrono::nanoseconds(body.value("limit_ns", std::int64_t{0}))};
+            .groups = body.at("groups").get<decltype(CounterRequest::groups)>()};
   }
 
   static TimingView decode_view(const std::string& name) {
