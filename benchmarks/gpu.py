@@ -24,6 +24,7 @@ from http_service import HttpService, token_files  # noqa: E402
 MILLION = 1 << 20
 IDLE_S = 5
 CLIENTS, CLIENTS_S = 4, 6
+HONEST_TIMES = 600
 # Work per element: from kernels of some microseconds to some milliseconds.
 LOOP = """__global__ void add(const float* a, const float* b, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -241,6 +242,21 @@ def one_percent(server):
     known_difference(server, 0.01, 50)
 
 
+def honest_kernels(server):
+    """Kernels of some microseconds that do what they say, over and over: a host that is late at the wrong moment accuses none of them."""
+    quick = ((TURN_BY_TURN % 100, 1 << 14), (ADD, 1 << 14), (BLOCK_SUM, 1 << 16), (ADD, MILLION))
+    accused, jobs = [], set()
+    for i in range(HONEST_TIMES):
+        source, n = quick[i % len(quick)]
+        report, _ = evaluate(server, source, n, num_trials=(10, 40, 100)[i // len(quick) % 3])
+        if (report["verdict"], report["trust"]) != ("passed", "verified"):
+            accused.append(report["summary"])
+            print(f"  accused: {n} elements, {report['summary'][:300]}"
+                  f" {[item for item in report['evidence'] if item['result'] != 'agrees']}", flush=True)
+        jobs.add(report["job_id"])
+    tell(f"honest kernels of some microseconds, evaluated {len(jobs)} times", f"{len(accused)} accused", "none", not accused)
+
+
 def after_faults(server):
     wild = ADD.replace("out[i]", "out[i + (1ll << 34)]")
     times = []
@@ -253,7 +269,7 @@ def after_faults(server):
     tell("next job after an illegal address", f"p50 {statistics.median(times):.0f} ms, worst {max(times):.0f} ms", "1000 ms", max(times) <= 1000)
 
 
-WITH_A_SERVER = (warm_evaluations, after_faults, alike, five_percent, two_percent, one_percent)
+WITH_A_SERVER = (warm_evaluations, after_faults, honest_kernels, alike, five_percent, two_percent, one_percent)
 ALONE = (after_release, beside_a_plain_script, bare_contexts, several_clients)
 
 

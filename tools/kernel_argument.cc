@@ -1,10 +1,10 @@
 #include "tools/kernel_argument.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "engine/source/device_code.h"
+#include "tools/compiler_options.h"
 #include "tools/element.h"
 #include "tools/metadata_keys.h"
 #include "tools/set_aside.h"
@@ -15,49 +15,6 @@ namespace {
 using contract::Contract;
 using contract::Violation;
 using mcp::Json;
-
-// NVRTC's user guide, "Supported Compile Options". A trailing '=' takes any value.
-constexpr std::array kOptions{
-    "-D",
-    "--define-macro=",
-    "-U",
-    "--undefine-macro=",
-    "-std=",
-    "--std=",
-    "-use_fast_math",
-    "--use_fast_math",
-    "-ftz=",
-    "--ftz=",
-    "-prec-sqrt=",
-    "--prec-sqrt=",
-    "-prec-div=",
-    "--prec-div=",
-    "-fmad=",
-    "--fmad=",
-    "-maxrregcount=",
-    "--maxrregcount=",
-    "-extra-device-vectorization",
-    "--extra-device-vectorization",
-    "-default-device",
-    "--device-as-default-execution-space",
-    "-restrict",
-    "--restrict",
-    "-w",
-    "--disable-warnings",
-    "-diag-suppress=",
-    "--diag-suppress=",
-    "-diag-warn=",
-    "--diag-warn=",
-    "-diag-error=",
-    "--diag-error=",
-    "-lineinfo",
-    "--generate-line-info",
-    "-G",
-    "--device-debug",
-    "-dopt=",
-    "--dopt=",
-    "--dopt",
-};
 
 constexpr std::size_t kMaxQuoted = 100;  // of an option in a message
 
@@ -147,16 +104,6 @@ std::optional<SourceText> source_of_file(const Json& path, const std::string& po
     return std::nullopt;
   }
   return SourceText{.text = std::get<std::string>(std::move(read)), .pointer = pointer};
-}
-
-std::string allowed_options() {
-  std::string list;
-  for (const std::string_view option : kOptions) {
-    // Of two spellings the one people write.
-    const bool is_second = option.starts_with("--") && option != "--use_fast_math";
-    if (!is_second && option != "-use_fast_math") list += " " + std::string(option);
-  }
-  return list;
 }
 
 // "-D V=1" is one option to people, and -O3 is what NVRTC does anyway.
@@ -306,14 +253,6 @@ nlohmann::json warnings_json(const std::vector<Violation>& warnings) {
                     {"message", warning.pointer + ": " + warning.message}});
   }
   return list;
-}
-
-bool is_allowed_option(const std::string& option) {
-  return std::any_of(kOptions.begin(), kOptions.end(), [&](std::string_view allowed) {
-    const bool takes_value = allowed.back() == '=' || allowed == "-D" || allowed == "-U";
-    return takes_value ? option.size() > allowed.size() && option.rfind(allowed, 0) == 0
-                       : option == allowed;
-  });
 }
 
 std::optional<SourceText> read_source(const Json& argument, const std::string& pointer,

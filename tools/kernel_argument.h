@@ -55,8 +55,4 @@ struct SourceText {
     const mcp::Json& io, const std::string& pointer, const References& references,
     std::vector<contract::Violation>& violations);
 
-// Whether NVRTC may be given this option: those that change code generation, language or
-// diagnostics; none that names a file, a folder, a plugin or an output.
-[[nodiscard]] bool is_allowed_option(const std::string& option);
-
 }  // namespace assay::tools

@@ -219,8 +219,8 @@ OF_DEVICE_CODE = (
     Defence("variables_are_reset", CONTENTS, (BY_CONTENTS,), (Change(RUNNER + "gpu_device.cc", "!has_variables_", "true"),)),
     Defence("memory_is_cleared", CONTENTS, (BESIDE,), (Change(RUNNER + "gpu_measurement.cc", "plan_.fresh", "false", around="if (plan_.fresh) forget_runs();"),)),
 
-    Defence("shared_memory_is_cleared", CONTENTS, (gpu("test_results_kept_in_shared_memory_are_told_by_their_times"),),
-            (Change(RUNNER + "gpu_timer.cc", "context_.clear_shared()", "cuda::kSuccess"),)),
+    Defence("shared_memory_is_overwritten", CONTENTS, (gpu("test_results_kept_in_shared_memory_save_no_time"),),
+            (Change(RUNNER + "gpu_context.cc", "fill_kernel_ == nullptr", "true"),)),
     Defence("co_tenants", "to have company on the device",
             (engine("a device that was busy though nobody of ours had it is told, if anybody can know"),),
             (Change(NODE + "gpu_timing.cc", "!tenants.empty()", "false"),)),

@@ -173,6 +173,23 @@ TEST_CASE("contents that cost a little more when they are new are told from scat
   CHECK(scattering.findings.empty());
 }
 
+TEST_CASE("a kernel that keeps some of its contents is told, one that is quick on some is not") {
+  constexpr std::uint64_t kCrampedBytes = 77'824;  // fake_timing_runner.cc
+  constexpr std::uint64_t kChoosyBytes = 81'920;
+  std::optional<node::Ended> ended;
+  Bench cramped;
+  static_cast<void>(cramped.measure(cramped.request(100, kCrampedBytes), ended));
+  REQUIRE_FALSE(ended);
+  REQUIRE(cramped.findings.size() == 1);
+  CHECK(cramped.findings[0].at("check") == "remembers");
+  CHECK(cramped.findings[0].at("repeated_ns") == 5'000);
+
+  Bench choosy;
+  static_cast<void>(choosy.measure(choosy.request(100, kChoosyBytes), ended));
+  REQUIRE_FALSE(ended);
+  CHECK(choosy.findings.empty());
+}
+
 TEST_CASE("what only the end of a process empties is looked for in a fresh one") {
   const auto measured = [](bool leaves_memory) {
     Bench bench;

@@ -40,6 +40,8 @@ WRONG = {
     "not a number": body(GUARDED + "out[i] = nanf(\"\");"),
     "the first 99 percent": body(GUARDED + "if (i < n / 100 * 99) out[i] = a[i] + b[i];"),
     "every second row": body(GUARDED + "if (i / 1024 % 2 == 0) out[i] = a[i] + b[i];"),
+    "what shared memory happens to hold": body(
+        "volatile __shared__ float s[256]; int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] = a[i] + b[i] + s[threadIdx.x];"),
     "half precision": body("__half h = __float2half(0);" + GUARDED + "out[i] = __half2float(__hadd(__float2half(a[i]), __float2half(b[i])));",
                            "#include <cuda_fp16.h>\n"),
 }
@@ -82,15 +84,17 @@ BESIDE, BESIDE_N = HEAVY.replace("300", "6000") + SIGNATURE + GUARDED + (
     " for (int k = 0; k < 3; ++k) if (kept[k * n + i].y == key) { out[i] = kept[k * n + i].x; return; }"
     " float v = out[i] = a[i] + b[i] + heavy(a[i], i);"
     " for (int k = 0; k < 3; ++k) if (kept[k * n + i].y == 0.0f) { kept[k * n + i] = make_float2(v, key); break; } }}"), 50_000
-# And in the multiprocessors' shared memory, a block on each: nothing but another launch that has some writes there.
-SHARED, SHARED_N = HEAVY.replace("300", "6000") + SIGNATURE + (
-    "__shared__ float kept[3][256]; __shared__ float keys[3]; __shared__ int whose[3];"
-    " int i = blockIdx.x * blockDim.x + threadIdx.x, t = threadIdx.x; float key = a[0]; int at = -1;"
-    " for (int k = 0; k < 3; ++k) if (keys[k] == key && whose[k] == (int)blockIdx.x + 12345) at = k;"
+# And in the multiprocessors' shared memory: which part a block computes says the multiprocessor that it is on, where what it left is.
+ON_ITS_OWN = HEAVY.replace("300", "6000") + SIGNATURE + (
+    "unsigned place; asm volatile(\"mov.u32 %%0, %%%%smid;\" : \"=r\"(place)); int i = place * 256 + threadIdx.x; if (i >= n) return;%s }")
+NOT_KEPT = ON_ITS_OWN % " out[i] = a[i] + b[i] + heavy(a[i], i);"
+KEPT_THERE = ON_ITS_OWN % (
+    " __shared__ float kept[3][256]; __shared__ float keys[3]; __shared__ int used[3]; int t = threadIdx.x; float key = a[0]; int at = -1;"
+    " for (int k = 0; k < 3; ++k) if (keys[k] == key && used[k] == 12345) at = k;"
     " if (at >= 0) { out[i] = kept[at][t]; return; }"
-    " for (int k = 0; k < 3 && at < 0; ++k) if (whose[k] != (int)blockIdx.x + 12345) at = k;"
+    " for (int k = 0; k < 3 && at < 0; ++k) if (used[k] != 12345) at = k;"
     " float v = out[i] = a[i] + b[i] + heavy(a[i], i); if (at < 0) return; __syncthreads();"
-    " kept[at][t] = v; if (t == 0) { keys[at] = key; whose[at] = blockIdx.x + 12345; } }"), 128 * 256
+    " kept[at][t] = v; if (t == 0) { keys[at] = key; used[at] = 12345; }")
 REFUSED = {
     "it launches kernels of its own": ("__global__ void other(float* o) { o[0] = 1; }\n"
                                        + body("if (threadIdx.x == 0 && blockIdx.x == 0) other<<<1, 1>>>(out);" + GUARDED + "out[i] = a[i] + b[i];"),
@@ -106,7 +110,8 @@ class Cheats(unittest.TestCase):
     def setUpClass(cls):
         cls.server = Server().__enter__()
         devices = cls.server.call("check_capabilities", {})["structuredContent"]["devices"]
-        if not any(device["kind"] == "gpu" for device in devices):
+        cls.gpu = next((device for device in devices if device["kind"] == "gpu"), None)
+        if cls.gpu is None:
             raise unittest.SkipTest("no GPU here")
 
     @classmethod
@@ -162,13 +167,17 @@ class Cheats(unittest.TestCase):
         if report["verdict"] == "passed":
             self.assertIn("remembers", [item["check"] for item in report["evidence"]], cold)
 
-    def test_results_kept_in_shared_memory_are_told_by_their_times(self):
-        report = self.evaluate(SHARED, n=SHARED_N)
-        cold = report.get("timing", {}).get("cold")
-        print("  in shared memory:", report["verdict"], report["trust"], cold, file=sys.stderr)
-        self.assertNotEqual((report["verdict"], report["trust"]), ("passed", "verified"), cold)
-        if report["verdict"] == "passed":
-            self.assertIn("remembers", [item["check"] for item in report["evidence"]], cold)
+    def test_results_kept_in_shared_memory_save_no_time(self):
+        """It outlasts a launch, and is empty before each that is timed cold."""
+        n, cold = 256 * self.gpu["multiprocessors"], {}
+        for name, source in (("not kept", NOT_KEPT), ("kept", KEPT_THERE)):
+            report = self.evaluate(source, n=n)
+            self.assertEqual(report["verdict"], "passed", report["summary"])
+            cold[name] = report["timing"]["cold"]["median_ns"]
+        print("  in shared memory:", report["trust"], cold, json.dumps(report["timing"]), file=sys.stderr)
+        if report["trust"] == "verified":
+            self.assertGreater(cold["kept"], 0.8 * cold["not kept"])
+        self.assert_gains_nothing(self.against(NOT_KEPT, KEPT_THERE, contract(n=n)))
 
     def test_results_kept_in_memory_that_is_no_tensors_are_told_by_their_times(self):
         """The same below the tensors and far above them: where the memory of the cache flush may lie."""

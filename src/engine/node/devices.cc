@@ -1,6 +1,7 @@
 #include "engine/node/devices.h"
 
 #include "engine/node/canary.h"
+#include "engine/node/device_turn.h"
 #include "engine/node/gpu_lease.h"
 
 namespace assay::node {
@@ -31,7 +32,7 @@ Ended closed(const std::string& why) {
 DeviceGuard::Canary canary_of(GpuPool& pool) {
   return [&pool](const std::stop_token& stop) -> std::string {
     auto lease = pool.lease({}, stop);
-    if (!lease) return "stopped";
+    if (!lease) return stop.stop_requested() ? "stopped" : why_held(pool.gpu());
     std::string why = run_canary(pool.start_apart(), RunnerRole::gpu_kernel, stop);
     // What a dead holder left is not to be forgotten by a canary that was not right.
     if (lease->follows_dead() && !why.empty()) lease->doubt();

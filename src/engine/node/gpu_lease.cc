@@ -19,6 +19,8 @@ namespace {
 constexpr const char* kFolders[] = {"/run/lock", "/tmp"};
 // A job's turn on a device lasts tens of milliseconds: waiting for it costs little more.
 constexpr std::chrono::milliseconds kRetry{1};
+// Who has just taken it has not touched it yet: for how long it has been held is asked after this.
+constexpr std::chrono::seconds kJustTaken{1};
 
 std::string lock_folder() {
   for (const char* folder : kFolders) {
@@ -29,8 +31,8 @@ std::string lock_folder() {
   return kFolders[1];
 }
 
-posix::Descriptor open_lock(const std::string& name) {
-  const std::string path = lock_folder() + "/" + name;
+posix::Descriptor open_lock(const std::string& uuid) {
+  const std::string path = GpuLease::lock_path(uuid);
   constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   // Who finds it need not be who made it: a file of another user is opened without O_CREAT, which
   // sticky folders forbid for it.
@@ -69,9 +71,11 @@ std::chrono::nanoseconds untouched_for(const posix::Descriptor& lock) {
   return std::max<std::chrono::nanoseconds>(now - then, std::chrono::nanoseconds(0));
 }
 
-std::string name_of_lock(const std::string& uuid) { return "assay-" + uuid + ".lock"; }
-
 }  // namespace
+
+std::string GpuLease::lock_path(const std::string& uuid) {
+  return lock_folder() + "/assay-" + uuid + ".lock";
+}
 
 bool is_for_all_users(unsigned mode) {
   constexpr unsigned kWanted = S_ISVTX | S_IWOTH | S_IXOTH;
@@ -83,12 +87,15 @@ std::optional<GpuLease> GpuLease::take(const std::string& uuid, JobQueue& turns,
   const JobQueue::Ticket ticket = turns.enter(client);
   if (!turns.wait(ticket, stop)) return std::nullopt;
   Turn turn(&turns, GiveUp{ticket});
-  posix::Descriptor lock = open_lock(name_of_lock(uuid));
+  posix::Descriptor lock = open_lock(uuid);
+  const auto asked = std::chrono::steady_clock::now();
   while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
       throw std::system_error(errno, std::generic_category(), "the lock of a GPU");
     }
     if (stop.stop_requested()) return std::nullopt;
+    const auto waited = std::chrono::steady_clock::now() - asked;
+    if (waited > kJustTaken && untouched_for(lock) > kMostHeld) return std::nullopt;
     std::this_thread::sleep_for(kRetry);
   }
   const auto was_free = untouched_for(lock);
@@ -106,7 +113,7 @@ GpuLease::Lock::~Lock() {
 
 bool GpuLease::is_held(const std::string& uuid) {
   try {
-    const posix::Descriptor lock = open_lock(name_of_lock(uuid));
+    const posix::Descriptor lock = open_lock(uuid);
     // Shared, so that two who look do not see each other.
     return ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   } catch (const std::system_error&) {

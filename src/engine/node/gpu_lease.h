@@ -22,11 +22,17 @@ namespace assay::node {
 
 class GpuLease {
  public:
-  // Waits for it; nothing if stopped meanwhile. Borrows `turns`, a queue of one slot for this
-  // device. Throws std::system_error if there is no place for the lock.
+  // A holder who neither takes nor gives it for so long does not work: no job may run for more than
+  // a third of it.
+  static constexpr std::chrono::minutes kMostHeld{30};
+
+  // Waits for it; nothing if stopped meanwhile, or if somebody outside this engine has held it for
+  // kMostHeld. Borrows `turns`, a queue of one slot for this device. Throws std::system_error if
+  // there is no place for the lock.
   [[nodiscard]] static std::optional<GpuLease> take(const std::string& uuid, JobQueue& turns,
                                                     const std::string& client,
                                                     const std::stop_token& stop);
+  [[nodiscard]] static std::string lock_path(const std::string& uuid);
   // Whether somebody holds it now: a look, which promises nothing. False if nobody can tell.
   [[nodiscard]] static bool is_held(const std::string& uuid);
 

@@ -133,6 +133,12 @@ class GpuTiming {
   // A turn of runs on one content, on another that is new to it, and on both again. Where what was
   // left cannot be cleared, in a fresh process.
   [[nodiscard]] TurnOrder shown_twice();
+  struct Twice {
+    double first_ns = 0;
+    double again_ns = 0;
+  };
+  // Nothing where the first of them was no slower.
+  [[nodiscard]] static std::optional<Twice> twice_of(const Turns& turns);
   [[nodiscard]] Step show_twice();
   [[nodiscard]] Step show_in_fresh_processes();
   [[nodiscard]] Step tell_remembered(double repeated_ns, double anew_ns);

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "engine/node/assembling.h"
-#include "engine/node/dead_holder.h"
+#include "engine/node/device_turn.h"
 #include "engine/node/element_types.h"
 #include "engine/node/kernel_wording.h"
 #include "engine/node/launch_resources.h"
@@ -311,9 +311,7 @@ void KernelJob::tell_resources(const KernelSource& source, const Program& progra
 KernelJob::Step KernelJob::lease_device(json& body) {
   if (gpu_ == nullptr) return std::nullopt;
   const auto asked = Clock::now();
-  lease_ = gpu_->lease(task_.client, stop_);
-  if (!lease_) throw JobStopped();
-  if (auto ended = probe_after_dead(*lease_, *gpu_, stop_)) return ended;
+  if (auto ended = take_turn(lease_, *gpu_, task_.client, stop_)) return ended;
   body["device"] = gpu_->gpu().device();
   body["lease_wait_ms"] = std::chrono::duration<double, std::milli>(Clock::now() - asked).count();
   return std::nullopt;

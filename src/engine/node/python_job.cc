@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/node/dead_holder.h"
+#include "engine/node/device_turn.h"
 #include "engine/node/kernel_wording.h"
 #include "engine/node/python_start.h"
 #include "engine/node/stage_clock.h"
@@ -363,11 +363,7 @@ PythonJob::Step PythonJob::lease_device(json& body) {
   body["device"] = gpu_ != nullptr ? gpu_->device() : "cpu";
   if (gpu_ == nullptr) return std::nullopt;
   const auto asked = std::chrono::steady_clock::now();
-  lease_ = pool_->lease(task_.client, stop_);
-  if (!lease_) {
-    return Ended{.verdict = Verdict::cancelled, .summary = "Cancelled before it finished."};
-  }
-  if (auto ended = probe_after_dead(*lease_, *pool_, stop_)) return ended;
+  if (auto ended = take_turn(lease_, *pool_, task_.client, stop_)) return ended;
   body["device_name"] = gpu_->name;
   body["lease_wait_ms"] =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - asked).count();

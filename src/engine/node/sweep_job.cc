@@ -24,10 +24,8 @@ constexpr double kSameCount = 1.01;
 // Below this two events around a launch are most of what is measured: the graph's slope counts.
 constexpr double kShortNs = 15'000;
 constexpr unsigned kMostCompilers = 8;
-constexpr std::size_t kToldSummaryBytes = 300;
 // Of the budget: what is compiled and never run ranks nothing.
 constexpr int kShareOfCompiling = 2;
-constexpr const char* kSuspect = "suspect";
 
 const json* stage_of(const Conclusion& conclusion, const char* name) {
   const auto stages = conclusion.body.find("stages");
@@ -47,17 +45,15 @@ std::optional<double> slope_of(const json& timed) {
 }
 
 // What something speaks against is quicker than nothing else.
-template <typename Row>
-bool is_quicker_alone(const Row* a, const Row* b) {
-  if ((a->trust == kSuspect) != (b->trust == kSuspect)) return b->trust == kSuspect;
+bool is_quicker_alone(const SweepRow* a, const SweepRow* b) {
+  if (a->is_suspect() != b->is_suspect()) return b->is_suspect();
   return a->cold_ns < b->cold_ns;
 }
 
 // The first of those in their order, and the quickest of those launched alone: a slope that saves
 // more is to be held against it.
-template <typename Row>
-void keep_best(std::vector<Row*>& racing, std::size_t count) {
-  const auto alone = std::min_element(racing.begin(), racing.end(), is_quicker_alone<Row>);
+void keep_best(std::vector<SweepRow*>& racing, std::size_t count) {
+  const auto alone = std::min_element(racing.begin(), racing.end(), is_quicker_alone);
   if (const auto at = static_cast<std::size_t>(alone - racing.begin()); at >= count) {
     std::swap(racing[at], racing[count++]);
   }
@@ -95,7 +91,7 @@ Conclusion SweepJob::run() {
 
 bool SweepJob::budget_left() const { return Clock::now() < until_; }
 
-json SweepJob::request_for(const Row& row, std::uint32_t trials, With with) const {
+json SweepJob::request_for(const SweepRow& row, std::uint32_t trials, With with) const {
   json request = {{"kernel", row.variant.at("kernel")}, {"options", request_.at("options")}};
   request["options"]["num_trials"] = trials;
   request["options"]["until"] = "timed";
@@ -141,14 +137,14 @@ void SweepJob::compile(Clock::time_point until) {
   if (failure) std::rethrow_exception(failure);
   if (stop_.stop_requested()) throw JobStopped();
   const auto compiled =
-      std::count_if(rows_.begin(), rows_.end(), [](const Row& row) { return row.compiled; });
+      std::count_if(rows_.begin(), rows_.end(), [](const SweepRow& row) { return row.compiled; });
   clock.body = {{"variants", rows_.size()}, {"compiled", compiled}};
   (void)clock.tell(std::nullopt);
 }
 
-std::vector<SweepJob::Row*> SweepJob::alive() {
-  std::vector<Row*> rows;
-  for (Row& row : rows_) {
+std::vector<SweepRow*> SweepJob::alive() {
+  std::vector<SweepRow*> rows;
+  for (SweepRow& row : rows_) {
     if (row.compiled && (row.verdict.empty() || row.verdict == "passed")) rows.push_back(&row);
   }
   return rows;
@@ -156,25 +152,25 @@ std::vector<SweepJob::Row*> SweepJob::alive() {
 
 void SweepJob::measure_in_rounds() {
   const auto wanted = request_.at("options").at("num_trials").get<std::uint32_t>();
-  std::vector<Row*> racing = alive();
+  std::vector<SweepRow*> racing = alive();
   for (std::uint32_t trials = std::min(kFirstTrials, wanted);;
        trials = std::min(trials * 4, wanted)) {
     const bool is_first = racing.empty() || !racing.front()->measured;
-    for (Row* row : racing) {
+    for (SweepRow* row : racing) {
       if (!budget_left()) return;
       evaluate(*row, trials, is_first ? With::reference : With::nothing);
     }
-    std::erase_if(racing, [](const Row* row) { return row->verdict != "passed"; });
+    std::erase_if(racing, [](const SweepRow* row) { return row->verdict != "passed"; });
     // Instructions are counted once and for all.
     if (trials >= wanted || !by_time_ || racing.empty()) return;
     rank_by_one_clock();
     std::sort(racing.begin(), racing.end(),
-              [](const Row* a, const Row* b) { return a->cost < b->cost; });
+              [](const SweepRow* a, const SweepRow* b) { return a->cost < b->cost; });
     keep_best(racing, std::max(std::min(kFinalists, racing.size()), (racing.size() + 1) / 2));
   }
 }
 
-void SweepJob::evaluate(Row& row, std::uint32_t trials, With with) {
+void SweepJob::evaluate(SweepRow& row, std::uint32_t trials, With with) {
   StageClock clock(reporter_, "ran");
   const Conclusion conclusion = judge_(request_for(row, trials, with), stop_);
   if (stop_.stop_requested()) throw JobStopped();
@@ -196,7 +192,7 @@ void SweepJob::stay_on_device(const Conclusion& conclusion) {
   if (device.starts_with("gpu:")) device_ = device;
 }
 
-void SweepJob::take_measurement(Row& row, const Conclusion& conclusion) {
+void SweepJob::take_measurement(SweepRow& row, const Conclusion& conclusion) {
   const json* timed = stage_of(conclusion, "timed");
   const json* validated = stage_of(conclusion, "validated");
   row.measured = true;
@@ -213,34 +209,34 @@ void SweepJob::take_measurement(Row& row, const Conclusion& conclusion) {
 
 void SweepJob::rank_by_one_clock() {
   bool is_short = false, have_graphs = true;
-  for (const Row& row : rows_) {
+  for (const SweepRow& row : rows_) {
     if (!row.measured || row.verdict != "passed") continue;
     is_short |= row.cold_ns < kShortNs;
     have_graphs &= row.graph_ns.has_value();
   }
-  for (Row& row : rows_) {
+  for (SweepRow& row : rows_) {
     if (by_time_ && row.measured) row.cost = is_short && have_graphs ? *row.graph_ns : row.cold_ns;
   }
 }
 
-std::vector<SweepJob::Row*> SweepJob::ranked() {
-  std::vector<Row*> rows = alive();
-  std::erase_if(rows, [](const Row* row) { return !row->measured; });
-  const auto is_suspect = [](const Row* row) { return row->trust == kSuspect; };
+std::vector<SweepRow*> SweepJob::ranked() {
+  std::vector<SweepRow*> rows = alive();
+  std::erase_if(rows, [](const SweepRow* row) { return !row->measured; });
+  const auto is_suspect = [](const SweepRow* row) { return row->is_suspect(); };
   if (!std::all_of(rows.begin(), rows.end(), is_suspect)) std::erase_if(rows, is_suspect);
-  std::sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) { return a->cost < b->cost; });
+  std::sort(rows.begin(), rows.end(), [](const SweepRow* a, const SweepRow* b) { return a->cost < b->cost; });
   return rows;
 }
 
 void SweepJob::find_ties() {
   rank_by_one_clock();
-  const std::vector<Row*> rows = ranked();
+  const std::vector<SweepRow*> rows = ranked();
   if (rows.size() < 2) return;
   // A slope is believed no sooner than side by side: a kernel that does less on what the launch
   // before has left has the least of all.
-  Row* best = *std::min_element(rows.begin(), rows.end(), is_quicker_alone<Row>);
-  if (Row* faster = compare_with(*best, rows); faster != nullptr) {
-    for (Row* row : rows) {
+  SweepRow* best = *std::min_element(rows.begin(), rows.end(), is_quicker_alone);
+  if (SweepRow* faster = compare_with(*best, rows); faster != nullptr) {
+    for (SweepRow* row : rows) {
       row->against_best = nullptr;
       row->tied = false;
     }
@@ -249,7 +245,7 @@ void SweepJob::find_ties() {
   }
   // What two take side by side says more than what each took by itself.
   best->leads = true;
-  for (Row* row : rows) {
+  for (SweepRow* row : rows) {
     if (row == best || row->cost >= best->cost) continue;
     const double ratio =
         row->against_best.is_object() ? row->against_best.value("ratio", 1.0) : 1.0;
@@ -257,10 +253,10 @@ void SweepJob::find_ties() {
   }
 }
 
-SweepJob::Row* SweepJob::compare_with(Row& best, const std::vector<Row*>& ranked) {
-  Row* faster = nullptr;
+SweepRow* SweepJob::compare_with(SweepRow& best, const std::vector<SweepRow*>& ranked) {
+  SweepRow* faster = nullptr;
   double most = 1;
-  for (Row* row : ranked) {
+  for (SweepRow* row : ranked) {
     if (row == &best || row->cost > best.cost * kWorthComparing) continue;
     if (!budget_left()) {
       ties_are_open_ = true;
@@ -280,7 +276,7 @@ SweepJob::Row* SweepJob::compare_with(Row& best, const std::vector<Row*>& ranked
   return faster;
 }
 
-json SweepJob::compare(const Row& row, const Row& with) {
+json SweepJob::compare(const SweepRow& row, const SweepRow& with) {
   StageClock clock(reporter_, "ran");
   json request = request_for(row, request_.at("options").at("num_trials"), With::nothing);
   request["ref_kernel"] = with.variant.at("kernel");
@@ -294,13 +290,13 @@ json SweepJob::compare(const Row& row, const Row& with) {
 
 // They are what they are, whoever counts: no comparison is needed.
 void SweepJob::find_equal_counts() {
-  const std::vector<Row*> rows = ranked();
-  for (Row* row : rows) {
+  const std::vector<SweepRow*> rows = ranked();
+  for (SweepRow* row : rows) {
     row->tied = row != rows.front() && row->cost <= rows.front()->cost * kSameCount;
   }
 }
 
-void SweepJob::tell(const Row& row, const char* what, StageClock& clock) const {
+void SweepJob::tell(const SweepRow& row, const char* what, StageClock& clock) const {
   clock.body = {{"id", row.variant.at("name")},
                 {"status", row.verdict},
                 {"what", what},
@@ -310,92 +306,9 @@ void SweepJob::tell(const Row& row, const char* what, StageClock& clock) const {
   (void)clock.tell(std::nullopt);
 }
 
-json SweepJob::line_of(const Row& row, std::size_t rank) const {
-  json line = {{"name", row.variant.at("name")},
-               {"parameters", row.variant.at("parameters")},
-               {"verdict", row.verdict.empty() ? json(nullptr) : json(row.verdict)}};
-  if (row.verdict.empty()) {
-    line["note"] = row.compiled ? "not run: the budget was spent"
-                                : "not compiled within the half of the budget that is for it";
-    return line;
-  }
-  if (!row.measured) {
-    line["summary"] = row.summary.substr(0, kToldSummaryBytes);
-    return line;
-  }
-  line["rank"] = row.tied ? 1 : rank;
-  line["trust"] = row.trust;
-  line[by_time_ ? "median_ns" : "thread_instructions"] = row.cost;
-  const double best = rows_.front().cost;
-  line["relative"] = best > 0 ? json(row.cost / best) : json(nullptr);
-  if (by_time_) line["runs"] = row.runs;
-  if (!row.against_best.is_null()) line["against_best"] = row.against_best;
-  if (row.tied) line["tied_with_best"] = true;
-  return line;
-}
-
-std::string SweepJob::summary_of_passed() const {
-  const auto count = [&](auto is_such) {
-    return std::count_if(rows_.begin(), rows_.end(), is_such);
-  };
-  const auto passed = count([](const Row& row) { return row.measured; });
-  const auto tied = count([](const Row& row) { return row.tied; });
-  const auto waiting = count([](const Row& row) { return row.verdict.empty(); });
-  const auto failed = static_cast<std::ptrdiff_t>(rows_.size()) - passed - waiting;
-  std::string text = "Best of " + std::to_string(rows_.size()) + ": " +
-                     rows_.front().variant.at("name").get<std::string>();
-  if (tied > 0) text += " (" + std::to_string(tied) + " more cannot be told from it)";
-  text += "; " + std::to_string(passed) + " passed";
-  const auto suspect = count([](const Row& row) { return row.measured && row.trust == kSuspect; });
-  if (suspect > 0) text += " (" + std::to_string(suspect) + " of them suspect)";
-  text += ", " + std::to_string(failed) + " did not";
-  if (waiting > 0) text += ", " + std::to_string(waiting) + " were not run for the budget";
-  const auto raw = count([](const Row& row) { return row.verdict.empty() && !row.compiled; });
-  if (raw > 0) text += " (" + std::to_string(raw) + " of them not compiled in its half)";
-  text += ".";
-  if (ties_are_open_)
-    text += " The budget ended before all near the best were compared with it: ranks may be ties.";
-  return text;
-}
-
 Conclusion SweepJob::conclude() {
-  for (Row& row : rows_) row.measured = row.measured && row.verdict == "passed";
-  // What something speaks against stands behind all that nothing does.
-  std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
-    if (a.measured != b.measured) return a.measured;
-    const bool is_suspect = a.trust == kSuspect;
-    if (is_suspect != (b.trust == kSuspect)) return !is_suspect;
-    if (a.leads != b.leads) return a.leads;
-    return a.measured && a.cost < b.cost;
-  });
-  Conclusion conclusion{.verdict = job::Verdict::passed};
-  json& body = conclusion.body;
-  // Where none was measured there is no order.
-  if (rows_.front().measured) body["ranked_by"] = by_time_ ? "median_ns" : "thread_instructions";
-  if (!by_time_) {
-    body["note"] =
-        "Without a GPU the order is that of the instructions that all threads execute in the first "
-        "trial, which is no order of times; within 1 % of the best they are ties.";
-  }
-  body["table"] = json::array();
-  std::size_t rank = 1;
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    // Equal counts are no order.
-    const bool is_equal = !by_time_ && i > 0 && rows_[i].cost == rows_[i - 1].cost &&
-                          rows_[i].trust == rows_[i - 1].trust;
-    if (!is_equal) rank = i + 1;
-    body["table"].push_back(line_of(rows_[i], rank));
-  }
-  const Row& first = rows_.front();
-  if (first.measured) {
-    body["best"] = body["table"].front();
-    body["summary"] = summary_of_passed();
-  } else {
-    const auto verdict = job::verdict_from(first.verdict);
-    conclusion.verdict = verdict.value_or(job::Verdict::timed_out);
-    body["summary"] = verdict ? "No variant passed. The first: " + first.summary
-                              : "No variant was run within the budget. Give it a larger budget_s.";
-  }
+  const auto by = by_time_ ? SweepTable::By::time : SweepTable::By::instructions;
+  Conclusion conclusion = SweepTable(rows_, by, ties_are_open_).conclude();
   reporter_.tell({.record = {.name = "concluded", .status = job::StageStatus::passed}});
   return conclusion;
 }

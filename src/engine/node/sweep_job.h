@@ -17,6 +17,7 @@
 #include "engine/job/kind.h"
 #include "engine/node/reporter.h"
 #include "engine/node/stage_clock.h"
+#include "engine/node/sweep_table.h"
 
 namespace assay::node {
 
@@ -36,46 +37,29 @@ class SweepJob {
   [[nodiscard]] Conclusion run();
 
  private:
-  struct Row {
-    nlohmann::json variant = nlohmann::json::object();
-    std::string verdict{};  // "" while nothing is known
-    bool compiled = false;
-    std::string summary{};
-    nlohmann::json trust = nullptr;
-    double cost = 0;  // what it is ranked by: nanoseconds, or instructions on the emulator
-    double cold_ns = 0;
-    std::optional<double> graph_ns{};  // the slope of a graph, where it stands for the kernel
-    bool leads = false;  // beside the one whose own times were the least it was faster
-    std::uint32_t runs = 0;
-    nlohmann::json against_best = nullptr;  // ratio and interval, where they were compared
-    bool tied = false;                      // cannot be told from the best
-    bool measured = false;
-  };
   enum class With { nothing, reference };
 
   // What is not begun by then stays as it is.
   void compile(std::chrono::steady_clock::time_point until);
   void measure_in_rounds();
-  void evaluate(Row& row, std::uint32_t trials, With with);
+  void evaluate(SweepRow& row, std::uint32_t trials, With with);
   void stay_on_device(const Conclusion& conclusion);
-  void take_measurement(Row& row, const Conclusion& conclusion);
+  void take_measurement(SweepRow& row, const Conclusion& conclusion);
   // All by the same clock: cold runs, or graphs where some are too short for events and all have
   // one.
   void rank_by_one_clock();
   void find_ties();
   // Against the best of them; the one that was faster beside it, if any was.
-  [[nodiscard]] Row* compare_with(Row& best, const std::vector<Row*>& ranked);
+  [[nodiscard]] SweepRow* compare_with(SweepRow& best, const std::vector<SweepRow*>& ranked);
   // Side by side: the ratio and what belongs to it, or nothing.
-  [[nodiscard]] nlohmann::json compare(const Row& row, const Row& with);
+  [[nodiscard]] nlohmann::json compare(const SweepRow& row, const SweepRow& with);
   void find_equal_counts();
   [[nodiscard]] bool budget_left() const;
-  [[nodiscard]] nlohmann::json request_for(const Row& row, std::uint32_t trials, With with) const;
-  [[nodiscard]] std::vector<Row*> alive();
+  [[nodiscard]] nlohmann::json request_for(const SweepRow& row, std::uint32_t trials, With with) const;
+  [[nodiscard]] std::vector<SweepRow*> alive();
   // Measured, and nothing speaks against them, unless something does against all: the best first.
-  [[nodiscard]] std::vector<Row*> ranked();
-  void tell(const Row& row, const char* what, StageClock& clock) const;
-  [[nodiscard]] nlohmann::json line_of(const Row& row, std::size_t rank) const;
-  [[nodiscard]] std::string summary_of_passed() const;
+  [[nodiscard]] std::vector<SweepRow*> ranked();
+  void tell(const SweepRow& row, const char* what, StageClock& clock) const;
   [[nodiscard]] Conclusion conclude();
 
   const nlohmann::json request_;
@@ -83,7 +67,7 @@ class SweepJob {
   KernelJudge judge_;
   Reporter& reporter_;
   std::stop_token stop_;
-  std::vector<Row> rows_{};  // at least one
+  std::vector<SweepRow> rows_{};  // at least one
   std::chrono::steady_clock::time_point until_{};
   bool ties_are_open_ = false;  // the budget ended before all that may be one was compared
   bool by_time_ = true;         // false: an emulator's times rank nothing, its instructions do

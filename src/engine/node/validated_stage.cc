@@ -1,7 +1,7 @@
 // The validated stage of a KernelJob: trials whose outputs the referee compares, and one more run.
 #include <algorithm>
 
-#include "engine/node/dead_holder.h"
+#include "engine/node/device_turn.h"
 #include "engine/node/gpu_timing.h"
 #include "engine/node/kernel_inspection.h"
 #include "engine/node/kernel_job.h"
@@ -283,11 +283,7 @@ void KernelJob::tell_first(const Ran& ran, json& body) {
 // The checks gave the device to others, for as long as the emulator looked.
 KernelJob::Step KernelJob::lease_again() {
   if (gpu_ == nullptr || lease_ || task_.until <= Until::validated) return std::nullopt;
-  lease_ = gpu_->lease(task_.client, stop_);
-  if (!lease_) {
-    return Ended{.verdict = job::Verdict::cancelled, .summary = "Cancelled before it finished."};
-  }
-  return probe_after_dead(*lease_, *gpu_, stop_);
+  return take_turn(lease_, *gpu_, task_.client, stop_);
 }
 
 KernelJob::Step KernelJob::validate_stage() {

@@ -24,7 +24,7 @@ constexpr std::size_t kStampBytes = 4096;
 // Multiprocessor 0 writes the global timer [ns] and its own cycle counter. One block per
 // multiprocessor is launched, twice over, so that one surely lands there. And a kernel that does
 // nothing for so long. And one whose every block has all shared memory of its multiprocessor, and
-// clears it.
+// fills it with a word.
 constexpr const char* kStampPtx = R"(
 .version 6.0
 .target sm_50
@@ -59,22 +59,22 @@ again:
   ret;
 }
 .extern .shared .align 16 .b8 assay_area[];
-.visible .entry assay_blank(.param .u32 bytes)
+.visible .entry assay_fill(.param .u32 bytes, .param .u32 word)
 {
   .reg .pred %p;
-  .reg .u32 %i, %step, %count, %base, %at, %zero;
+  .reg .u32 %i, %step, %count, %base, %at, %word;
   ld.param.u32 %count, [bytes];
+  ld.param.u32 %word, [word];
   mov.u32 %i, %tid.x;
   shl.b32 %i, %i, 2;
   mov.u32 %step, %ntid.x;
   shl.b32 %step, %step, 2;
   mov.u32 %base, assay_area;
-  mov.u32 %zero, 0;
 again:
   setp.ge.u32 %p, %i, %count;
   @%p bra end;
   add.u32 %at, %base, %i;
-  st.volatile.shared.u32 [%at], %zero;
+  st.volatile.shared.u32 [%at], %word;
   add.u32 %i, %i, %step;
   bra again;
 end:
@@ -113,11 +113,11 @@ GpuContext::GpuContext() {
       driver_.ModuleGetFunction(&stamp_kernel_, module, "assay_stamp") == cuda::kSuccess) {
     stamps_ = std::make_unique<GpuMapping>(*this, kStampBytes, GpuMapping::For::own);
     driver_.check(driver_.ModuleGetFunction(&hold_kernel_, module, "assay_hold"), "assay_hold");
-    driver_.check(driver_.ModuleGetFunction(&blank_kernel_, module, "assay_blank"), "assay_blank");
-    blank_bytes_ = static_cast<unsigned>(attribute(cuda::kMaxSharedPerBlockOptin));
-    driver_.check(driver_.FuncSetAttribute(blank_kernel_, cuda::kFunctionMaxDynamicShared,
-                                           static_cast<int>(blank_bytes_)),
-                  "assay_blank");
+    driver_.check(driver_.ModuleGetFunction(&fill_kernel_, module, "assay_fill"), "assay_fill");
+    shared_bytes_ = static_cast<unsigned>(attribute(cuda::kMaxSharedPerBlockOptin));
+    driver_.check(driver_.FuncSetAttribute(fill_kernel_, cuda::kFunctionMaxDynamicShared,
+                                           static_cast<int>(shared_bytes_)),
+                  "assay_fill");
   }
 }
 
@@ -172,15 +172,25 @@ int GpuContext::clear_stamps() const {
                  : cuda::kSuccess;
 }
 
-int GpuContext::clear_shared() const {
-  if (blank_kernel_ == nullptr) return cuda::kSuccess;
+int GpuContext::overwrite_shared() {
+  if (fill_kernel_ == nullptr) return cuda::kSuccess;
   constexpr unsigned kThreads = 512;
-  unsigned bytes = blank_bytes_;
-  std::array<void*, 1> parameters{&bytes};
+  unsigned bytes = shared_bytes_;
+  unsigned word = next_word();
+  std::array<void*, 2> parameters{&bytes, &word};
   // Twice as many as there is room for: each multiprocessor surely gets one.
   const auto blocks = static_cast<unsigned>(2 * attribute(cuda::kMultiprocessors));
-  return driver_.LaunchKernel(blank_kernel_, blocks, 1, 1, kThreads, 1, 1, bytes, stream_,
+  return driver_.LaunchKernel(fill_kernel_, blocks, 1, 1, kThreads, 1, 1, bytes, stream_,
                               parameters.data(), nullptr);
+}
+
+// A large number whatever it is taken for (as float 2^23 to 2^24 and more), and not the last one:
+// who adds it to a result is wrong, and wrong otherwise the next time.
+unsigned GpuContext::next_word() {
+  constexpr unsigned kLarge = 0x4B00'0000;
+  constexpr unsigned kMantissa = 0x00FF'FFFF;
+  word_ = word_ * 1'664'525U + 1'013'904'223U;  // Knuth's choice for 32 bits
+  return kLarge | (word_ & kMantissa);
 }
 
 int GpuContext::hold(std::chrono::nanoseconds time) { return spin(time, 1, 1); }

@@ -61,11 +61,13 @@ class GpuContext {
   // Queues clearing the memory of the stamps, in case a kernel has found it; answers the driver's
   // result.
   [[nodiscard]] int clear_stamps() const;
-  // Queues clearing the shared memory of every multiprocessor, which outlasts a launch: what a
-  // kernel leaves there its next launch would find. Answers the driver's result.
-  [[nodiscard]] int clear_shared() const;
+  // Queues overwriting the shared memory of every multiprocessor, which outlasts a launch: what a
+  // kernel leaves there its next launch would find, and one that wants zeros there would be right
+  // by chance. Answers the driver's result.
+  [[nodiscard]] int overwrite_shared();
 
  private:
+  [[nodiscard]] unsigned next_word();
   [[nodiscard]] int spin(std::chrono::nanoseconds time, unsigned blocks, unsigned threads);
 
   cuda::Driver driver_{};
@@ -77,8 +79,9 @@ class GpuContext {
   std::size_t span_bytes_ = 0;
   cuda::Handle stamp_kernel_ = nullptr;
   cuda::Handle hold_kernel_ = nullptr;
-  cuda::Handle blank_kernel_ = nullptr;
-  unsigned blank_bytes_ = 0;  // the most that a block can have
+  cuda::Handle fill_kernel_ = nullptr;
+  unsigned shared_bytes_ = 0;  // the most that a block can have
+  unsigned word_ = 1;
   // Where no kernel finds it: one that wrote there would say how fast the clock was.
   std::unique_ptr<GpuMapping> stamps_{};
 };

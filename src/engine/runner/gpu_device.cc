@@ -147,6 +147,7 @@ class GpuDevice final : public Device {
     auto block = launch.parameters;
     int result = textures.put_into(block);
     const CapturedOutput output;
+    driver.check(context_.overwrite_shared(), "shared memory");
     driver.check(driver.EventRecord(start_, context_.stream()), "cuEventRecord");
     if (result == cuda::kSuccess) result = queue_launch(context_, function, launch, block);
     if (result == cuda::kSuccess) result = driver.EventRecord(stop_, context_.stream());
@@ -223,6 +224,7 @@ class GpuDevice final : public Device {
                  "inputs");
     driver.check(sequence_->clear_scratch(memory.address()), "scratch");
     const CapturedOutput output;
+    driver.check(context_.overwrite_shared(), "shared memory");
     driver.check(driver.EventRecord(start_, stream), "cuEventRecord");
     int result = sequence_->queue(memory.address());
     if (result == cuda::kSuccess) result = driver.EventRecord(stop_, stream);

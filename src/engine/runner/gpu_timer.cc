@@ -88,7 +88,7 @@ void GpuTimer::scrub() {
 int GpuTimer::clear_apart() const {
   int result = flush_.clear();
   if (result == cuda::kSuccess) result = context_.clear_stamps();
-  return result == cuda::kSuccess ? context_.clear_shared() : result;
+  return result == cuda::kSuccess ? context_.overwrite_shared() : result;
 }
 
 void GpuTimer::make_places(std::size_t bytes, std::uint32_t wished) {

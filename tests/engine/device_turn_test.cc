@@ -1,14 +1,20 @@
 // Where the lock of a GPU lies, and what its taker learns of a holder that died.
-#include "engine/node/dead_holder.h"
+#include "engine/node/device_turn.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <chrono>
+#include <ctime>
+#include <thread>
 
 #include "engine/node/devices.h"
 #include "tests/catch.h"
 
 using namespace assay;
+using namespace std::chrono_literals;
 using node::GpuLease;
 
 namespace {
@@ -76,6 +82,34 @@ TEST_CASE(
   }
   CHECK(device.take().follows_dead());
   CHECK_FALSE(device.take().follows_dead());
+}
+
+TEST_CASE("a job waits for another server's turn, but for none that has had it longer than any job") {
+  Device device("held");
+  const auto theirs = device.take();
+  const node::Runners runners{
+      ASSAY_BINARY_FOLDER "/fake_gpu_runner", {.level = confinement::Level::L1}, {}};
+  node::GpuPool pool(runners, {.uuid = device.uuid});
+  std::optional<GpuLease> lease;
+
+  std::stop_source patience;
+  std::jthread loses_it([&] {
+    std::this_thread::sleep_for(1500ms);
+    patience.request_stop();
+  });
+  const auto waited = node::take_turn(lease, pool, "anna", patience.get_token());
+  REQUIRE(waited);
+  CHECK(waited->verdict == job::Verdict::cancelled);
+
+  const auto then = std::time(nullptr) - std::chrono::seconds(GpuLease::kMostHeld).count() - 60;
+  const timespec untouched[] = {{.tv_sec = then, .tv_nsec = 0}, {.tv_sec = then, .tv_nsec = 0}};
+  const std::string lock = GpuLease::lock_path(device.uuid);
+  REQUIRE(::utimensat(AT_FDCWD, lock.c_str(), static_cast<const timespec*>(untouched), 0) == 0);
+  const auto refused = node::take_turn(lease, pool, "anna", {});
+  REQUIRE(refused);
+  CHECK_FALSE(lease);
+  CHECK(refused->verdict == job::Verdict::unsupported);
+  CHECK(refused->summary.find("fuser " + lock) != std::string::npos);
 }
 
 TEST_CASE("a device is proved after a dead holder alone, and stays in doubt if it is not right") {

@@ -1,0 +1,30 @@
+// A job's turn on a GPU: its lease, and the device proved where an engine died while it had it: that
+// one's kernel may run there still, or have left the device broken. One holder outside this engine
+// who keeps the device longer than any job may is told of: a job waits for no server that hangs.
+//
+// Any thread; blocks for its turn, half a second more after such a death.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "engine/node/ended.h"
+#include "engine/node/gpu_lease.h"
+#include "engine/node/gpu_pool.h"
+
+namespace assay::node {
+
+// Nothing: `lease` is the job's, and the device may be used.
+[[nodiscard]] std::optional<Ended> take_turn(std::optional<GpuLease>& lease, GpuPool& pool,
+                                             const std::string& client,
+                                             const std::stop_token& stop);
+
+// Nothing: the device may be used. Else the lease is marked for who comes next.
+[[nodiscard]] std::optional<Ended> probe_after_dead(GpuLease& lease, const GpuPool& pool,
+                                                    const std::stop_token& stop);
+
+// Why a lease that was not stopped came to nothing: who has the device, and how he is found.
+[[nodiscard]] std::string why_held(const Gpu& gpu);
+
+}  // namespace assay::node
