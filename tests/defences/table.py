@@ -48,7 +48,7 @@ NO_COMPARISON = Change(RUNNER + "device_judge.cc", "elements", "0", around=".cou
 NO_UNWRITTEN = Change(RUNNER + "device_judge.cc", "bytes / unit", "0")
 NO_DIFFERENCE = Change(RUNNER + "device_judge.cc", "bytes", "0", around=".other = other, .count = bytes}")
 NOTHING_EXAMINED = Change(NODE + "gpu_timing.cc", "std::min(examined, runs)", "0U")
-NOT_SLOWER = Change(NODE + "gpu_views.cc", 'judge_(0, {{"outputs", json::array()}, {"findings", json::array({told})}})', "Step{}")
+NOT_SLOWER = Change(NODE + "gpu_anew.cc", 'judge_(0, {{"outputs", json::array()}, {"findings", json::array({told})}})', "Step{}")
 VIEWS_LOOKED_AT = Change(NODE + "gpu_views.cc", "is_judged && reference_", "false")
 GRAPHS_LOOKED_AT = Change(NODE + "gpu_comparison.cc", "below(kExaminedGraphs) == 0", "false")
 BORNE_OUT = Change(NODE + "gpu_comparison.cc", "borne_out", "true", around="if (borne_out) return std::nullopt;")
@@ -82,6 +82,8 @@ OF_DEVICE_CODE = (
     Defence("poison_on_the_device", NOTHING_AT_ALL, (LEFT,),
             (Change(RUNNER + "device_examination.cc", "judge_.fill_pattern(arena, placement.offset, placement.bytes, poison_of(spec(placement)));",
                     NOTHING, STATEMENT),)),
+    Defence("shared_memory_is_overwritten", "to compute nothing", (gpu(WRONG, "what shared memory happens to hold"),),
+            (Change(RUNNER + "gpu_context.cc", "fill_kernel_ == nullptr", "true"),)),
     Defence("poison_of_each_trial", NOTHING_AT_ALL,
             (judge("consecutive trials differ in every element, and no word is a constant of narrow elements"),),
             (Change(JUDGE + "poison.cc", "trial", "0U", around="random_word(secret, trial, kPoisonStream)"),
@@ -211,16 +213,17 @@ OF_DEVICE_CODE = (
             (engine("what is too little for events is believed where contents put anew show it too"),),
             (Change(NODE + "gpu_comparison.cc", "borne_out && is_faster && is_below_events()", "false"),)),
     Defence("shown_twice", CONTENTS, (engine("contents that cost a little more when they are new are told from scatter"),),
-            (Change(NODE + "gpu_views.cc", "anew.more_ns > kSuspectedSlower * anew.repeated_ns + kSuspectedSlowerNs", "false"),)),
+            (Change(NODE + "gpu_anew.cc", "anew.more_ns > kSuspectedSlower * anew.repeated_ns + kSuspectedSlowerNs", "false"),)),
+    Defence("kept_for_some_contents", CONTENTS, (engine("a kernel that keeps some of its contents is told, one that is quick on some is not"),),
+            (Change(NODE + "gpu_anew.cc", "is_far_from_soonest", "false", around="is_far_from_soonest ||"),)),
+    Defence("found_in_some_runs", CONTENTS, (engine("a kernel that finds what it kept in some runs only is told, one that is fickle is not"),),
+            (Change(NODE + "gpu_anew.cc", "all.is_sometimes_quick()", "false"),)),
     Defence("fresh_processes", CONTENTS, (engine("what only the end of a process empties is looked for in a fresh one"),),
-            (Change(NODE + "gpu_views.cc", "request_.leaves_memory && request_.renew", "false"),)),
+            (Change(NODE + "gpu_anew.cc", "request_.leaves_memory && request_.renew", "false"),)),
     Defence("remembers", CONTENTS, (engine("a kernel that is slower on contents it was not shown before is told"),
                                     BY_CONTENTS, BESIDE, gpu(ONCE, "it remembers by contents")), (NOT_SLOWER,)),
     Defence("variables_are_reset", CONTENTS, (BY_CONTENTS,), (Change(RUNNER + "gpu_device.cc", "!has_variables_", "true"),)),
     Defence("memory_is_cleared", CONTENTS, (BESIDE,), (Change(RUNNER + "gpu_measurement.cc", "plan_.fresh", "false", around="if (plan_.fresh) forget_runs();"),)),
-
-    Defence("shared_memory_is_overwritten", CONTENTS, (gpu("test_results_kept_in_shared_memory_save_no_time"),),
-            (Change(RUNNER + "gpu_context.cc", "fill_kernel_ == nullptr", "true"),)),
     Defence("co_tenants", "to have company on the device",
             (engine("a device that was busy though nobody of ours had it is told, if anybody can know"),),
             (Change(NODE + "gpu_timing.cc", "!tenants.empty()", "false"),)),

@@ -84,7 +84,8 @@ TEST_CASE(
   CHECK_FALSE(device.take().follows_dead());
 }
 
-TEST_CASE("a job waits for another server's turn, but for none that has had it longer than any job") {
+TEST_CASE(
+    "a job waits for another server's turn, but for none that has had it longer than any job") {
   Device device("held");
   const auto theirs = device.take();
   const node::Runners runners{

@@ -190,6 +190,24 @@ TEST_CASE("a kernel that keeps some of its contents is told, one that is quick o
   CHECK(choosy.findings.empty());
 }
 
+TEST_CASE("a kernel that finds what it kept in some runs only is told, one that is fickle is not") {
+  constexpr std::uint64_t kForgetfulBytes = 86'016;  // fake_timing_runner.cc
+  constexpr std::uint64_t kFickleBytes = 90'112;
+  std::optional<node::Ended> ended;
+  Bench forgetful;
+  static_cast<void>(forgetful.measure(forgetful.request(100, kForgetfulBytes), ended));
+  REQUIRE_FALSE(ended);
+  REQUIRE(forgetful.findings.size() == 1);
+  CHECK(forgetful.findings[0].at("check") == "remembers");
+  CHECK(forgetful.findings[0].at("repeated_ns") == 5'000);
+  CHECK(forgetful.findings[0].at("shown_anew_ns") == 80'000);
+
+  Bench fickle;
+  static_cast<void>(fickle.measure(fickle.request(100, kFickleBytes), ended));
+  REQUIRE_FALSE(ended);
+  CHECK(fickle.findings.empty());
+}
+
 TEST_CASE("what only the end of a process empties is looked for in a fresh one") {
   const auto measured = [](bool leaves_memory) {
     Bench bench;

@@ -84,17 +84,19 @@ BESIDE, BESIDE_N = HEAVY.replace("300", "6000") + SIGNATURE + GUARDED + (
     " for (int k = 0; k < 3; ++k) if (kept[k * n + i].y == key) { out[i] = kept[k * n + i].x; return; }"
     " float v = out[i] = a[i] + b[i] + heavy(a[i], i);"
     " for (int k = 0; k < 3; ++k) if (kept[k * n + i].y == 0.0f) { kept[k * n + i] = make_float2(v, key); break; } }}"), 50_000
-# And in the multiprocessors' shared memory: which part a block computes says the multiprocessor that it is on, where what it left is.
+# And in the multiprocessors' shared memory, a block on each. Which part a block computes is its number, whose results another
+# multiprocessor may have kept, or its multiprocessor's.
 ON_ITS_OWN = HEAVY.replace("300", "6000") + SIGNATURE + (
-    "unsigned place; asm volatile(\"mov.u32 %%0, %%%%smid;\" : \"=r\"(place)); int i = place * 256 + threadIdx.x; if (i >= n) return;%s }")
+    "unsigned own; asm volatile(\"mov.u32 %%0, %%%%smid;\" : \"=r\"(own)); const int whose = PART, i = whose * 256 + threadIdx.x; if (i >= n) return;%s }")
+PARTS_OF_BLOCKS = {"a block's": "blockIdx.x", "a multiprocessor's": "own"}
 NOT_KEPT = ON_ITS_OWN % " out[i] = a[i] + b[i] + heavy(a[i], i);"
 KEPT_THERE = ON_ITS_OWN % (
     " __shared__ float kept[3][256]; __shared__ float keys[3]; __shared__ int used[3]; int t = threadIdx.x; float key = a[0]; int at = -1;"
-    " for (int k = 0; k < 3; ++k) if (keys[k] == key && used[k] == 12345) at = k;"
+    " for (int k = 0; k < 3; ++k) if (keys[k] == key && used[k] == whose + 12345) at = k;"
     " if (at >= 0) { out[i] = kept[at][t]; return; }"
-    " for (int k = 0; k < 3 && at < 0; ++k) if (used[k] != 12345) at = k;"
+    " for (int k = 0; k < 3 && at < 0; ++k) if (used[k] != whose + 12345) at = k;"
     " float v = out[i] = a[i] + b[i] + heavy(a[i], i); if (at < 0) return; __syncthreads();"
-    " kept[at][t] = v; if (t == 0) { keys[at] = key; used[at] = 12345; }")
+    " kept[at][t] = v; if (t == 0) { keys[at] = key; used[at] = whose + 12345; }")
 REFUSED = {
     "it launches kernels of its own": ("__global__ void other(float* o) { o[0] = 1; }\n"
                                        + body("if (threadIdx.x == 0 && blockIdx.x == 0) other<<<1, 1>>>(out);" + GUARDED + "out[i] = a[i] + b[i];"),
@@ -168,16 +170,17 @@ class Cheats(unittest.TestCase):
             self.assertIn("remembers", [item["check"] for item in report["evidence"]], cold)
 
     def test_results_kept_in_shared_memory_save_no_time(self):
-        """It outlasts a launch, and is empty before each that is timed cold."""
-        n, cold = 256 * self.gpu["multiprocessors"], {}
-        for name, source in (("not kept", NOT_KEPT), ("kept", KEPT_THERE)):
-            report = self.evaluate(source, n=n)
-            self.assertEqual(report["verdict"], "passed", report["summary"])
-            cold[name] = report["timing"]["cold"]["median_ns"]
-        print("  in shared memory:", report["trust"], cold, json.dumps(report["timing"]), file=sys.stderr)
-        if report["trust"] == "verified":
-            self.assertGreater(cold["kept"], 0.8 * cold["not kept"])
-        self.assert_gains_nothing(self.against(NOT_KEPT, KEPT_THERE, contract(n=n)))
+        """It outlasts a launch. Who finds results there in most runs is told; who does in some only may have the time of those where it does not."""
+        n = 256 * self.gpu["multiprocessors"]
+        for name, part in PARTS_OF_BLOCKS.items():
+            with self.subTest(name):
+                not_kept, kept = (source.replace("PART", part) for source in (NOT_KEPT, KEPT_THERE))
+                honest, report = self.evaluate(not_kept, n=n), self.evaluate(kept, n=n)
+                self.assertEqual((honest["verdict"], honest["trust"], report["verdict"]), ("passed", "verified", "passed"), report["summary"])
+                print("  in shared memory,", name, json.dumps([each["timing"]["cold"] for each in (honest, report)]), file=sys.stderr)
+                if report["trust"] == "verified":
+                    self.assertGreater(report["timing"]["cold"]["median_ns"], 0.8 * honest["timing"]["cold"]["median_ns"])
+                self.assert_gains_nothing(self.against(not_kept, kept, contract(n=n)))
 
     def test_results_kept_in_memory_that_is_no_tensors_are_told_by_their_times(self):
         """The same below the tensors and far above them: where the memory of the cache flush may lie."""

@@ -224,7 +224,8 @@ std::vector<SweepRow*> SweepJob::ranked() {
   std::erase_if(rows, [](const SweepRow* row) { return !row->measured; });
   const auto is_suspect = [](const SweepRow* row) { return row->is_suspect(); };
   if (!std::all_of(rows.begin(), rows.end(), is_suspect)) std::erase_if(rows, is_suspect);
-  std::sort(rows.begin(), rows.end(), [](const SweepRow* a, const SweepRow* b) { return a->cost < b->cost; });
+  std::sort(rows.begin(), rows.end(),
+            [](const SweepRow* a, const SweepRow* b) { return a->cost < b->cost; });
   return rows;
 }
 

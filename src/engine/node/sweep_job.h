@@ -55,7 +55,8 @@ class SweepJob {
   [[nodiscard]] nlohmann::json compare(const SweepRow& row, const SweepRow& with);
   void find_equal_counts();
   [[nodiscard]] bool budget_left() const;
-  [[nodiscard]] nlohmann::json request_for(const SweepRow& row, std::uint32_t trials, With with) const;
+  [[nodiscard]] nlohmann::json request_for(const SweepRow& row, std::uint32_t trials,
+                                           With with) const;
   [[nodiscard]] std::vector<SweepRow*> alive();
   // Measured, and nothing speaks against them, unless something does against all: the best first.
   [[nodiscard]] std::vector<SweepRow*> ranked();

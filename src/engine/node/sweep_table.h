@@ -28,7 +28,7 @@ struct SweepRow {
   double cost = 0;  // what it is ranked by: nanoseconds, or instructions on the emulator
   double cold_ns = 0;
   std::optional<double> graph_ns{};  // the slope of a graph, where it stands for the kernel
-  bool leads = false;  // beside the one whose own times were the least it was faster
+  bool leads = false;                // beside the one whose own times were the least it was faster
   std::uint32_t runs = 0;
   nlohmann::json against_best = nullptr;  // ratio and interval, where they were compared
   bool tied = false;                      // cannot be told from the best

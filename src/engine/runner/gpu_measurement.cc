@@ -126,8 +126,6 @@ int GpuTimer::Measurement::warm_up() {
 int GpuTimer::Measurement::queue_run(const TimedRun& run, const EventPair& events) {
   if (const int result = restore(run); result != 0) return result;
   if (plan_.view == TimingView::cold) {
-    // Before the flush, which leaves the multiprocessors as every cold run finds them.
-    if (const int result = context_.overwrite_shared(); result != 0) return result;
     if (const int result = flush(); result != 0) return result;
   }
   return launch_between(events, run.place);

@@ -1,0 +1,221 @@
+// Of GpuTiming: what contents cost that were not shown before. A kernel that keeps its results is
+// slower on those.
+#include <algorithm>
+#include <limits>
+
+#include "engine/node/gpu_timing.h"
+#include "engine/node/median.h"
+
+namespace assay::node {
+namespace {
+
+using nlohmann::json;
+
+// Of the time that is left, what one question may take.
+constexpr double kShareOfQuestion = 0.2;
+// What contents that were not shown before may cost more than those that were.
+constexpr std::uint32_t kShownAnew = 5;
+constexpr std::uint32_t kShownAnewAnyway = 3;
+constexpr double kAnewBudgetNs = 5e8;
+constexpr double kLaunchesAnew = 3;  // each
+constexpr double kMostSlower = 1.25;
+constexpr double kMostSlowerNs = 3'000;
+// From which on it is looked at again, content beside content, where the scatter of an event (a
+// median of 15 differences moves by 0.23 us) does not pass for it.
+constexpr double kSuspectedSlower = 0.05;
+constexpr double kSuspectedSlowerNs = 500;
+constexpr double kRemembered = 0.1;
+constexpr double kRememberedNs = 1'000;
+constexpr std::uint32_t kShownTwice = 15;
+constexpr std::uint32_t kLeastShownTwice = 5;
+constexpr std::size_t kRunsTwice = 4;
+constexpr double kLaunchesTwice = kRunsTwice + 1;  // each
+// A kernel that finds what it kept in some of its runs only is far quicker the second time in a
+// quarter of its turns, and hardly ever the first time; one that scatters is so as often as not.
+constexpr std::size_t kLeastQuick = 4;
+constexpr std::size_t kOftenQuick = 4;
+constexpr std::size_t kSeldomReversed = 8;
+constexpr std::uint32_t kFreshProcesses = 3;
+
+bool is_far_slower(double anew_ns, double before_ns) {
+  return anew_ns > before_ns * kMostSlower + kMostSlowerNs;
+}
+
+// A quarter of the runs on some contents took no longer.
+double soonest_ns(const std::map<std::uint32_t, std::vector<double>>& by_content_ns) {
+  double soonest = std::numeric_limits<double>::infinity();
+  for (auto [content, times_ns] : by_content_ns) {
+    if (times_ns.empty()) continue;
+    const auto quarter = times_ns.begin() + static_cast<std::ptrdiff_t>(times_ns.size() / 4);
+    std::nth_element(times_ns.begin(), quarter, times_ns.end());
+    soonest = std::min(soonest, *quarter);
+  }
+  return soonest;
+}
+
+}  // namespace
+
+// The runs above begin with a few contents over and over. A kernel that keeps its results, in
+// variables or beside its tensors, answers those at once: what it left is cleared, it runs on one
+// of them, and the next is the first of its kind again.
+GpuTiming::Step GpuTiming::show_anew(json& body) {
+  if (!affords(kLaunchesAnew, kernel_.typical_ns, kShareOfQuestion)) return std::nullopt;
+  const double affordable = kAnewBudgetNs / (kLaunchesAnew * kernel_.typical_ns + 1);
+  const auto times = static_cast<std::uint32_t>(
+      std::clamp<double>(affordable, 1, request_.keeps_state ? kShownAnew : kShownAnewAnyway));
+  Anew anew;
+  for (std::uint32_t question = 0; question < kQuestions; ++question) {
+    const std::vector<TurnOrder> orders = anew_orders(times);
+    const Turns turns = ask(kernel_, orders);
+    if (turns.ended) return turns.ended;
+    const auto shown = anew_of(orders, turns);
+    if (!shown) return std::nullopt;
+    anew = *shown;
+    if (!anew.is_slower) break;
+  }
+  body["shown_anew_ns"] = anew.shown_ns;
+  if (anew.is_slower) return tell_remembered(anew.repeated_ns, anew.shown_ns);
+  // Who has room for some contents only is no slower on most.
+  const bool is_far_from_soonest = is_far_slower(anew.shown_ns, soonest_ns(kernel_.by_content_ns));
+  if (is_far_from_soonest ||
+      anew.more_ns > kSuspectedSlower * anew.repeated_ns + kSuspectedSlowerNs) {
+    if (auto ended = show_twice()) return ended;
+  }
+  if (is_told_to_remember_) return std::nullopt;
+  return request_.leaves_memory && request_.renew ? show_in_fresh_processes() : std::nullopt;
+}
+
+std::vector<TurnOrder> GpuTiming::anew_orders(std::uint32_t times) {
+  std::vector<TurnOrder> orders;
+  for (std::uint32_t i = 0; i < times; ++i) {
+    const std::uint32_t seen = below(slots_);
+    const std::uint32_t other = (seen + 1 + below(slots_ - 1)) % slots_;
+    orders.push_back({.view = "cold",
+                      .runs = {{.place = below(places_), .content = seen},
+                               {.place = below(places_), .content = other}},
+                      .warmups = 1,
+                      .fresh_module = true});
+  }
+  return orders;
+}
+
+std::optional<GpuTiming::Anew> GpuTiming::anew_of(const std::vector<TurnOrder>& orders,
+                                                  const Turns& turns) const {
+  std::vector<double> anew;
+  std::vector<double> repeated;
+  std::vector<double> more_ns;
+  std::size_t slower = 0;
+  for (std::size_t i = 0; i < turns.taken.size(); ++i) {
+    const auto& samples_ns = turns.taken[i].samples_ns;
+    const auto& runs = orders[i].runs;
+    // How long a kernel takes may depend on what it works on: of the same contents.
+    const auto known = kernel_.by_content_ns.find(runs.back().content);
+    if (known == kernel_.by_content_ns.end() || samples_ns.size() != runs.size()) continue;
+    const double before = median(known->second);
+    if (before <= 0) continue;
+    anew.push_back(samples_ns.back());
+    repeated.push_back(before);
+    more_ns.push_back(anew.back() - before);
+    slower += is_far_slower(anew.back(), before) ? 1 : 0;
+  }
+  if (anew.empty()) return std::nullopt;
+  return Anew{.shown_ns = median(anew),
+              .repeated_ns = median(repeated),
+              .more_ns = median(more_ns),
+              .is_slower = slower * 2 > anew.size()};
+}
+
+GpuTiming::Step GpuTiming::tell_remembered(double repeated_ns, double anew_ns) {
+  is_told_to_remember_ = true;
+  const json told{{"check", "remembers"}, {"repeated_ns", repeated_ns}, {"shown_anew_ns", anew_ns}};
+  return judge_(0, {{"outputs", json::array()}, {"findings", json::array({told})}});
+}
+
+// All in one place: an address that is new to the device may cost time, too.
+TurnOrder GpuTiming::shown_twice() {
+  const std::uint32_t seen = below(slots_);
+  const std::uint32_t other = (seen + 1 + below(slots_ - 1)) % slots_;
+  TurnOrder order{.view = "cold", .warmups = 1, .fresh_module = true};
+  const std::uint32_t place = below(places_);
+  for (const std::uint32_t content : {seen, other, seen, other}) {
+    order.runs.push_back({.place = place, .content = content});
+  }
+  return order;
+}
+
+GpuTiming::Step GpuTiming::show_twice() {
+  const double affordable = kAnewBudgetNs / (kLaunchesTwice * kernel_.typical_ns + 1);
+  const auto times = static_cast<std::uint32_t>(std::clamp<double>(affordable, 0, kShownTwice));
+  if (times < kLeastShownTwice) return std::nullopt;
+  Twice all;
+  bool is_slower = true;
+  for (std::uint32_t question = 0; question < kQuestions; ++question) {
+    if (!affords(kLaunchesTwice, kernel_.typical_ns, kShareOfQuestion)) return std::nullopt;
+    std::vector<TurnOrder> orders;
+    for (std::uint32_t i = 0; i < times; ++i) orders.push_back(shown_twice());
+    const Turns turns = ask(kernel_, orders);
+    if (turns.ended) return turns.ended;
+    const Twice shown = twice_of(turns);
+    is_slower = is_slower && shown.is_slower();
+    all.add(shown);
+    if (!is_slower && !all.is_sometimes_quick()) return std::nullopt;
+  }
+  return tell_remembered(is_slower ? median(all.again_ns) : median(all.quick_ns),
+                         median(all.first_ns));
+}
+
+GpuTiming::Twice GpuTiming::twice_of(const Turns& turns) {
+  Twice twice;
+  for (const Turn& turn : turns.taken) {
+    if (turn.samples_ns.size() != kRunsTwice) return {};
+    const double first = turn.samples_ns[1], again = turn.samples_ns[3];
+    twice.first_ns.push_back(first);
+    twice.again_ns.push_back(again);
+    if (is_far_slower(first, again)) twice.quick_ns.push_back(again);
+    if (is_far_slower(again, first)) ++twice.reversed;
+  }
+  return twice;
+}
+
+void GpuTiming::Twice::add(const Twice& more) {
+  const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  append(first_ns, more.first_ns);
+  append(again_ns, more.again_ns);
+  append(quick_ns, more.quick_ns);
+  reversed += more.reversed;
+}
+
+bool GpuTiming::Twice::is_slower() const {
+  std::vector<double> more_ns;
+  for (std::size_t i = 0; i < first_ns.size(); ++i) more_ns.push_back(first_ns[i] - again_ns[i]);
+  const double least_ns = std::max(kRememberedNs, kRemembered * median(again_ns));
+  return more_ns.size() >= kLeastShownTwice && median(more_ns) > least_ns;
+}
+
+bool GpuTiming::Twice::is_sometimes_quick() const {
+  return quick_ns.size() >= kLeastQuick && quick_ns.size() * kOftenQuick >= first_ns.size() &&
+         reversed * kSeldomReversed <= quick_ns.size();
+}
+
+// Who is slow on what its process never saw is asked in another, as something may have disturbed
+// it.
+GpuTiming::Step GpuTiming::show_in_fresh_processes() {
+  std::vector<double> first_ns;
+  std::vector<double> again_ns;
+  for (std::uint32_t i = 0; i < kFreshProcesses; ++i) {
+    if (auto ended = start_afresh(kernel_)) return ended;
+    const TurnOrder order = shown_twice();
+    auto reply = ask_one(kernel_, order);
+    if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
+    const auto& samples_ns = std::get<Turn>(reply).samples_ns;
+    if (samples_ns.size() != order.runs.size()) return std::nullopt;
+    if (!is_far_slower(samples_ns[1], samples_ns[3])) return std::nullopt;
+    first_ns.push_back(samples_ns[1]);
+    again_ns.push_back(samples_ns[3]);
+  }
+  return tell_remembered(median(again_ns), median(first_ns));
+}
+
+}  // namespace assay::node
