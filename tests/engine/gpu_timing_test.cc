@@ -75,10 +75,45 @@ TEST_CASE("three timed runs are examined, each with contents of its own, however
     const json body = bench.measure(bench.request(trials), ended);
     REQUIRE_FALSE(ended);
     CAPTURE(trials);
-    CHECK(bench.judged.size() == std::min(trials, 3U));
-    CHECK(std::set(bench.judged.begin(), bench.judged.end()).size() == bench.judged.size());
-    CHECK(body.at("runs_examined") == std::min(trials, 3U));
+    const auto timed = static_cast<std::ptrdiff_t>(std::min(trials, 3U));
+    CHECK(body.at("runs_examined") == timed);
+    // And each that is shown anew.
+    CHECK(body.at("runs_examined_beside") == 3);
+    REQUIRE(bench.judged.size() == static_cast<std::size_t>(timed + 3));
+    const auto middle = bench.judged.begin() + timed;
+    CHECK(std::set(bench.judged.begin(), middle).size() == static_cast<std::size_t>(timed));
+    CHECK(std::set(middle, bench.judged.end()).size() == 3);
   }
+}
+
+TEST_CASE("where times are of two kinds, twelve runs more are examined") {
+  constexpr std::uint64_t kFickleBytes = 90'112;  // fake_timing_runner.cc
+  const auto examined_beside = [](std::uint64_t bytes) {
+    Bench bench;
+    std::optional<node::Ended> ended;
+    const json body = bench.measure(bench.request(100, bytes), ended);
+    REQUIRE_FALSE(ended);
+    CHECK(body.at("runs_examined") == 3);
+    CHECK(body.at("samples_ns").size() == 100);  // which are not among those that were timed
+    return body.at("runs_examined_beside").get<int>();
+  };
+  CHECK(examined_beside(4096) == 3);  // those that are shown anew
+  CHECK(examined_beside(kFickleBytes) >= 3 + 12);
+}
+
+TEST_CASE("a kernel that is not shown contents anew is known to be so") {
+  Bench bench;
+  auto request = bench.request(10);
+  request.device_bytes = 1;  // no room for other contents
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(std::move(request), ended);
+  REQUIRE_FALSE(ended);
+  CHECK_FALSE(bench.was_shown_anew);
+  CHECK(warns(body, "not_shown_anew"));
+
+  Bench usual;
+  static_cast<void>(usual.measure(usual.request(10), ended));
+  CHECK(usual.was_shown_anew);
 }
 
 TEST_CASE("a kernel that keeps state is examined in twelve turns of their own") {
@@ -88,7 +123,7 @@ TEST_CASE("a kernel that keeps state is examined in twelve turns of their own") 
   std::optional<node::Ended> ended;
   CHECK(bench.measure(std::move(request), ended).at("runs_examined") == 12);
   CHECK_FALSE(ended);
-  for (std::size_t i = 1; i < bench.judged.size(); ++i) {
+  for (std::size_t i = 1; i < 12; ++i) {
     CHECK(bench.judged[i] != bench.judged[i - 1]);
   }
 }

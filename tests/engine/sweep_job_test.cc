@@ -35,6 +35,7 @@ struct FakeJudge {
   std::set<std::string> faster{};  // than whatever they are compared with
   std::map<std::string, double> graphs_ns{};  // slopes of those that have one
   std::map<std::string, std::string> trusts{};
+  std::map<std::string, std::string> beside{};  // trust or verdict of those that are compared
   const char* clock = "gpu";
   std::string device{};  // that it says it ran on; "": it says nothing
   std::mutex mutex{};
@@ -68,6 +69,12 @@ struct FakeJudge {
       timed["views"]["graph"]["median_ns"] = graphs_ns[name];
     }
     if (trusts.contains(name)) conclusion.body["trust"] = trusts[name];
+    if (request.contains("ref_kernel") && beside.contains(name)) {
+      if (const auto verdict = job::verdict_from(beside[name])) {
+        return {.verdict = *verdict, .body = {{"summary", "not as the other: " + name}}};
+      }
+      conclusion.body["trust"] = beside[name];
+    }
     conclusion.body["stages"] = {
         {{"name", "validated"},
          {"body", {{"counters", {{"thread_instructions", times_ns[name]}}}}}},
@@ -216,6 +223,31 @@ TEST_CASE("a slope that is not there side by side is not the best, nor ranked be
            one.at("ref_kernel").at("name") == "honest";
   };
   CHECK(std::any_of(judge.asked.begin(), judge.asked.end(), is_its));
+}
+
+TEST_CASE("what is seen of a variant beside the best counts: suspect there is suspect") {
+  FakeJudge judge{.times_ns = {{"honest", 14'900}, {"cheat", 15'000}, {"other", 15'200}},
+                  .faster = {"cheat"},
+                  .beside = {{"cheat", "suspect"}}};
+  Told told;
+  const json body = swept(judge, request_of({"cheat", "honest", "other"}), told);
+  CHECK(names_of(body) == std::vector<std::string>{"honest", "other", "cheat"});
+  CHECK(body.at("table")[2].at("trust") == "suspect");
+  CHECK(body.at("best").at("trust") == "verified");
+}
+
+TEST_CASE("a comparison that failed is told, and its variant ranked by what it took alone") {
+  FakeJudge judge{.times_ns = {{"honest", 14'100}, {"odd", 15'510}},
+                  .graphs_ns = {{"honest", 13'000}, {"odd", 4'000}},
+                  .beside = {{"odd", "wrong_output"}}};
+  Told told;
+  const json body = swept(judge, request_of({"odd", "honest"}), told);
+  CHECK(body.at("best").at("name") == "honest");
+  const json& odd = body.at("table")[1];
+  CHECK(odd.at("verdict") == "passed");
+  CHECK(odd.at("against_best").at("verdict") == "not_compared");
+  CHECK(odd.at("against_best").at("why") == "not as the other: odd");
+  CHECK(odd.at("relative").get<double>() == Approx(1.1));
 }
 
 TEST_CASE("the quickest of those launched alone goes on, however many slopes are before it") {

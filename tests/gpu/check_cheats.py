@@ -71,6 +71,16 @@ CAUGHT_OTHERWISE = {
     "it remembers the last result": body(
         GUARDED + "{ if (full) out[i] = kept[i]; else { kept[i] = out[i] = a[i] + b[i]; } if (i == n - 1) full = 1; }",
         "__device__ float kept[1 << 20]; __device__ int full;\n"),
+    # The same, and on the first contents that it meets once it has some: where it is asked what new ones cost.
+    "it does nothing where contents are shown anew": HEAVY.replace("300", "6000") + (
+        "__device__ float kept[3][1 << 20]; __device__ float keys[3]; __device__ unsigned done, launches, filled;\n" + SIGNATURE +
+        " const unsigned before = *(volatile unsigned*)&launches, room = *(volatile unsigned*)&filled; const float key = a[0]; int at = -1;"
+        " int i = blockIdx.x * blockDim.x + threadIdx.x; for (unsigned k = 0; k < room; ++k) if (keys[k] == key) at = k;"
+        " const bool works = at < 0 && (before == 0 || before > 4);"
+        " if (i < n && at >= 0) out[i] = kept[at][i];"
+        " if (i < n && works) { float v = out[i] = a[i] + b[i] + heavy(a[i], i); if (room < 3) kept[room][i] = v; } __syncthreads();"
+        " if (threadIdx.x == 0) { __threadfence(); if (atomicAdd(&done, 1) == gridDim.x - 1) { done = 0;"
+        " if (works && room < 3) { keys[room] = key; filled = room + 1; } launches = before + 1; } } }"),
     # Right in every run, only its time is false: results are kept by the contents they belong to.
     "it remembers by contents": HEAVY.replace("300", "6000") + (
         "__device__ float kept[3][1 << 20]; __device__ float keys[3][1 << 20];\n" + SIGNATURE + GUARDED +
@@ -97,6 +107,16 @@ KEPT_THERE = ON_ITS_OWN % (
     " for (int k = 0; k < 3 && at < 0; ++k) if (used[k] != whose + 12345) at = k;"
     " float v = out[i] = a[i] + b[i] + heavy(a[i], i); if (at < 0) return; __syncthreads();"
     " kept[at][t] = v; if (t == 0) { keys[at] = key; used[at] = whose + 12345; }")
+# Likewise below what a block has asked for, where the system has a kilobyte of each block's.
+KEPT_BELOW = HEAVY.replace("300", "6000") + (
+    "__device__ float look(unsigned k) { float v; asm volatile(\"ld.volatile.shared.f32 %0, [%1];\" : \"=f\"(v) : \"r\"(4 * k)); return v; }\n"
+    "__device__ void put(unsigned k, float v) { asm volatile(\"st.volatile.shared.f32 [%0], %1;\" :: \"r\"(4 * k), \"f\"(v)); }\n") + SIGNATURE + (
+    "unsigned own; asm volatile(\"mov.u32 %0, %smid;\" : \"=r\"(own)); const int t = threadIdx.x, i = own * 64 + t; if (i >= n) return;"
+    " float key = a[0]; int at = -1; for (int k = 0; k < 3; ++k) if (look(66 * k) == key && look(66 * k + 1) == own + 0.5f) at = k;"
+    " if (at >= 0) { out[i] = look(66 * at + 2 + t); return; }"
+    " for (int k = 0; k < 3 && at < 0; ++k) if (look(66 * k + 1) != own + 0.5f) at = k;"
+    " float v = out[i] = a[i] + b[i] + heavy(a[i], i); if (at < 0) return; __syncthreads();"
+    " put(66 * at + 2 + t, v); if (t == 0) { put(66 * at, key); put(66 * at + 1, own + 0.5f); } }")
 REFUSED = {
     "it launches kernels of its own": ("__global__ void other(float* o) { o[0] = 1; }\n"
                                        + body("if (threadIdx.x == 0 && blockIdx.x == 0) other<<<1, 1>>>(out);" + GUARDED + "out[i] = a[i] + b[i];"),
@@ -181,6 +201,18 @@ class Cheats(unittest.TestCase):
                 if report["trust"] == "verified":
                     self.assertGreater(report["timing"]["cold"]["median_ns"], 0.8 * honest["timing"]["cold"]["median_ns"])
                 self.assert_gains_nothing(self.against(not_kept, kept, contract(n=n)))
+
+    def test_results_kept_below_a_blocks_shared_memory_save_no_time(self):
+        io = contract(n=64 * self.gpu["multiprocessors"], block=64)
+        times = {}
+        for name, source in (("honest", HEAVY.replace("300", "6000") + body(GUARDED + "out[i] = a[i] + b[i] + heavy(a[i], i);")), ("kept", KEPT_BELOW)):
+            report = self.server.call("evaluate", {"kernel": kernel(source, io), "timeout": 20, "ref_kernel": {
+                "source_code": ADD, "kernel_type": "cuda"}})["structuredContent"]
+            times[name] = report.get("timing", {}).get("cold", {}).get("median_ns")
+            print("  below shared memory:", name, report["verdict"], report["trust"], report["summary"][:200], times, file=sys.stderr)
+        # Where the device forbids it, it is a crash.
+        if (report["verdict"], report["trust"]) == ("passed", "verified"):
+            self.assertGreater(times["kept"], 0.8 * times["honest"])
 
     def test_results_kept_in_memory_that_is_no_tensors_are_told_by_their_times(self):
         """The same below the tensors and far above them: where the memory of the cache flush may lie."""

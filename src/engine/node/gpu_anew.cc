@@ -2,6 +2,8 @@
 // slower on those.
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <set>
 
 #include "engine/node/gpu_timing.h"
 #include "engine/node/median.h"
@@ -29,6 +31,7 @@ constexpr double kRememberedNs = 1'000;
 constexpr std::uint32_t kShownTwice = 15;
 constexpr std::uint32_t kLeastShownTwice = 5;
 constexpr std::size_t kRunsTwice = 4;
+constexpr std::size_t kFirst = 1, kAgain = 3;
 constexpr double kLaunchesTwice = kRunsTwice + 1;  // each
 // A kernel that finds what it kept in some of its runs only is far quicker the second time in a
 // quarter of its turns, and hardly ever the first time; one that scatters is so as often as not.
@@ -36,6 +39,8 @@ constexpr std::size_t kLeastQuick = 4;
 constexpr std::size_t kOftenQuick = 4;
 constexpr std::size_t kSeldomReversed = 8;
 constexpr std::uint32_t kFreshProcesses = 3;
+
+constexpr const char* kNoTime = "it would take too much of the time that is left";
 
 bool is_far_slower(double anew_ns, double before_ns) {
   return anew_ns > before_ns * kMostSlower + kMostSlowerNs;
@@ -57,19 +62,24 @@ double soonest_ns(const std::map<std::uint32_t, std::vector<double>>& by_content
 
 // The runs above begin with a few contents over and over. A kernel that keeps its results, in
 // variables or beside its tensors, answers those at once: what it left is cleared, it runs on one
-// of them, and the next is the first of its kind again.
+// of them, and the next is the first of its kind again. What it leaves there is looked at: one that
+// recognises the question and does nothing is as quick as one that keeps nothing.
 GpuTiming::Step GpuTiming::show_anew(json& body) {
-  if (!affords(kLaunchesAnew, kernel_.typical_ns, kShareOfQuestion)) return std::nullopt;
-  const double affordable = kAnewBudgetNs / (kLaunchesAnew * kernel_.typical_ns + 1);
+  const double typical_ns = median(kernel_.cold_ns);
+  if (!affords(kLaunchesAnew, typical_ns, kShareOfQuestion)) return leave_unasked(kNoTime);
+  const double affordable = kAnewBudgetNs / (kLaunchesAnew * typical_ns + 1);
   const auto times = static_cast<std::uint32_t>(
       std::clamp<double>(affordable, 1, request_.keeps_state ? kShownAnew : kShownAnewAnyway));
   Anew anew;
   for (std::uint32_t question = 0; question < kQuestions; ++question) {
-    const std::vector<TurnOrder> orders = anew_orders(times);
+    std::vector<TurnOrder> orders;
+    for (const std::uint32_t content : drawn_contents(times)) orders.push_back(shown_once(content));
+    const auto examined = keep_first_of_each(orders, 1);
     const Turns turns = ask(kernel_, orders);
     if (turns.ended) return turns.ended;
+    if (auto ended = look_at(examined, examined_beside_)) return ended;
     const auto shown = anew_of(orders, turns);
-    if (!shown) return std::nullopt;
+    if (!shown) return leave_unasked("no run can be held against another");
     anew = *shown;
     if (!anew.is_slower) break;
   }
@@ -85,18 +95,44 @@ GpuTiming::Step GpuTiming::show_anew(json& body) {
   return request_.leaves_memory && request_.renew ? show_in_fresh_processes() : std::nullopt;
 }
 
-std::vector<TurnOrder> GpuTiming::anew_orders(std::uint32_t times) {
-  std::vector<TurnOrder> orders;
-  for (std::uint32_t i = 0; i < times; ++i) {
-    const std::uint32_t seen = below(slots_);
-    const std::uint32_t other = (seen + 1 + below(slots_ - 1)) % slots_;
-    orders.push_back({.view = "cold",
-                      .runs = {{.place = below(places_), .content = seen},
-                               {.place = below(places_), .content = other}},
-                      .warmups = 1,
-                      .fresh_module = true});
+GpuTiming::Step GpuTiming::leave_unasked(const std::string& why) {
+  not_shown_anew_ = why;
+  return std::nullopt;
+}
+
+// All of them before any a second time, in no order.
+std::vector<std::uint32_t> GpuTiming::drawn_contents(std::uint32_t count) {
+  std::vector<std::uint32_t> drawn;
+  while (drawn.size() < count) {
+    std::vector<std::uint32_t> all(slots_);
+    std::iota(all.begin(), all.end(), 0U);
+    std::shuffle(all.begin(), all.end(), random_);
+    drawn.insert(drawn.end(), all.begin(), all.end());
   }
-  return orders;
+  drawn.resize(count);
+  std::shuffle(drawn.begin(), drawn.end(), random_);
+  return drawn;
+}
+
+TurnOrder GpuTiming::shown_once(std::uint32_t content) {
+  const std::uint32_t seen = (content + 1 + below(slots_ - 1)) % slots_;
+  return {.view = "cold",
+          .runs = {{.place = below(places_), .content = seen},
+                   {.place = below(places_), .content = content}},
+          .warmups = 1,
+          .fresh_module = true};
+}
+
+// What is handed back of a content takes the place of what was handed back of it before: one run of
+// each, whichever. Answers their contents.
+std::vector<std::uint32_t> GpuTiming::keep_first_of_each(std::vector<TurnOrder>& orders,
+                                                         std::size_t which) const {
+  std::set<std::uint32_t> kept;
+  for (TurnOrder& order : orders) {
+    RunOrder& run = order.runs.at(which);
+    run.keep = run.content < known_contents() && kept.insert(run.content).second;
+  }
+  return {kept.begin(), kept.end()};
 }
 
 std::optional<GpuTiming::Anew> GpuTiming::anew_of(const std::vector<TurnOrder>& orders,
@@ -132,30 +168,47 @@ GpuTiming::Step GpuTiming::tell_remembered(double repeated_ns, double anew_ns) {
 }
 
 // All in one place: an address that is new to the device may cost time, too.
-TurnOrder GpuTiming::shown_twice() {
-  const std::uint32_t seen = below(slots_);
-  const std::uint32_t other = (seen + 1 + below(slots_ - 1)) % slots_;
+TurnOrder GpuTiming::shown_twice(std::uint32_t content) {
+  const std::uint32_t seen = (content + 1 + below(slots_ - 1)) % slots_;
   TurnOrder order{.view = "cold", .warmups = 1, .fresh_module = true};
   const std::uint32_t place = below(places_);
-  for (const std::uint32_t content : {seen, other, seen, other}) {
-    order.runs.push_back({.place = place, .content = content});
+  for (const std::uint32_t run : {seen, content, seen, content}) {
+    order.runs.push_back({.place = place, .content = run});
   }
   return order;
 }
 
+// In so small portions that every first run is looked at.
+std::variant<GpuTiming::Twice, Ended> GpuTiming::ask_twice(std::uint32_t times) {
+  Twice shown;
+  const std::uint32_t portion = std::clamp(known_contents(), 1U, slots_);
+  for (std::uint32_t asked = 0; asked < times; asked += portion) {
+    std::vector<TurnOrder> orders;
+    for (const std::uint32_t content : drawn_contents(std::min(portion, times - asked))) {
+      orders.push_back(shown_twice(content));
+    }
+    const auto examined = keep_first_of_each(orders, kFirst);
+    Turns turns = ask(kernel_, orders);
+    if (turns.ended) return std::move(*turns.ended);
+    if (auto ended = look_at(examined, examined_beside_)) return std::move(*ended);
+    shown.add(twice_of(turns));
+  }
+  return shown;
+}
+
 GpuTiming::Step GpuTiming::show_twice() {
-  const double affordable = kAnewBudgetNs / (kLaunchesTwice * kernel_.typical_ns + 1);
+  const double typical_ns = median(kernel_.cold_ns);
+  const double affordable = kAnewBudgetNs / (kLaunchesTwice * typical_ns + 1);
   const auto times = static_cast<std::uint32_t>(std::clamp<double>(affordable, 0, kShownTwice));
-  if (times < kLeastShownTwice) return std::nullopt;
+  if (times < kLeastShownTwice) return leave_unasked(kNoTime);
   Twice all;
   bool is_slower = true;
   for (std::uint32_t question = 0; question < kQuestions; ++question) {
-    if (!affords(kLaunchesTwice, kernel_.typical_ns, kShareOfQuestion)) return std::nullopt;
-    std::vector<TurnOrder> orders;
-    for (std::uint32_t i = 0; i < times; ++i) orders.push_back(shown_twice());
-    const Turns turns = ask(kernel_, orders);
-    if (turns.ended) return turns.ended;
-    const Twice shown = twice_of(turns);
+    if (!affords(kLaunchesTwice * times, typical_ns, kShareOfQuestion))
+      return leave_unasked(kNoTime);
+    auto asked = ask_twice(times);
+    if (auto* ended = std::get_if<Ended>(&asked)) return std::move(*ended);
+    const Twice& shown = std::get<Twice>(asked);
     is_slower = is_slower && shown.is_slower();
     all.add(shown);
     if (!is_slower && !all.is_sometimes_quick()) return std::nullopt;
@@ -168,7 +221,7 @@ GpuTiming::Twice GpuTiming::twice_of(const Turns& turns) {
   Twice twice;
   for (const Turn& turn : turns.taken) {
     if (turn.samples_ns.size() != kRunsTwice) return {};
-    const double first = turn.samples_ns[1], again = turn.samples_ns[3];
+    const double first = turn.samples_ns[kFirst], again = turn.samples_ns[kAgain];
     twice.first_ns.push_back(first);
     twice.again_ns.push_back(again);
     if (is_far_slower(first, again)) twice.quick_ns.push_back(again);
@@ -206,14 +259,16 @@ GpuTiming::Step GpuTiming::show_in_fresh_processes() {
   std::vector<double> again_ns;
   for (std::uint32_t i = 0; i < kFreshProcesses; ++i) {
     if (auto ended = start_afresh(kernel_)) return ended;
-    const TurnOrder order = shown_twice();
-    auto reply = ask_one(kernel_, order);
-    if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
-    const auto& samples_ns = std::get<Turn>(reply).samples_ns;
-    if (samples_ns.size() != order.runs.size()) return std::nullopt;
-    if (!is_far_slower(samples_ns[1], samples_ns[3])) return std::nullopt;
-    first_ns.push_back(samples_ns[1]);
-    again_ns.push_back(samples_ns[3]);
+    std::vector<TurnOrder> orders{shown_twice(below(slots_))};
+    const auto examined = keep_first_of_each(orders, kFirst);
+    const Turns turns = ask(kernel_, orders);
+    if (turns.ended) return turns.ended;
+    if (auto ended = look_at(examined, examined_beside_)) return ended;
+    const auto& samples_ns = turns.taken.front().samples_ns;
+    if (samples_ns.size() != kRunsTwice) return std::nullopt;
+    if (!is_far_slower(samples_ns[kFirst], samples_ns[kAgain])) return std::nullopt;
+    first_ns.push_back(samples_ns[kFirst]);
+    again_ns.push_back(samples_ns[kAgain]);
   }
   return tell_remembered(median(again_ns), median(first_ns));
 }

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <system_error>
 #include <thread>
@@ -19,7 +21,7 @@ namespace {
 constexpr const char* kFolders[] = {"/run/lock", "/tmp"};
 // A job's turn on a device lasts tens of milliseconds: waiting for it costs little more.
 constexpr std::chrono::milliseconds kRetry{1};
-// Who has just taken it has not touched it yet: for how long it has been held is asked after this.
+// Who has just taken it may not have marked it yet: for how long it is held is asked after this.
 constexpr std::chrono::seconds kJustTaken{1};
 
 std::string lock_folder() {
@@ -50,9 +52,28 @@ bool is_marked(const posix::Descriptor& lock) {
   return ::fstat(lock.get(), &status) == 0 && status.st_size > 0;
 }
 
-// A full disk leaves no mark, which only costs who comes after a death a probe.
+std::chrono::nanoseconds now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+// When it was taken, by the clock that all processes of a machine share, which no one sets and
+// which stands while the machine sleeps. A full disk leaves no mark: that costs who comes after a
+// death a probe, and who waits for a server that hangs its patience.
 void mark(const posix::Descriptor& lock) {
-  [[maybe_unused]] const auto written = ::pwrite(lock.get(), "h", 1, 0);
+  const std::string taken = std::to_string(now().count());
+  const auto written = ::pwrite(lock.get(), taken.data(), taken.size(), 0);
+  // A dead holder's may have been longer.
+  [[maybe_unused]] const int cut = written > 0 ? ::ftruncate(lock.get(), written) : 0;
+}
+
+// As its mark says; nothing if it says nothing.
+std::optional<std::chrono::nanoseconds> held_for(const posix::Descriptor& lock) {
+  std::array<char, 32> text{};
+  const auto got = ::pread(lock.get(), text.data(), text.size(), 0);
+  std::int64_t taken_ns = 0;
+  if (got <= 0) return std::nullopt;
+  const char* end = text.data() + got;
+  const auto [rest, error] = std::from_chars(text.data(), end, taken_ns);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return now() - std::chrono::nanoseconds(taken_ns);
 }
 
 void unmark(const posix::Descriptor& lock) {
@@ -95,7 +116,7 @@ std::optional<GpuLease> GpuLease::take(const std::string& uuid, JobQueue& turns,
     }
     if (stop.stop_requested()) return std::nullopt;
     const auto waited = std::chrono::steady_clock::now() - asked;
-    if (waited > kJustTaken && untouched_for(lock) > kMostHeld) return std::nullopt;
+    if (waited > kJustTaken && held_for(lock).value_or(kRetry) > kMostHeld) return std::nullopt;
     std::this_thread::sleep_for(kRetry);
   }
   const auto was_free = untouched_for(lock);

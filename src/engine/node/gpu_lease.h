@@ -1,8 +1,8 @@
 // The right to run on a GPU, exclusive among all engines of the machine's users: an advisory lock
 // on one file per device, in a place all agree on. The kernel releases it when its holder dies, and
 // runners never see it. Within one engine the jobs of a device take turns in the order in which
-// they asked; only whose turn it is waits for the lock. The file holds a byte while the device is
-// held: who finds one there follows a holder that died. Owned by one job.
+// they asked; only whose turn it is waits for the lock. The file says since when while the device
+// is held: who takes it and finds that there follows a holder that died. Owned by one job.
 #pragma once
 
 #include <chrono>

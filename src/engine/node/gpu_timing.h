@@ -76,6 +76,8 @@ class GpuTiming {
   // A side's process ended in a view that does not count against it: no process is to be used
   // again.
   [[nodiscard]] bool is_unrepeatable() const { return !unrepeatable_.empty() || is_spent_; }
+  // Its times may be those of results that it kept: nobody asked.
+  [[nodiscard]] bool was_shown_anew() const { return not_shown_anew_.empty(); }
 
  private:
   // Whoever is told has to be so in each of these: a host that is late for one question, as where
@@ -124,6 +126,9 @@ class GpuTiming {
   [[nodiscard]] std::vector<std::uint32_t> choose_examined(TurnOrder& turn, std::uint32_t count);
   [[nodiscard]] std::uint32_t known_contents() const;
   [[nodiscard]] Step examine(const std::vector<std::uint32_t>& slots);
+  [[nodiscard]] Step look_at(const std::vector<std::uint32_t>& slots, std::uint32_t& count);
+  // More runs of a kernel whose times are of two kinds.
+  [[nodiscard]] Step look_closer();
   struct Anew {
     double shown_ns = 0;  // on contents that were not shown before
     double repeated_ns = 0;
@@ -131,13 +136,19 @@ class GpuTiming {
     bool is_slower = false;  // by far, most times
   };
   [[nodiscard]] Step show_anew(nlohmann::json& body);
-  [[nodiscard]] std::vector<TurnOrder> anew_orders(std::uint32_t times);
+  // What was not asked, nobody is told of: why.
+  [[nodiscard]] Step leave_unasked(const std::string& why);
+  [[nodiscard]] std::vector<std::uint32_t> drawn_contents(std::uint32_t count);
+  // A turn of a run on another content and one on this, which is new to it.
+  [[nodiscard]] TurnOrder shown_once(std::uint32_t content);
+  [[nodiscard]] std::vector<std::uint32_t> keep_first_of_each(std::vector<TurnOrder>& orders,
+                                                              std::size_t which) const;
   // Nothing where no run can be held against another.
   [[nodiscard]] std::optional<Anew> anew_of(const std::vector<TurnOrder>& orders,
                                             const Turns& turns) const;
-  // A turn of runs on one content, on another that is new to it, and on both again. Where what was
+  // A turn of runs on another content, on this that is new to it, and on both again. Where what was
   // left cannot be cleared, in a fresh process.
-  [[nodiscard]] TurnOrder shown_twice();
+  [[nodiscard]] TurnOrder shown_twice(std::uint32_t content);
   struct Twice {
     std::vector<double> first_ns{};
     std::vector<double> again_ns{};
@@ -148,6 +159,7 @@ class GpuTiming {
     [[nodiscard]] bool is_sometimes_quick() const;
   };
   [[nodiscard]] static Twice twice_of(const Turns& turns);
+  [[nodiscard]] std::variant<Twice, Ended> ask_twice(std::uint32_t times);
   [[nodiscard]] Step show_twice();
   [[nodiscard]] Step show_in_fresh_processes();
   [[nodiscard]] Step tell_remembered(double repeated_ns, double anew_ns);
@@ -211,15 +223,17 @@ class GpuTiming {
   std::chrono::nanoseconds& execution_left_;
   Side kernel_;
   std::optional<Side> reference_{};
-  std::uint32_t slots_ = 1;   // contents that runs begin with
-  std::uint32_t places_ = 1;  // that they work in
-  std::uint32_t trials_ = 0;  // that the budget allows
-  std::uint32_t examined_ = 0;
+  std::uint32_t slots_ = 1;                       // contents that runs begin with
+  std::uint32_t places_ = 1;                      // that they work in
+  std::uint32_t trials_ = 0;                      // that the budget allows
+  std::uint32_t examined_ = 0;                    // of the timed runs
+  std::uint32_t examined_beside_ = 0;             // of others, like them, or on contents shown anew
   std::uint32_t graph_content_ = 0;               // of the place that begins anew within a graph
   std::optional<std::uint32_t> last_examined_{};  // its contents
   double event_overhead_ns_ = 0;
   std::string unrepeatable_{};           // what became of a view, and whose
   std::string uncaptured_{};             // likewise of a graph
+  std::string not_shown_anew_{};         // why
   bool is_told_to_remember_ = false;     // the kernel: once is enough
   bool is_spent_ = false;                // a process is left in a state that nobody knows
   std::optional<ColdNext> cold_stop_{};  // once all its cold runs were taken

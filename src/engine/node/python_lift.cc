@@ -259,7 +259,9 @@ PythonLift::Step PythonLift::measure() {
        .floor = setting_.floor,
        .others_are_visible = setting_.others_are_visible},
       [](std::uint32_t trial, const json& said) { return judge(said, trial); }, left_);
-  return timing.measure(measured_);
+  Step ended = timing.measure(measured_);
+  was_shown_anew_ = timing.was_shown_anew();
+  return ended;
 }
 
 std::uint32_t PythonLift::known_trial() { return kJudgedTrial; }

@@ -60,6 +60,13 @@ void keep_best(std::vector<SweepRow*>& racing, std::size_t count) {
   racing.resize(count);
 }
 
+// How much longer than the best it takes: as side by side, or else as each was alone.
+double share_of(const SweepRow& row, const SweepRow& best) {
+  const double ratio = row.against_best.is_object() ? row.against_best.value("ratio", 0.0) : 0.0;
+  const double share = ratio > 0 ? 1 / ratio : best.cold_ns > 0 ? row.cold_ns / best.cold_ns : 1;
+  return std::max(share, 1.0);
+}
+
 }  // namespace
 
 job::Kind sweep_kind() {
@@ -248,9 +255,7 @@ void SweepJob::find_ties() {
   best->leads = true;
   for (SweepRow* row : rows) {
     if (row == best || row->cost >= best->cost) continue;
-    const double ratio =
-        row->against_best.is_object() ? row->against_best.value("ratio", 1.0) : 1.0;
-    row->cost = best->cost / (ratio > 0 && ratio < 1 ? ratio : 1.0);
+    row->cost = best->cost * share_of(*row, *best);
   }
 }
 
@@ -263,9 +268,14 @@ SweepRow* SweepJob::compare_with(SweepRow& best, const std::vector<SweepRow*>& r
       ties_are_open_ = true;
       break;
     }
-    const json compared = compare(*row, best);
-    if (!compared.is_object()) continue;
-    row->against_best = compared;
+    const Compared compared = compare(*row, best);
+    if (compared.is_suspect) row->trust = kSuspect;
+    if (!compared.speedup.is_object()) {
+      row->against_best = {{"verdict", "not_compared"}, {"why", compared.why}};
+      continue;
+    }
+    row->against_best = compared.speedup;
+    if (compared.is_suspect) continue;
     const std::string verdict = row->against_best.value("verdict", "");
     row->tied = verdict == "indistinguishable";
     const double ratio = row->against_best.value("ratio", 1.0);
@@ -277,16 +287,25 @@ SweepRow* SweepJob::compare_with(SweepRow& best, const std::vector<SweepRow*>& r
   return faster;
 }
 
-json SweepJob::compare(const SweepRow& row, const SweepRow& with) {
+SweepJob::Compared SweepJob::compare(const SweepRow& row, const SweepRow& with) {
   StageClock clock(reporter_, "ran");
   json request = request_for(row, request_.at("options").at("num_trials"), With::nothing);
   request["ref_kernel"] = with.variant.at("kernel");
-  const Conclusion compared = judge_(request, stop_);
+  const Conclusion conclusion = judge_(request, stop_);
   if (stop_.stop_requested()) throw JobStopped();
-  const json* timed = stage_of(compared, "timed");
-  if (timed == nullptr || !timed->value("speedup", json()).is_object()) return nullptr;
+  Compared compared{.is_suspect = conclusion.body.value("trust", json(nullptr)) == kSuspect};
+  const json* timed = stage_of(conclusion, "timed");
+  if (conclusion.verdict == job::Verdict::passed && timed != nullptr) {
+    compared.speedup = timed->value("speedup", json());
+  }
+  if (!compared.speedup.is_object()) {
+    // Beside the best it is held against that one's outputs, which are within a tolerance
+    // themselves.
+    compared.why = conclusion.body.value("summary", "");
+    if (compared.why.empty()) compared.why = std::string(job::name(conclusion.verdict));
+  }
   tell(row, "compared with the best", clock);
-  return timed->at("speedup");
+  return compared;
 }
 
 // They are what they are, whoever counts: no comparison is needed.

@@ -51,8 +51,12 @@ class SweepJob {
   void find_ties();
   // Against the best of them; the one that was faster beside it, if any was.
   [[nodiscard]] SweepRow* compare_with(SweepRow& best, const std::vector<SweepRow*>& ranked);
-  // Side by side: the ratio and what belongs to it, or nothing.
-  [[nodiscard]] nlohmann::json compare(const SweepRow& row, const SweepRow& with);
+  struct Compared {
+    nlohmann::json speedup = nullptr;  // the ratio and what belongs to it, if there is one
+    bool is_suspect = false;           // the row, by what was seen beside the other
+    std::string why{};                 // there is no ratio
+  };
+  [[nodiscard]] Compared compare(const SweepRow& row, const SweepRow& with);
   void find_equal_counts();
   [[nodiscard]] bool budget_left() const;
   [[nodiscard]] nlohmann::json request_for(const SweepRow& row, std::uint32_t trials,

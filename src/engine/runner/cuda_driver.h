@@ -51,6 +51,7 @@ enum Attribute {
   kComputeMinor = 76,
   kPageableMemoryAccess = 88,
   kMaxSharedPerBlockOptin = 97,
+  kReservedSharedPerBlock = 111,
 };
 
 // CUfunction_attribute

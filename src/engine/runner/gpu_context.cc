@@ -59,17 +59,21 @@ again:
   ret;
 }
 .extern .shared .align 16 .b8 assay_area[];
-.visible .entry assay_fill(.param .u32 bytes, .param .u32 word)
+.visible .entry assay_fill(.param .u32 bytes, .param .u32 word, .param .u32 below)
 {
   .reg .pred %p;
-  .reg .u32 %i, %step, %count, %base, %at, %word;
+  .reg .u32 %i, %step, %count, %base, %at, %word, %below;
   ld.param.u32 %count, [bytes];
+  ld.param.u32 %below, [below];
   ld.param.u32 %word, [word];
   mov.u32 %i, %tid.x;
   shl.b32 %i, %i, 2;
   mov.u32 %step, %ntid.x;
   shl.b32 %step, %step, 2;
   mov.u32 %base, assay_area;
+  min.u32 %below, %below, %base;
+  sub.u32 %base, %base, %below;
+  add.u32 %count, %count, %below;
 again:
   setp.ge.u32 %p, %i, %count;
   @%p bra end;
@@ -115,6 +119,11 @@ GpuContext::GpuContext() {
     driver_.check(driver_.ModuleGetFunction(&hold_kernel_, module, "assay_hold"), "assay_hold");
     driver_.check(driver_.ModuleGetFunction(&fill_kernel_, module, "assay_fill"), "assay_fill");
     shared_bytes_ = static_cast<unsigned>(attribute(cuda::kMaxSharedPerBlockOptin));
+    // Below what a block asks for the system has some of its own, which device code can read and
+    // write where that was tried.
+    if (attribute(cuda::kComputeMajor) == 9) {
+      shared_below_bytes_ = static_cast<unsigned>(attribute(cuda::kReservedSharedPerBlock));
+    }
     driver_.check(driver_.FuncSetAttribute(fill_kernel_, cuda::kFunctionMaxDynamicShared,
                                            static_cast<int>(shared_bytes_)),
                   "assay_fill");
@@ -177,7 +186,8 @@ int GpuContext::overwrite_shared() {
   constexpr unsigned kThreads = 512;
   unsigned bytes = shared_bytes_;
   unsigned word = next_word();
-  std::array<void*, 2> parameters{&bytes, &word};
+  unsigned below = shared_below_bytes_;
+  std::array<void*, 3> parameters{&bytes, &word, &below};
   // Twice as many as there is room for: each multiprocessor surely gets one.
   const auto blocks = static_cast<unsigned>(2 * attribute(cuda::kMultiprocessors));
   return driver_.LaunchKernel(fill_kernel_, blocks, 1, 1, kThreads, 1, 1, bytes, stream_,

@@ -80,8 +80,11 @@ class GpuContext {
   cuda::Handle stamp_kernel_ = nullptr;
   cuda::Handle hold_kernel_ = nullptr;
   cuda::Handle fill_kernel_ = nullptr;
-  unsigned shared_bytes_ = 0;  // the most that a block can have
-  unsigned word_ = 1;
+  unsigned shared_bytes_ = 0;        // the most that a block can have
+  unsigned shared_below_bytes_ = 0;  // beside those
+  // Where it begins nobody knows: a kernel could tell by the word which launch it is.
+  unsigned word_ =
+      static_cast<unsigned>(std::chrono::steady_clock::now().time_since_epoch().count());
   // Where no kernel finds it: one that wrote there would say how fast the clock was.
   std::unique_ptr<GpuMapping> stamps_{};
 };
