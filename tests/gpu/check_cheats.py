@@ -152,6 +152,11 @@ class Cheats(unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual(self.evaluate(source)["verdict"], "wrong_output")
 
+    def test_shared_memory_holds_nothing_that_could_be_right(self):
+        """By chance it may hold zeros, and a kernel that never sets its sum be right."""
+        report = self.evaluate(WRONG["what shared memory happens to hold"])
+        self.assertIn(f"{N} of {N} elements differ", report["summary"])
+
     def test_what_is_right_for_once_is_not_believed(self):
         for name, source in chosen(CAUGHT_OTHERWISE.items()):
             with self.subTest(name):
@@ -190,7 +195,7 @@ class Cheats(unittest.TestCase):
             self.assertIn("remembers", [item["check"] for item in report["evidence"]], cold)
 
     def test_results_kept_in_shared_memory_save_no_time(self):
-        """It outlasts a launch. Who finds results there in most runs is told; who does in some only may have the time of those where it does not."""
+        """It outlasts a launch. Who finds results there in some runs only, and is not told, has the time of those where it does not."""
         n = 256 * self.gpu["multiprocessors"]
         for name, part in PARTS_OF_BLOCKS.items():
             with self.subTest(name):

@@ -1,7 +1,6 @@
 // Of GpuTiming: what contents cost that were not shown before. A kernel that keeps its results is
 // slower on those.
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <set>
 
@@ -33,11 +32,14 @@ constexpr std::uint32_t kLeastShownTwice = 5;
 constexpr std::size_t kRunsTwice = 4;
 constexpr std::size_t kFirst = 1, kAgain = 3;
 constexpr double kLaunchesTwice = kRunsTwice + 1;  // each
-// A kernel that finds what it kept in some of its runs only is far quicker the second time in a
-// quarter of its turns, and hardly ever the first time; one that scatters is so as often as not.
-constexpr std::size_t kLeastQuick = 4;
-constexpr std::size_t kOftenQuick = 4;
-constexpr std::size_t kSeldomReversed = 8;
+// A kernel that finds what it kept in some of its runs only, or of some contents, has quick ones
+// among those that were timed and next to none among as many on contents that are new. One that is
+// quick by chance, or on some contents, has as many there.
+constexpr double kLeastQuickShare = 1.0 / 6;
+constexpr std::uint32_t kShownOften = 60;
+constexpr double kLeastQuickExpected = 10;
+constexpr double kQuickMissing = 6;  // as many times fewer
+constexpr std::uint32_t kTimedAgain = 24;
 constexpr std::uint32_t kFreshProcesses = 3;
 
 constexpr const char* kNoTime = "it would take too much of the time that is left";
@@ -46,16 +48,12 @@ bool is_far_slower(double anew_ns, double before_ns) {
   return anew_ns > before_ns * kMostSlower + kMostSlowerNs;
 }
 
-// A quarter of the runs on some contents took no longer.
-double soonest_ns(const std::map<std::uint32_t, std::vector<double>>& by_content_ns) {
-  double soonest = std::numeric_limits<double>::infinity();
-  for (auto [content, times_ns] : by_content_ns) {
-    if (times_ns.empty()) continue;
-    const auto quarter = times_ns.begin() + static_cast<std::ptrdiff_t>(times_ns.size() / 4);
-    std::nth_element(times_ns.begin(), quarter, times_ns.end());
-    soonest = std::min(soonest, *quarter);
-  }
-  return soonest;
+// How many of these are far quicker than that.
+double quick_share(const std::vector<double>& times_ns, double slow_ns) {
+  if (times_ns.empty()) return 0;
+  const auto quick = std::count_if(times_ns.begin(), times_ns.end(),
+                                   [&](double time_ns) { return is_far_slower(slow_ns, time_ns); });
+  return static_cast<double>(quick) / static_cast<double>(times_ns.size());
 }
 
 }  // namespace
@@ -85,10 +83,11 @@ GpuTiming::Step GpuTiming::show_anew(json& body) {
   }
   body["shown_anew_ns"] = anew.shown_ns;
   if (anew.is_slower) return tell_remembered(anew.repeated_ns, anew.shown_ns);
-  // Who has room for some contents only is no slower on most.
-  const bool is_far_from_soonest = is_far_slower(anew.shown_ns, soonest_ns(kernel_.by_content_ns));
-  if (is_far_from_soonest ||
-      anew.more_ns > kSuspectedSlower * anew.repeated_ns + kSuspectedSlowerNs) {
+  if (quick_share(kernel_.cold_ns, anew.shown_ns) >= kLeastQuickShare) {
+    if (auto ended = show_often(anew.shown_ns)) return ended;
+  }
+  if (is_told_to_remember_) return std::nullopt;
+  if (anew.more_ns > kSuspectedSlower * anew.repeated_ns + kSuspectedSlowerNs) {
     if (auto ended = show_twice()) return ended;
   }
   if (is_told_to_remember_) return std::nullopt;
@@ -191,7 +190,7 @@ std::variant<GpuTiming::Twice, Ended> GpuTiming::ask_twice(std::uint32_t times) 
     Turns turns = ask(kernel_, orders);
     if (turns.ended) return std::move(*turns.ended);
     if (auto ended = look_at(examined, examined_beside_)) return std::move(*ended);
-    shown.add(twice_of(turns));
+    shown.add(turns);
   }
   return shown;
 }
@@ -202,42 +201,23 @@ GpuTiming::Step GpuTiming::show_twice() {
   const auto times = static_cast<std::uint32_t>(std::clamp<double>(affordable, 0, kShownTwice));
   if (times < kLeastShownTwice) return leave_unasked(kNoTime);
   Twice all;
-  bool is_slower = true;
   for (std::uint32_t question = 0; question < kQuestions; ++question) {
     if (!affords(kLaunchesTwice * times, typical_ns, kShareOfQuestion))
       return leave_unasked(kNoTime);
     auto asked = ask_twice(times);
     if (auto* ended = std::get_if<Ended>(&asked)) return std::move(*ended);
-    const Twice& shown = std::get<Twice>(asked);
-    is_slower = is_slower && shown.is_slower();
-    all.add(shown);
-    if (!is_slower && !all.is_sometimes_quick()) return std::nullopt;
+    all = std::move(std::get<Twice>(asked));
+    if (!all.is_slower()) return std::nullopt;
   }
-  return tell_remembered(is_slower ? median(all.again_ns) : median(all.quick_ns),
-                         median(all.first_ns));
+  return tell_remembered(median(all.again_ns), median(all.first_ns));
 }
 
-GpuTiming::Twice GpuTiming::twice_of(const Turns& turns) {
-  Twice twice;
+void GpuTiming::Twice::add(const Turns& turns) {
   for (const Turn& turn : turns.taken) {
-    if (turn.samples_ns.size() != kRunsTwice) return {};
-    const double first = turn.samples_ns[kFirst], again = turn.samples_ns[kAgain];
-    twice.first_ns.push_back(first);
-    twice.again_ns.push_back(again);
-    if (is_far_slower(first, again)) twice.quick_ns.push_back(again);
-    if (is_far_slower(again, first)) ++twice.reversed;
+    if (turn.samples_ns.size() != kRunsTwice) continue;
+    first_ns.push_back(turn.samples_ns[kFirst]);
+    again_ns.push_back(turn.samples_ns[kAgain]);
   }
-  return twice;
-}
-
-void GpuTiming::Twice::add(const Twice& more) {
-  const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
-    to.insert(to.end(), from.begin(), from.end());
-  };
-  append(first_ns, more.first_ns);
-  append(again_ns, more.again_ns);
-  append(quick_ns, more.quick_ns);
-  reversed += more.reversed;
 }
 
 bool GpuTiming::Twice::is_slower() const {
@@ -247,9 +227,43 @@ bool GpuTiming::Twice::is_slower() const {
   return more_ns.size() >= kLeastShownTwice && median(more_ns) > least_ns;
 }
 
-bool GpuTiming::Twice::is_sometimes_quick() const {
-  return quick_ns.size() >= kLeastQuick && quick_ns.size() * kOftenQuick >= first_ns.size() &&
-         reversed * kSeldomReversed <= quick_ns.size();
+// Whether those that are new have as many quick runs as those that were timed, content by content.
+GpuTiming::Step GpuTiming::show_often(double slow_ns) {
+  const double typical_ns = median(kernel_.cold_ns);
+  const double affordable = kAnewBudgetNs / (kLaunchesAnew * typical_ns + 1);
+  const auto times = static_cast<std::uint32_t>(std::clamp<double>(affordable, 0, kShownOften));
+  const std::uint32_t portion = std::clamp(known_contents(), 1U, slots_);
+  double expected = 0, quick = 0;
+  for (std::uint32_t asked = 0; asked < times; asked += portion) {
+    if (!affords(kLaunchesAnew * portion, typical_ns, kShareOfQuestion)) {
+      return leave_unasked(kNoTime);
+    }
+    std::vector<TurnOrder> orders;
+    for (const std::uint32_t content : drawn_contents(portion)) {
+      orders.push_back(shown_once(content));
+      expected += quick_share(kernel_.by_content_ns[content], slow_ns);
+    }
+    const auto examined = keep_first_of_each(orders, 1);
+    const Turns turns = ask(kernel_, orders);
+    if (turns.ended) return turns.ended;
+    if (auto ended = look_at(examined, examined_beside_)) return ended;
+    for (const Turn& turn : turns.taken) {
+      if (turn.samples_ns.empty()) return std::nullopt;
+      quick += quick_share({turn.samples_ns.back()}, slow_ns);
+    }
+    if (quick * kQuickMissing > kShownOften) return std::nullopt;  // as many as could be expected
+  }
+  if (expected < kLeastQuickExpected || quick * kQuickMissing > expected) return std::nullopt;
+  // Unless what made those slow makes all slow by now.
+  auto again = ask_one(kernel_, cold_turn(kTimedAgain, 0).order);
+  if (auto* ended = std::get_if<Ended>(&again)) return std::move(*ended);
+  const double still = quick_share(std::get<Turn>(again).samples_ns, slow_ns);
+  if (still * kQuickMissing * times < expected) return std::nullopt;
+  std::vector<double> quick_ns;
+  for (const double time_ns : kernel_.cold_ns) {
+    if (is_far_slower(slow_ns, time_ns)) quick_ns.push_back(time_ns);
+  }
+  return tell_remembered(median(quick_ns), slow_ns);
 }
 
 // Who is slow on what its process never saw is asked in another, as something may have disturbed

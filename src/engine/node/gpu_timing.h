@@ -152,15 +152,12 @@ class GpuTiming {
   struct Twice {
     std::vector<double> first_ns{};
     std::vector<double> again_ns{};
-    std::vector<double> quick_ns{};  // of those again that were far quicker than the first
-    std::size_t reversed = 0;        // far quicker the first time
-    void add(const Twice& more);
+    void add(const Turns& turns);
     [[nodiscard]] bool is_slower() const;  // the first, in most turns
-    [[nodiscard]] bool is_sometimes_quick() const;
   };
-  [[nodiscard]] static Twice twice_of(const Turns& turns);
   [[nodiscard]] std::variant<Twice, Ended> ask_twice(std::uint32_t times);
   [[nodiscard]] Step show_twice();
+  [[nodiscard]] Step show_often(double slow_ns);
   [[nodiscard]] Step show_in_fresh_processes();
   [[nodiscard]] Step tell_remembered(double repeated_ns, double anew_ns);
   [[nodiscard]] Step other_views(nlohmann::json& body);
