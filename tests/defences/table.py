@@ -219,7 +219,7 @@ OF_DEVICE_CODE = (
              gpu(ONCE, "it does nothing where contents are shown anew")),
             (Change(NODE + "gpu_anew.cc", "run.content < known_contents() && kept.insert(run.content).second", "false"),)),
     Defence("who_was_not_asked_is_known", CONTENTS, (engine("a kernel that is not shown contents anew is known to be so"),),
-            (Change(NODE + "gpu_anew.cc", "not_shown_anew_ = why;", "(void)why;", STATEMENT),)),
+            (Change(NODE + "gpu_anew.cc", "unasked_[what] = why;", "(void)what, (void)why;", STATEMENT),)),
     Defence("looked_at_closer", "to do its work in some launches only",
             (engine("where times are of two kinds, twelve runs more are examined"),),
             (Change(NODE + "gpu_timing.cc", "!is_uneven(kernel_.cold_ns)", "true"),)),

@@ -199,13 +199,24 @@ TEST_CASE("a kernel that finds what it kept in some runs only is told, one that 
   REQUIRE_FALSE(ended);
   REQUIRE(forgetful.findings.size() == 1);
   CHECK(forgetful.findings[0].at("check") == "remembers");
-  CHECK(forgetful.findings[0].at("repeated_ns") == 5'000);
+  CHECK(forgetful.findings[0].at("repeated_ns") < 80'000);  // or half of that, by its medians
   CHECK(forgetful.findings[0].at("shown_anew_ns") == 80'000);
 
   Bench fickle;
   static_cast<void>(fickle.measure(fickle.request(100, kFickleBytes), ended));
   REQUIRE_FALSE(ended);
   CHECK(fickle.findings.empty());
+}
+
+TEST_CASE("a kernel whose quick runs do not come again is doubtful at least") {
+  constexpr std::uint64_t kPatientBytes = 94'208;  // fake_timing_runner.cc
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    std::optional<node::Ended> ended;
+    Bench patient;
+    static_cast<void>(patient.measure(patient.request(200, kPatientBytes), ended));
+    REQUIRE_FALSE(ended);
+    CHECK((patient.is_doubtful || !patient.findings.empty()));
+  }
 }
 
 TEST_CASE("what only the end of a process empties is looked for in a fresh one") {

@@ -45,6 +45,12 @@ DeviceCondition after(DeviceCondition condition, Event event) {
 
 }  // namespace
 
+TEST_CASE("a canary that had no turn on a device says nothing of it") {
+  DeviceGuard guard([](const std::stop_token&) { return std::optional<std::string>(); });
+  CHECK(guard.may_use({}));
+  CHECK(guard.told().at("condition") == "unproved");
+}
+
 TEST_CASE("the rules of the quarantine are those of its table") {
   using enum DeviceCondition;
   struct Row {

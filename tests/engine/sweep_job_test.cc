@@ -236,6 +236,19 @@ TEST_CASE("what is seen of a variant beside the best counts: suspect there is su
   CHECK(body.at("best").at("trust") == "verified");
 }
 
+TEST_CASE("who became suspect beside the best shares no rank with whoever is best then") {
+  FakeJudge judge{.times_ns = {{"honest", 14'900}, {"cheat", 15'050}, {"finer", 15'000}},
+                  .alike = {"honest", "cheat"},
+                  .faster = {"finer"},
+                  .beside = {{"cheat", "suspect"}}};
+  Told told;
+  const json body = swept(judge, request_of({"cheat", "honest", "finer"}), told);
+  CHECK(names_of(body) == std::vector<std::string>{"finer", "honest", "cheat"});
+  CHECK(body.at("table")[1].at("rank") == 1);
+  CHECK(body.at("table")[2].at("rank") == 3);
+  CHECK_FALSE(body.at("table")[2].contains("tied_with_best"));
+}
+
 TEST_CASE("a comparison that failed is told, and its variant ranked by what it took alone") {
   FakeJudge judge{.times_ns = {{"honest", 14'100}, {"odd", 15'510}},
                   .graphs_ns = {{"honest", 13'000}, {"odd", 4'000}},

@@ -40,7 +40,7 @@ struct Bench {
   std::vector<bool> renewed{};          // of the reference, or of the kernel
   std::vector<std::uint32_t> judged{};  // trials
   json findings = json::array();
-  bool was_shown_anew = false;
+  bool is_doubtful = false;
   std::chrono::nanoseconds left = std::chrono::seconds(60);
 
   // Another program's: what it says of some arenas is another kernel's (fake_timing_runner.cc).
@@ -90,7 +90,7 @@ struct Bench {
     json body = json::object();
     ended = timing.measure(body);
     body["unrepeatable"] = timing.is_unrepeatable();
-    was_shown_anew = timing.was_shown_anew();
+    is_doubtful = timing.is_doubtful();
     return body;
   }
 };

@@ -25,13 +25,14 @@ bool DeviceGuard::may_use(const std::stop_token& stop) {
   if (quarantine_.wants_canary(Quarantine::Clock::now())) {
     const Proving proving(*this);
     lock.unlock();
-    const std::string why = canary_(stop);
+    const std::optional<std::string> why = canary_(stop);
     if (stop.stop_requested()) return false;  // it may have ended because of that
+    if (!why) return true;  // the job will hear the same when it asks for its turn
     lock.lock();
-    if (why.empty()) {
+    if (why->empty()) {
       quarantine_.canary_right();
     } else {
-      quarantine_.canary_wrong(why, Quarantine::Clock::now());
+      quarantine_.canary_wrong(*why, Quarantine::Clock::now());
     }
     const bool may_use = quarantine_.condition() != DeviceCondition::quarantined;
     lock.unlock();  // before the next is let in

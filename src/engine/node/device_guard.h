@@ -8,6 +8,7 @@
 #include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -17,8 +18,9 @@ namespace assay::node {
 
 class DeviceGuard {
  public:
-  // "" if the device answered rightly, else what happened; blocks.
-  using Canary = std::function<std::string(const std::stop_token& stop)>;
+  // "" if the device answered rightly, else what happened; nothing if it had no turn there, which
+  // says nothing of the device. Blocks.
+  using Canary = std::function<std::optional<std::string>(const std::stop_token& stop)>;
 
   explicit DeviceGuard(Canary canary) : canary_(std::move(canary)) {}
   DeviceGuard(const DeviceGuard&) = delete;

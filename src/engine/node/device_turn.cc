@@ -1,5 +1,7 @@
 #include "engine/node/device_turn.h"
 
+#include <algorithm>
+
 #include "engine/node/canary.h"
 
 namespace assay::node {
@@ -9,19 +11,23 @@ Ended stopped() {
   return {.verdict = job::Verdict::cancelled, .summary = "Cancelled before it finished."};
 }
 
-}  // namespace
+// Of execution alone: a job compiles, stages and counts beside it.
+constexpr int kTimesItsOwn = 3;
 
 std::string why_held(const Gpu& gpu) {
-  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(GpuLease::kMostHeld);
-  return "Another process of this machine has had " + gpu.device() + " for more than " +
-         std::to_string(minutes.count()) +
-         " minutes, longer than any job may: a server that was stopped or hangs. `fuser " +
+  return "Another process of this machine has " + gpu.device() +
+         ", and has had it for longer than it said that it may: a server that was stopped, or "
+         "hangs. `fuser " +
          GpuLease::lock_path(gpu.uuid) + "` names it.";
 }
 
+}  // namespace
+
 std::optional<Ended> take_turn(std::optional<GpuLease>& lease, GpuPool& pool,
-                               const std::string& client, const std::stop_token& stop) {
-  lease = pool.lease(client, stop);
+                               const std::string& client, std::chrono::nanoseconds timeout,
+                               const std::stop_token& stop) {
+  const std::chrono::nanoseconds usual = GpuLease::kMostHeld;
+  lease = pool.lease(client, stop, std::max(usual, kTimesItsOwn * timeout));
   if (lease) return probe_after_dead(*lease, pool, stop);
   if (stop.stop_requested()) return stopped();
   const std::string why = why_held(pool.gpu());

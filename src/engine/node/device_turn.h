@@ -6,6 +6,7 @@
 // Any thread; blocks for its turn, half a second more after such a death.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -16,16 +17,15 @@
 
 namespace assay::node {
 
-// Nothing: `lease` is the job's, and the device may be used.
+// Nothing: `lease` is the job's, and the device may be used. `timeout`: what the job's code may run
+// for.
 [[nodiscard]] std::optional<Ended> take_turn(std::optional<GpuLease>& lease, GpuPool& pool,
                                              const std::string& client,
+                                             std::chrono::nanoseconds timeout,
                                              const std::stop_token& stop);
 
 // Nothing: the device may be used. Else the lease is marked for who comes next.
 [[nodiscard]] std::optional<Ended> probe_after_dead(GpuLease& lease, const GpuPool& pool,
                                                     const std::stop_token& stop);
-
-// Why a lease that was not stopped came to nothing: who has the device, and how he is found.
-[[nodiscard]] std::string why_held(const Gpu& gpu);
 
 }  // namespace assay::node

@@ -1,7 +1,6 @@
 #include "engine/node/devices.h"
 
 #include "engine/node/canary.h"
-#include "engine/node/device_turn.h"
 #include "engine/node/gpu_lease.h"
 
 namespace assay::node {
@@ -30,9 +29,9 @@ Ended closed(const std::string& why) {
 
 // Alone on the device, as a job would be.
 DeviceGuard::Canary canary_of(GpuPool& pool) {
-  return [&pool](const std::stop_token& stop) -> std::string {
-    auto lease = pool.lease({}, stop);
-    if (!lease) return stop.stop_requested() ? "stopped" : why_held(pool.gpu());
+  return [&pool](const std::stop_token& stop) -> std::optional<std::string> {
+    auto lease = pool.lease({}, stop, GpuLease::kMostHeld);
+    if (!lease) return std::nullopt;
     std::string why = run_canary(pool.start_apart(), RunnerRole::gpu_kernel, stop);
     // What a dead holder left is not to be forgotten by a canary that was not right.
     if (lease->follows_dead() && !why.empty()) lease->doubt();

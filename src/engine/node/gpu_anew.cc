@@ -1,7 +1,6 @@
 // Of GpuTiming: what contents cost that were not shown before. A kernel that keeps its results is
 // slower on those.
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include "engine/node/gpu_timing.h"
@@ -39,7 +38,11 @@ constexpr double kLeastQuickShare = 1.0 / 6;
 constexpr std::uint32_t kShownOften = 60;
 constexpr double kLeastQuickExpected = 10;
 constexpr double kQuickMissing = 6;  // as many times fewer
-constexpr std::uint32_t kTimedAgain = 24;
+constexpr std::uint32_t kTimedAgain = 60;
+// So few timed runs may all have been quick by chance.
+constexpr std::size_t kFewTimed = 20;
+constexpr const char* kAnew = "not_shown_anew";
+constexpr const char* kNotAgain = "the quick ones among its times did not come again";
 constexpr std::uint32_t kFreshProcesses = 3;
 
 constexpr const char* kNoTime = "it would take too much of the time that is left";
@@ -64,7 +67,7 @@ double quick_share(const std::vector<double>& times_ns, double slow_ns) {
 // recognises the question and does nothing is as quick as one that keeps nothing.
 GpuTiming::Step GpuTiming::show_anew(json& body) {
   const double typical_ns = median(kernel_.cold_ns);
-  if (!affords(kLaunchesAnew, typical_ns, kShareOfQuestion)) return leave_unasked(kNoTime);
+  if (!affords(kLaunchesAnew, typical_ns, kShareOfQuestion)) return leave_unasked(kAnew, kNoTime);
   const double affordable = kAnewBudgetNs / (kLaunchesAnew * typical_ns + 1);
   const auto times = static_cast<std::uint32_t>(
       std::clamp<double>(affordable, 1, request_.keeps_state ? kShownAnew : kShownAnewAnyway));
@@ -72,17 +75,18 @@ GpuTiming::Step GpuTiming::show_anew(json& body) {
   for (std::uint32_t question = 0; question < kQuestions; ++question) {
     std::vector<TurnOrder> orders;
     for (const std::uint32_t content : drawn_contents(times)) orders.push_back(shown_once(content));
+    if (orders.empty()) return leave_unasked(kAnew, "nothing was timed");
     const auto examined = keep_first_of_each(orders, 1);
     const Turns turns = ask(kernel_, orders);
     if (turns.ended) return turns.ended;
     if (auto ended = look_at(examined, examined_beside_)) return ended;
     const auto shown = anew_of(orders, turns);
-    if (!shown) return leave_unasked("no run can be held against another");
+    if (!shown) return leave_unasked(kAnew, "no run can be held against another");
     anew = *shown;
     if (!anew.is_slower) break;
   }
   body["shown_anew_ns"] = anew.shown_ns;
-  if (anew.is_slower) return tell_remembered(anew.repeated_ns, anew.shown_ns);
+  if (anew.is_slower) return tell_if_it_lasts(anew);
   if (quick_share(kernel_.cold_ns, anew.shown_ns) >= kLeastQuickShare) {
     if (auto ended = show_often(anew.shown_ns)) return ended;
   }
@@ -94,21 +98,39 @@ GpuTiming::Step GpuTiming::show_anew(json& body) {
   return request_.leaves_memory && request_.renew ? show_in_fresh_processes() : std::nullopt;
 }
 
-GpuTiming::Step GpuTiming::leave_unasked(const std::string& why) {
-  not_shown_anew_ = why;
+GpuTiming::Step GpuTiming::leave_unasked(const char* what, const std::string& why) {
+  unasked_[what] = why;
   return std::nullopt;
 }
 
-// All of them before any a second time, in no order.
+// A few runs that were quick may have been so by chance: it has to be as quick in others.
+GpuTiming::Step GpuTiming::tell_if_it_lasts(const Anew& anew) {
+  if (kernel_.cold_ns.size() < kFewTimed) {
+    auto again = ask_one(kernel_, cold_turn(kFewTimed, 0).order);
+    if (auto* ended = std::get_if<Ended>(&again)) return std::move(*ended);
+    if (!is_far_slower(anew.shown_ns, median(std::get<Turn>(again).samples_ns))) {
+      return leave_unasked(kAnew, kNotAgain);
+    }
+  }
+  return tell_remembered(anew.repeated_ns, anew.shown_ns);
+}
+
+// Of those that were timed the ones whose answers are known, or else all: each before any a second
+// time, in no order.
 std::vector<std::uint32_t> GpuTiming::drawn_contents(std::uint32_t count) {
+  std::vector<std::uint32_t> timed;
+  for (const auto& [content, times_ns] : kernel_.by_content_ns) {
+    if (!times_ns.empty()) timed.push_back(content);
+  }
+  std::vector<std::uint32_t> known = timed;
+  std::erase_if(known, [&](std::uint32_t content) { return content >= known_contents(); });
+  std::vector<std::uint32_t>& all = known.empty() ? timed : known;
   std::vector<std::uint32_t> drawn;
-  while (drawn.size() < count) {
-    std::vector<std::uint32_t> all(slots_);
-    std::iota(all.begin(), all.end(), 0U);
+  while (drawn.size() < count && !all.empty()) {
     std::shuffle(all.begin(), all.end(), random_);
     drawn.insert(drawn.end(), all.begin(), all.end());
   }
-  drawn.resize(count);
+  drawn.resize(std::min<std::size_t>(drawn.size(), count));
   std::shuffle(drawn.begin(), drawn.end(), random_);
   return drawn;
 }
@@ -199,11 +221,11 @@ GpuTiming::Step GpuTiming::show_twice() {
   const double typical_ns = median(kernel_.cold_ns);
   const double affordable = kAnewBudgetNs / (kLaunchesTwice * typical_ns + 1);
   const auto times = static_cast<std::uint32_t>(std::clamp<double>(affordable, 0, kShownTwice));
-  if (times < kLeastShownTwice) return leave_unasked(kNoTime);
+  if (times < kLeastShownTwice) return leave_unasked(kAnew, kNoTime);
   Twice all;
   for (std::uint32_t question = 0; question < kQuestions; ++question) {
     if (!affords(kLaunchesTwice * times, typical_ns, kShareOfQuestion))
-      return leave_unasked(kNoTime);
+      return leave_unasked(kAnew, kNoTime);
     auto asked = ask_twice(times);
     if (auto* ended = std::get_if<Ended>(&asked)) return std::move(*ended);
     all = std::move(std::get<Twice>(asked));
@@ -229,14 +251,16 @@ bool GpuTiming::Twice::is_slower() const {
 
 // Whether those that are new have as many quick runs as those that were timed, content by content.
 GpuTiming::Step GpuTiming::show_often(double slow_ns) {
-  const double typical_ns = median(kernel_.cold_ns);
-  const double affordable = kAnewBudgetNs / (kLaunchesAnew * typical_ns + 1);
+  const double affordable = kAnewBudgetNs / (kLaunchesAnew * slow_ns + 1);
   const auto times = static_cast<std::uint32_t>(std::clamp<double>(affordable, 0, kShownOften));
+  if (times * quick_share(kernel_.cold_ns, slow_ns) < kLeastQuickExpected) {
+    return leave_unasked(kAnew, kNoTime);
+  }
   const std::uint32_t portion = std::clamp(known_contents(), 1U, slots_);
   double expected = 0, quick = 0;
   for (std::uint32_t asked = 0; asked < times; asked += portion) {
-    if (!affords(kLaunchesAnew * portion, typical_ns, kShareOfQuestion)) {
-      return leave_unasked(kNoTime);
+    if (!affords(kLaunchesAnew * portion, slow_ns, kShareOfQuestion)) {
+      return leave_unasked(kAnew, kNoTime);
     }
     std::vector<TurnOrder> orders;
     for (const std::uint32_t content : drawn_contents(portion)) {
@@ -254,11 +278,12 @@ GpuTiming::Step GpuTiming::show_often(double slow_ns) {
     if (quick * kQuickMissing > kShownOften) return std::nullopt;  // as many as could be expected
   }
   if (expected < kLeastQuickExpected || quick * kQuickMissing > expected) return std::nullopt;
-  // Unless what made those slow makes all slow by now.
+  // Unless what made those slow makes all slow by now, or those that were quick were so by chance.
+  if (!affords(kTimedAgain, slow_ns, kShareOfQuestion)) return leave_unasked(kAnew, kNoTime);
   auto again = ask_one(kernel_, cold_turn(kTimedAgain, 0).order);
   if (auto* ended = std::get_if<Ended>(&again)) return std::move(*ended);
   const double still = quick_share(std::get<Turn>(again).samples_ns, slow_ns);
-  if (still * kQuickMissing * times < expected) return std::nullopt;
+  if (2 * still * times < expected) return leave_unasked(kAnew, kNotAgain);
   std::vector<double> quick_ns;
   for (const double time_ns : kernel_.cold_ns) {
     if (is_far_slower(slow_ns, time_ns)) quick_ns.push_back(time_ns);

@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kFolders[] = {"/run/lock", "/tmp"};
 // A job's turn on a device lasts tens of milliseconds: waiting for it costs little more.
 constexpr std::chrono::milliseconds kRetry{1};
-// Who has just taken it may not have marked it yet: for how long it is held is asked after this.
+// Who has just taken it may not have marked it yet: whether it is overdue is asked after this.
 constexpr std::chrono::seconds kJustTaken{1};
 
 std::string lock_folder() {
@@ -54,26 +54,25 @@ bool is_marked(const posix::Descriptor& lock) {
 
 std::chrono::nanoseconds now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
-// When it was taken, by the clock that all processes of a machine share, which no one sets and
-// which stands while the machine sleeps. A full disk leaves no mark: that costs who comes after a
-// death a probe, and who waits for a server that hangs its patience.
-void mark(const posix::Descriptor& lock) {
-  const std::string taken = std::to_string(now().count());
-  const auto written = ::pwrite(lock.get(), taken.data(), taken.size(), 0);
+// Until when it may be held, by the clock that all processes of a machine share, which no one sets
+// and which stands while the machine sleeps. A full disk leaves no mark: that costs who comes after
+// a death a probe, and who waits for a server that hangs his patience.
+void mark(const posix::Descriptor& lock, std::chrono::nanoseconds most_held) {
+  const std::string until = std::to_string((now() + most_held).count());
+  const auto written = ::pwrite(lock.get(), until.data(), until.size(), 0);
   // A dead holder's may have been longer.
   [[maybe_unused]] const int cut = written > 0 ? ::ftruncate(lock.get(), written) : 0;
 }
 
-// As its mark says; nothing if it says nothing.
-std::optional<std::chrono::nanoseconds> held_for(const posix::Descriptor& lock) {
+// As its mark says; not if that says nothing.
+bool is_overdue(const posix::Descriptor& lock) {
   std::array<char, 32> text{};
   const auto got = ::pread(lock.get(), text.data(), text.size(), 0);
-  std::int64_t taken_ns = 0;
-  if (got <= 0) return std::nullopt;
+  std::int64_t until_ns = 0;
+  if (got <= 0) return false;
   const char* end = text.data() + got;
-  const auto [rest, error] = std::from_chars(text.data(), end, taken_ns);
-  if (error != std::errc() || rest != end) return std::nullopt;
-  return now() - std::chrono::nanoseconds(taken_ns);
+  const auto [rest, error] = std::from_chars(text.data(), end, until_ns);
+  return error == std::errc() && rest == end && now() > std::chrono::nanoseconds(until_ns);
 }
 
 void unmark(const posix::Descriptor& lock) {
@@ -104,7 +103,8 @@ bool is_for_all_users(unsigned mode) {
 }
 
 std::optional<GpuLease> GpuLease::take(const std::string& uuid, JobQueue& turns,
-                                       const std::string& client, const std::stop_token& stop) {
+                                       const std::string& client, const std::stop_token& stop,
+                                       std::chrono::nanoseconds most_held) {
   const JobQueue::Ticket ticket = turns.enter(client);
   if (!turns.wait(ticket, stop)) return std::nullopt;
   Turn turn(&turns, GiveUp{ticket});
@@ -116,12 +116,12 @@ std::optional<GpuLease> GpuLease::take(const std::string& uuid, JobQueue& turns,
     }
     if (stop.stop_requested()) return std::nullopt;
     const auto waited = std::chrono::steady_clock::now() - asked;
-    if (waited > kJustTaken && held_for(lock).value_or(kRetry) > kMostHeld) return std::nullopt;
+    if (waited > kJustTaken && is_overdue(lock)) return std::nullopt;
     std::this_thread::sleep_for(kRetry);
   }
   const auto was_free = untouched_for(lock);
   const bool follows_dead = is_marked(lock);
-  mark(lock);
+  mark(lock, most_held);
   touch(lock);
   return GpuLease(std::move(turn), std::move(lock), was_free, follows_dead);
 }

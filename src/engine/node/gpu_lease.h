@@ -1,8 +1,8 @@
 // The right to run on a GPU, exclusive among all engines of the machine's users: an advisory lock
 // on one file per device, in a place all agree on. The kernel releases it when its holder dies, and
 // runners never see it. Within one engine the jobs of a device take turns in the order in which
-// they asked; only whose turn it is waits for the lock. The file says since when while the device
-// is held: who takes it and finds that there follows a holder that died. Owned by one job.
+// they asked; only whose turn it is waits for the lock. The file says until when the device may be
+// held while it is: who takes it and finds that there follows a holder that died. Owned by one job.
 #pragma once
 
 #include <chrono>
@@ -22,16 +22,17 @@ namespace assay::node {
 
 class GpuLease {
  public:
-  // A holder who neither takes nor gives it for so long does not work: no job may run for more than
-  // a third of it.
+  // Longer than any job whose time is not its own to say has the device.
   static constexpr std::chrono::minutes kMostHeld{30};
 
   // Waits for it; nothing if stopped meanwhile, or if somebody outside this engine has held it for
-  // kMostHeld. Borrows `turns`, a queue of one slot for this device. Throws std::system_error if
-  // there is no place for the lock.
+  // longer than he said that he may: who keeps it so does not work. `most_held`: what this one
+  // says, for others to read. Borrows `turns`, a queue of one slot for this device. Throws
+  // std::system_error if there is no place for the lock.
   [[nodiscard]] static std::optional<GpuLease> take(const std::string& uuid, JobQueue& turns,
                                                     const std::string& client,
-                                                    const std::stop_token& stop);
+                                                    const std::stop_token& stop,
+                                                    std::chrono::nanoseconds most_held = kMostHeld);
   [[nodiscard]] static std::string lock_path(const std::string& uuid);
   // Whether somebody holds it now: a look, which promises nothing. False if nobody can tell.
   [[nodiscard]] static bool is_held(const std::string& uuid);

@@ -71,8 +71,9 @@ class GpuPool {
   [[nodiscard]] bool knows(const std::string& client) const;
   // The device, for one job alone; see gpu_lease.h.
   [[nodiscard]] std::optional<GpuLease> lease(const std::string& client,
-                                              const std::stop_token& stop) {
-    return GpuLease::take(gpu_.uuid, turns_, client, stop);
+                                              const std::stop_token& stop,
+                                              std::chrono::nanoseconds most_held) {
+    return GpuLease::take(gpu_.uuid, turns_, client, stop, most_held);
   }
   [[nodiscard]] Referee take_referee();
 

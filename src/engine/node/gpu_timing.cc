@@ -29,18 +29,22 @@ constexpr double kMostWarmups = 1e6;
 constexpr double kShareOfTurns = 0.5;
 constexpr double kLaunchesOfRun = 2;
 constexpr std::uint32_t kExaminedOfState = 12;
-// A tenth of the runs are so much quicker than another tenth: some may do less.
+// A few are so much quicker than most, or a tenth so much slower: some may do less.
 constexpr double kUneven = 1.1;
 constexpr double kUnevenNs = 1'000;
+constexpr std::size_t kFew = 20;
 constexpr std::size_t kTenth = 10;
 constexpr const char* kNoRoom = "the device has room for one of its contents only";
 
 bool is_uneven(std::vector<double> times_ns) {
   if (times_ns.size() < 2) return false;
   std::sort(times_ns.begin(), times_ns.end());
-  const std::size_t tenth = times_ns.size() / kTenth;
-  const double quick = times_ns[tenth], slow = times_ns[times_ns.size() - 1 - tenth];
-  return slow > kUneven * quick + kUnevenNs;
+  const auto is_apart = [](double quick, double slow) {
+    return slow > kUneven * quick + kUnevenNs;
+  };
+  const double middle = times_ns[times_ns.size() / 2];
+  return is_apart(times_ns[times_ns.size() / kFew], middle) ||
+         is_apart(middle, times_ns[times_ns.size() - 1 - times_ns.size() / kTenth]);
 }
 
 }  // namespace
@@ -69,13 +73,14 @@ GpuTiming::Step GpuTiming::measure(json& body) {
   part("estimate", [&] { return estimate(); });
   part("turns", [&] { return take_turns(); });
   const auto shown_anew = [&] {
-    part("shown_anew", [&] { return slots_ > 1 ? show_anew(body) : leave_unasked(kNoRoom); });
+    part("shown_anew",
+         [&] { return slots_ > 1 ? show_anew(body) : leave_unasked("not_shown_anew", kNoRoom); });
   };
   // The views of a kernel with inout tensors may cost its process: nothing is asked of it after.
   if (request_.works_on_contents) shown_anew();
   part("views", [&] { return other_views(body); });
   if (reference_) part("comparing", [&] { return compare(body); });
-  if (!request_.works_on_contents && is_spent_) not_shown_anew_ = uncaptured_;
+  if (!request_.works_on_contents && is_spent_) unasked_["not_shown_anew"] = uncaptured_;
   if (!request_.works_on_contents && !is_spent_) shown_anew();
   if (!ended) ended = judge_claims(body);
   tell(body);
@@ -267,7 +272,9 @@ GpuTiming::Step GpuTiming::look_closer() {
   if (request_.keeps_state || !is_uneven(kernel_.cold_ns)) return std::nullopt;
   const std::uint32_t per_turn = std::max(known_contents(), 1U);
   for (std::uint32_t looked_at = 0; looked_at < kExaminedOfState; looked_at += per_turn) {
-    if (!affords(per_turn + kLaunchesOfRun, slowest_ns(), kShareOfTurns)) return std::nullopt;
+    if (!affords(per_turn + kLaunchesOfRun, slowest_ns(), kShareOfTurns)) {
+      return leave_unasked("few_examined", "it would take too much of the time that is left");
+    }
     const ColdTurn asked = cold_turn(per_turn, per_turn);
     auto reply = ask_one(kernel_, asked.order);
     if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
@@ -365,11 +372,13 @@ void GpuTiming::tell(json& body) const {
   if (!uncaptured_.empty()) {
     body["warnings"].push_back({{"code", "graph_failed"}, {"message", uncaptured_}});
   }
-  if (!not_shown_anew_.empty()) {
+  for (const auto& [code, why] : unasked_) {
+    const char* const what =
+        code == "few_examined"
+            ? "Its times are of two kinds, and no more runs were looked at for work left out ("
+            : "Whether its times are those of results that it kept is not known (";
     body["warnings"].push_back(
-        {{"code", "not_shown_anew"},
-         {"message", "Whether its times are those of results that it kept was not asked (" +
-                         not_shown_anew_ + "): trust is at most `audited`."}});
+        {{"code", code}, {"message", what + why + "): trust is at most `audited`."}});
   }
   clocks_.tell(body);
   json& others = body["neighbours"] = node::tell(neighbours_);

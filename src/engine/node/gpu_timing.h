@@ -76,8 +76,9 @@ class GpuTiming {
   // A side's process ended in a view that does not count against it: no process is to be used
   // again.
   [[nodiscard]] bool is_unrepeatable() const { return !unrepeatable_.empty() || is_spent_; }
-  // Its times may be those of results that it kept: nobody asked.
-  [[nodiscard]] bool was_shown_anew() const { return not_shown_anew_.empty(); }
+  // Its times may be those of results that it kept, or of runs that did less: something that was to
+  // tell was not asked, or told nothing.
+  [[nodiscard]] bool is_doubtful() const { return !unasked_.empty(); }
 
  private:
   // Whoever is told has to be so in each of these: a host that is late for one question, as where
@@ -136,8 +137,8 @@ class GpuTiming {
     bool is_slower = false;  // by far, most times
   };
   [[nodiscard]] Step show_anew(nlohmann::json& body);
-  // What was not asked, nobody is told of: why.
-  [[nodiscard]] Step leave_unasked(const std::string& why);
+  [[nodiscard]] Step leave_unasked(const char* what, const std::string& why);
+  [[nodiscard]] Step tell_if_it_lasts(const Anew& anew);
   [[nodiscard]] std::vector<std::uint32_t> drawn_contents(std::uint32_t count);
   // A turn of a run on another content and one on this, which is new to it.
   [[nodiscard]] TurnOrder shown_once(std::uint32_t content);
@@ -228,14 +229,14 @@ class GpuTiming {
   std::uint32_t graph_content_ = 0;               // of the place that begins anew within a graph
   std::optional<std::uint32_t> last_examined_{};  // its contents
   double event_overhead_ns_ = 0;
-  std::string unrepeatable_{};           // what became of a view, and whose
-  std::string uncaptured_{};             // likewise of a graph
-  std::string not_shown_anew_{};         // why
-  bool is_told_to_remember_ = false;     // the kernel: once is enough
-  bool is_spent_ = false;                // a process is left in a state that nobody knows
-  std::optional<ColdNext> cold_stop_{};  // once all its cold runs were taken
-  bool is_asked_ = false;                // something was
-  bool is_noted_ = false;                // an answer was
+  std::string unrepeatable_{};                    // what became of a view, and whose
+  std::string uncaptured_{};                      // likewise of a graph
+  std::map<std::string, std::string> unasked_{};  // what, and why
+  bool is_told_to_remember_ = false;              // the kernel: once is enough
+  bool is_spent_ = false;                         // a process is left in a state that nobody knows
+  std::optional<ColdNext> cold_stop_{};           // once all its cold runs were taken
+  bool is_asked_ = false;                         // something was
+  bool is_noted_ = false;                         // an answer was
   bool are_neighbours_asked_ = false;
   Neighbours neighbours_{};
   nlohmann::json busy_before_pct_ = nullptr;  // the device, whoever used it

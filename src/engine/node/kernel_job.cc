@@ -311,7 +311,7 @@ void KernelJob::tell_resources(const KernelSource& source, const Program& progra
 KernelJob::Step KernelJob::lease_device(json& body) {
   if (gpu_ == nullptr) return std::nullopt;
   const auto asked = Clock::now();
-  if (auto ended = take_turn(lease_, *gpu_, task_.client, stop_)) return ended;
+  if (auto ended = take_turn(lease_, *gpu_, task_.client, task_.timeout, stop_)) return ended;
   body["device"] = gpu_->gpu().device();
   body["lease_wait_ms"] = std::chrono::duration<double, std::milli>(Clock::now() - asked).count();
   return std::nullopt;

@@ -363,7 +363,7 @@ PythonJob::Step PythonJob::lease_device(json& body) {
   body["device"] = gpu_ != nullptr ? gpu_->device() : "cpu";
   if (gpu_ == nullptr) return std::nullopt;
   const auto asked = std::chrono::steady_clock::now();
-  if (auto ended = take_turn(lease_, *pool_, task_.client, stop_)) return ended;
+  if (auto ended = take_turn(lease_, *pool_, task_.client, task_.timeout, stop_)) return ended;
   body["device_name"] = gpu_->name;
   body["lease_wait_ms"] =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - asked).count();

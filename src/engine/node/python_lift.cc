@@ -260,7 +260,7 @@ PythonLift::Step PythonLift::measure() {
        .others_are_visible = setting_.others_are_visible},
       [](std::uint32_t trial, const json& said) { return judge(said, trial); }, left_);
   Step ended = timing.measure(measured_);
-  was_shown_anew_ = timing.was_shown_anew();
+  is_doubtful_ = timing.is_doubtful();
   return ended;
 }
 

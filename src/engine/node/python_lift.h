@@ -71,7 +71,7 @@ class PythonLift {
   // What was measured (gpu_timing.h).
   [[nodiscard]] const nlohmann::json& measured() const { return measured_; }
   // See GpuTiming.
-  [[nodiscard]] bool was_shown_anew() const { return was_shown_anew_; }
+  [[nodiscard]] bool is_doubtful() const { return is_doubtful_; }
   // Whether the kernel was repeated by a runner that had served this client before.
   [[nodiscard]] bool runner_reused() const { return runner_reused_; }
   // {launches, steps, kernels, scratch_bytes, blanked_bytes, examined, ms}
@@ -118,7 +118,7 @@ class PythonLift {
   bool goes_on_ = false;  // what ended so may be at work on the device still
   nlohmann::json launched_ = nullptr;
   nlohmann::json measured_ = nlohmann::json::object();
-  bool was_shown_anew_ = true;
+  bool is_doubtful_ = false;
   std::uint32_t examined_ = 0;
   bool runner_reused_ = false;
   nlohmann::json ms_ = nlohmann::json::object();  // that each part took

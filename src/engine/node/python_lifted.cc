@@ -80,7 +80,7 @@ PythonJob::Step PythonJob::lift(json& body) {
       body["lifted"]["runner_reused"] = lift.runner_reused();
       for (const auto& warning : body["warnings"]) warnings_.push_back(warning);
       lifted_ = true;
-      if (!lift.was_shown_anew() && weak_.empty()) weak_ = kNotShownAnew;
+      if (lift.is_doubtful() && weak_.empty()) weak_ = kDoubtfulTimes;
       if (!task_.checks.empty() || !task_.metrics_sections.empty()) {
         kernel_sequence_ = lift.kernel_sequence();
         reference_sequence_ = lift.reference_sequence();

@@ -244,12 +244,14 @@ void SweepJob::find_ties() {
   // before has left has the least of all.
   SweepRow* best = *std::min_element(rows.begin(), rows.end(), is_quicker_alone);
   if (SweepRow* faster = compare_with(*best, rows); faster != nullptr) {
-    for (SweepRow* row : rows) {
+    // Without those that have become suspect meanwhile.
+    const std::vector<SweepRow*> left = ranked();
+    for (SweepRow* row : left) {
       row->against_best = nullptr;
       row->tied = false;
     }
     best = faster;
-    (void)compare_with(*best, rows);
+    (void)compare_with(*best, left);
   }
   // What two take side by side says more than what each took by itself.
   best->leads = true;

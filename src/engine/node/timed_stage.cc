@@ -79,7 +79,7 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
       execution_left_);
   Step ended = timing.measure(clock.body);
   repeats_ = !timing.is_unrepeatable();
-  if (!timing.was_shown_anew() && weak_.empty()) weak_ = kNotShownAnew;
+  if (timing.is_doubtful() && weak_.empty()) weak_ = kDoubtfulTimes;
   kernel_timing_ = timing_facts(clock.body, "views", "samples_ns");
   reference_timing_ = timing_facts(clock.body, "reference_views", "reference_samples_ns");
   for (const auto& warning : clock.body["warnings"]) warnings_.push_back(warning);

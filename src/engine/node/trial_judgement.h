@@ -55,9 +55,10 @@ void warn_of_strays(nlohmann::json& warnings, const nlohmann::json& strays);
 void note_weak_oracle(const nlohmann::json& found, const contract::Contract& contract,
                       nlohmann::json& warnings, std::string& weak);
 
-// What times prove that nobody held against those on contents that are new (gpu_timing.h).
-inline constexpr const char* kNotShownAnew =
-    "Whether its times are those of results that it kept was not asked: see the warnings.";
+// What times prove of which something that was to tell was not asked, or told nothing
+// (gpu_timing.h).
+inline constexpr const char* kDoubtfulTimes =
+    "Nothing speaks against its times, but not all was asked that could: see the warnings.";
 
 // What a task proves whose reference gives to other inputs what is right for these, too.
 inline constexpr const char* kSameAnswers =

@@ -283,7 +283,7 @@ void KernelJob::tell_first(const Ran& ran, json& body) {
 // The checks gave the device to others, for as long as the emulator looked.
 KernelJob::Step KernelJob::lease_again() {
   if (gpu_ == nullptr || lease_ || task_.until <= Until::validated) return std::nullopt;
-  return take_turn(lease_, *gpu_, task_.client, stop_);
+  return take_turn(lease_, *gpu_, task_.client, task_.timeout, stop_);
 }
 
 KernelJob::Step KernelJob::validate_stage() {
