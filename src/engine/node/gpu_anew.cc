@@ -73,14 +73,9 @@ GpuTiming::Step GpuTiming::show_anew(json& body) {
       std::clamp<double>(affordable, 1, request_.keeps_state ? kShownAnew : kShownAnewAnyway));
   Anew anew;
   for (std::uint32_t question = 0; question < kQuestions; ++question) {
-    std::vector<TurnOrder> orders;
-    for (const std::uint32_t content : drawn_contents(times)) orders.push_back(shown_once(content));
-    if (orders.empty()) return leave_unasked(kAnew, "nothing was timed");
-    const auto examined = keep_first_of_each(orders, 1);
-    const Turns turns = ask(kernel_, orders);
-    if (turns.ended) return turns.ended;
-    if (auto ended = look_at(examined, examined_beside_)) return ended;
-    const auto shown = anew_of(orders, turns);
+    auto asked = ask_anew(times);
+    if (auto* ended = std::get_if<Ended>(&asked)) return std::move(*ended);
+    const auto& shown = std::get<std::optional<Anew>>(asked);
     if (!shown) return leave_unasked(kAnew, "no run can be held against another");
     anew = *shown;
     if (!anew.is_slower) break;
@@ -96,6 +91,17 @@ GpuTiming::Step GpuTiming::show_anew(json& body) {
   }
   if (is_told_to_remember_) return std::nullopt;
   return request_.leaves_memory && request_.renew ? show_in_fresh_processes() : std::nullopt;
+}
+
+std::variant<std::optional<GpuTiming::Anew>, Ended> GpuTiming::ask_anew(std::uint32_t times) {
+  std::vector<TurnOrder> orders;
+  for (const std::uint32_t content : drawn_contents(times)) orders.push_back(shown_once(content));
+  if (orders.empty()) return std::nullopt;
+  const auto examined = keep_first_of_each(orders, 1);
+  Turns turns = ask(kernel_, orders);
+  if (turns.ended) return std::move(*turns.ended);
+  if (auto ended = look_at(examined, examined_beside_)) return std::move(*ended);
+  return anew_of(orders, turns);
 }
 
 GpuTiming::Step GpuTiming::leave_unasked(const char* what, const std::string& why) {

@@ -137,6 +137,7 @@ class GpuTiming {
     bool is_slower = false;  // by far, most times
   };
   [[nodiscard]] Step show_anew(nlohmann::json& body);
+  [[nodiscard]] std::variant<std::optional<Anew>, Ended> ask_anew(std::uint32_t times);
   [[nodiscard]] Step leave_unasked(const char* what, const std::string& why);
   [[nodiscard]] Step tell_if_it_lasts(const Anew& anew);
   [[nodiscard]] std::vector<std::uint32_t> drawn_contents(std::uint32_t count);
