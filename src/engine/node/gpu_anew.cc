@@ -112,7 +112,10 @@ GpuTiming::Step GpuTiming::leave_unasked(const char* what, const std::string& wh
 // A few runs that were quick may have been so by chance: it has to be as quick in others.
 GpuTiming::Step GpuTiming::tell_if_it_lasts(const Anew& anew) {
   if (kernel_.cold_ns.size() < kFewTimed) {
-    auto again = ask_one(kernel_, cold_turn(kFewTimed, 0).order);
+    const auto missing = static_cast<std::uint32_t>(kFewTimed - kernel_.cold_ns.size());
+    if (!affords(missing + 1, anew.shown_ns, kShareOfQuestion))
+      return leave_unasked(kAnew, kNoTime);
+    auto again = ask_one(kernel_, cold_turn(missing, 0).order);
     if (auto* ended = std::get_if<Ended>(&again)) return std::move(*ended);
     if (!is_far_slower(anew.shown_ns, median(std::get<Turn>(again).samples_ns))) {
       return leave_unasked(kAnew, kNotAgain);
