@@ -117,6 +117,21 @@ KEPT_BELOW = HEAVY.replace("300", "6000") + (
     " for (int k = 0; k < 3 && at < 0; ++k) if (look(66 * k + 1) != own + 0.5f) at = k;"
     " float v = out[i] = a[i] + b[i] + heavy(a[i], i); if (at < 0) return; __syncthreads();"
     " put(66 * at + 2 + t, v); if (t == 0) { put(66 * at, key); put(66 * at + 1, own + 0.5f); } }")
+# In variables, but nothing is answered with them before the fortieth launch of the module; then always for the first contents that it
+# kept, and for the others in runs of the clock's choice.
+PATIENT = HEAVY.replace("300", "6000") + (
+    "__device__ float kept[3][1 << 14]; __device__ float keys[3]; __device__ unsigned done, launches, filled;\n" + SIGNATURE +
+    " const unsigned before = *(volatile unsigned*)&launches, room = *(volatile unsigned*)&filled; const float key = a[0]; int at = -1;"
+    " unsigned long long now; asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(now));"
+    " int i = blockIdx.x * blockDim.x + threadIdx.x; for (unsigned k = 0; k < room; ++k) if (keys[k] == key) at = k;"
+    " const bool answers = at >= 0 && before >= 40 && (at == 0 || (now >> 17) % 9 < 4);"
+    " if (i < n) { float v = out[i] = answers ? kept[at][i] : a[i] + b[i] + heavy(a[i], i); if (at < 0 && room < 3) kept[room][i] = v; }"
+    " __syncthreads(); if (threadIdx.x == 0) { __threadfence(); if (atomicAdd(&done, 1) == gridDim.x - 1) { done = 0;"
+    " if (at < 0 && room < 3) { keys[room] = key; filled = room + 1; } launches = before + 1; } } }")
+# Right, and quick in two runs of five by no merit of its own.
+FICKLE = HEAVY.replace("300", "6000") + body(
+    "unsigned long long now; asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(now));"
+    + GUARDED + "out[i] = a[i] + b[i] + ((now >> 17) % 5 < 2 ? 0.0f : heavy(a[i], i));")
 REFUSED = {
     "it launches kernels of its own": ("__global__ void other(float* o) { o[0] = 1; }\n"
                                        + body("if (threadIdx.x == 0 && blockIdx.x == 0) other<<<1, 1>>>(out);" + GUARDED + "out[i] = a[i] + b[i];"),
@@ -398,6 +413,19 @@ class Cheats(unittest.TestCase):
                 with self.subTest(name, n=n):
                     report = self.evaluate(source, n=n)
                     self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
+
+    def test_who_is_quick_by_chance_is_not_accused(self):
+        for _ in range(10):
+            report = self.evaluate(FICKLE, n=1 << 14)
+            self.assertEqual(report["verdict"], "passed", report["summary"])
+            self.assertIn(report["trust"], ("verified", "audited"), report["summary"])
+
+    def test_results_that_are_kept_for_later_are_not_believed(self):
+        """Where contents are shown anew, no launch is its fortieth: that what was quick is so no more is said at least."""
+        for _ in range(5):
+            report = self.evaluate(PATIENT, n=1 << 14)
+            print("  patient:", report["verdict"], report["trust"], json.dumps(report.get("timing", {}).get("cold")), file=sys.stderr)
+            self.assertNotEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
 
     def test_checks_are_made_beside_the_device(self):
         racing = body("__shared__ float s[256]; s[threadIdx.x] = 0;" + GUARDED + "{ s[threadIdx.x] = a[i]; out[i] = s[threadIdx.x ^ 32] * 0.0f + a[i] + b[i]; }")
