@@ -60,6 +60,16 @@ void keep_best(std::vector<SweepRow*>& racing, std::size_t count) {
   racing.resize(count);
 }
 
+// What a longer round could not ask of its times, a shorter one's trust does not hold for.
+bool has_doubtful_times(const Conclusion& conclusion) {
+  const auto warnings = conclusion.body.find("warnings");
+  return warnings != conclusion.body.end() &&
+         std::any_of(warnings->begin(), warnings->end(), [](const json& warning) {
+           const std::string code = warning.value("code", "");
+           return code == "not_shown_anew" || code == "few_examined";
+         });
+}
+
 // How much longer than the best it takes: as side by side, or else as each was alone.
 double share_of(const SweepRow& row, const SweepRow& best) {
   const double ratio = row.against_best.is_object() ? row.against_best.value("ratio", 0.0) : 0.0;
@@ -187,6 +197,7 @@ void SweepJob::evaluate(SweepRow& row, std::uint32_t trials, With with) {
   // The first time speaks of the output; later ones of the time, and of what speaks against it.
   const json trust = conclusion.body.value("trust", json(nullptr));
   if (row.trust.is_null() || trust == kSuspect) row.trust = trust;
+  if (row.trust == "verified" && has_doubtful_times(conclusion)) row.trust = trust;
   if (conclusion.verdict == job::Verdict::passed) take_measurement(row, conclusion);
   tell(row, "evaluated", clock);
 }
