@@ -63,6 +63,8 @@ constexpr std::uint64_t kFickleBytes = 90'112;
 // 80 us; from the fortieth launch of its module on 5 us on content 0, and two times of five on
 // others.
 constexpr std::uint64_t kPatientBytes = 94'208;
+// 12.5 us, one time of five 10 us: too little apart to be results that were kept.
+constexpr std::uint64_t kUnsteadyBytes = 98'304;
 #ifdef ASSAY_IDLES_WHEN_REPEATED
 constexpr bool kIdles = true;
 #else
@@ -92,12 +94,13 @@ double scattered_ns(double typical_ns, Kernel& kernel) {
   return typical_ns + kScatterNs[kernel.runs++ % kScatterNs.size()];
 }
 
-// Two times of five, in no order.
-bool is_found(Kernel& kernel) {
-  constexpr unsigned kPerMille = 400;
+// So many times of a thousand, in no order.
+bool is_drawn(Kernel& kernel, unsigned per_mille) {
   kernel.drawn = kernel.drawn * 1'664'525U + 1'013'904'223U;
-  return (kernel.drawn >> 16) % 1000 < kPerMille;
+  return (kernel.drawn >> 16) % 1000 < per_mille;
 }
+
+bool is_found(Kernel& kernel) { return is_drawn(kernel, 400); }
 
 double now_ms() {
   constexpr std::int64_t kWraps = 1'000'000;
@@ -137,6 +140,8 @@ double sample_ns(const json& order, std::size_t run, Kernel& kernel) {
       if (order.at("fresh_module") == true && run == 0) kernel.since_loaded = 0;
       if (++kernel.since_loaded <= 40) return 80'000;
       return told.at(1) == 0 || is_found(kernel) ? 5'000 : 80'000;
+    case kUnsteadyBytes:
+      return is_drawn(kernel, 200) ? 10'000 : 12'500;
     case kFickleBytes:
       return is_found(kernel) ? 5'000 : 80'000;
     case kChoosyBytes:
