@@ -6,6 +6,18 @@
 using namespace assay;
 using namespace assay::timing_bench;
 
+namespace {
+
+json findings_of(std::uint64_t bytes) {
+  Bench bench;
+  std::optional<node::Ended> ended;
+  static_cast<void>(bench.measure(bench.request(100, bytes), ended));
+  REQUIRE_FALSE(ended);
+  return bench.findings;
+}
+
+}  // namespace
+
 TEST_CASE("a kernel that is far faster on what a launch has left than on fresh tensors is told") {
   Bench bench;
   std::optional<node::Ended> ended;
@@ -176,36 +188,38 @@ TEST_CASE("contents that cost a little more when they are new are told from scat
 TEST_CASE("a kernel that keeps some of its contents is told, one that is quick on some is not") {
   constexpr std::uint64_t kCrampedBytes = 77'824;  // fake_timing_runner.cc
   constexpr std::uint64_t kChoosyBytes = 81'920;
-  std::optional<node::Ended> ended;
-  Bench cramped;
-  static_cast<void>(cramped.measure(cramped.request(100, kCrampedBytes), ended));
-  REQUIRE_FALSE(ended);
-  REQUIRE(cramped.findings.size() == 1);
-  CHECK(cramped.findings[0].at("check") == "remembers");
-  CHECK(cramped.findings[0].at("repeated_ns") == 5'000);
-
-  Bench choosy;
-  static_cast<void>(choosy.measure(choosy.request(100, kChoosyBytes), ended));
-  REQUIRE_FALSE(ended);
-  CHECK(choosy.findings.empty());
+  const json cramped = findings_of(kCrampedBytes);
+  REQUIRE(cramped.size() == 1);
+  CHECK(cramped[0].at("check") == "remembers");
+  CHECK(cramped[0].at("repeated_ns") == 5'000);
+  CHECK(findings_of(kChoosyBytes).empty());
 }
 
 TEST_CASE("a kernel that finds what it kept in some runs only is told, one that is fickle is not") {
   constexpr std::uint64_t kForgetfulBytes = 86'016;  // fake_timing_runner.cc
   constexpr std::uint64_t kFickleBytes = 90'112;
-  std::optional<node::Ended> ended;
-  Bench forgetful;
-  static_cast<void>(forgetful.measure(forgetful.request(100, kForgetfulBytes), ended));
-  REQUIRE_FALSE(ended);
-  REQUIRE(forgetful.findings.size() == 1);
-  CHECK(forgetful.findings[0].at("check") == "remembers");
-  CHECK(forgetful.findings[0].at("repeated_ns") < 80'000);  // or half of that, by its medians
-  CHECK(forgetful.findings[0].at("shown_anew_ns") == 80'000);
+  const json forgetful = findings_of(kForgetfulBytes);
+  REQUIRE(forgetful.size() == 1);
+  CHECK(forgetful[0].at("check") == "remembers");
+  CHECK(forgetful[0].at("repeated_ns") < 80'000);  // or half of that, by its medians
+  CHECK(forgetful[0].at("shown_anew_ns") == 80'000);
+  CHECK(findings_of(kFickleBytes).empty());
+}
 
-  Bench fickle;
-  static_cast<void>(fickle.measure(fickle.request(100, kFickleBytes), ended));
+TEST_CASE("quick runs on contents whose answers nobody knows leave a kernel doubtful") {
+  constexpr std::uint64_t kKeepsThirdBytes = 102'400;  // fake_timing_runner.cc
+  Bench bench;
+  auto request = bench.request(100, kKeepsThirdBytes);
+  request.known_trials = 2;
+  std::optional<node::Ended> ended;
+  static_cast<void>(bench.measure(std::move(request), ended));
   REQUIRE_FALSE(ended);
-  CHECK(fickle.findings.empty());
+  CHECK(bench.findings.empty());
+  CHECK(bench.is_doubtful);
+
+  const json known = findings_of(kKeepsThirdBytes);
+  REQUIRE(known.size() == 1);
+  CHECK(known[0].at("check") == "remembers");
 }
 
 TEST_CASE("a kernel whose quick runs do not come again is doubtful at least") {

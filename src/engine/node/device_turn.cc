@@ -7,10 +7,6 @@
 namespace assay::node {
 namespace {
 
-Ended stopped() {
-  return {.verdict = job::Verdict::cancelled, .summary = "Cancelled before it finished."};
-}
-
 // Of execution alone: a job compiles, stages and counts beside it.
 constexpr int kTimesItsOwn = 3;
 
@@ -29,7 +25,7 @@ std::optional<Ended> take_turn(std::optional<GpuLease>& lease, GpuPool& pool,
   const std::chrono::nanoseconds usual = GpuLease::kMostHeld;
   lease = pool.lease(client, stop, std::max(usual, kTimesItsOwn * timeout));
   if (lease) return probe_after_dead(*lease, pool, stop);
-  if (stop.stop_requested()) return stopped();
+  if (stop.stop_requested()) return cancelled();
   const std::string why = why_held(pool.gpu());
   return Ended{.verdict = job::Verdict::unsupported,
                .summary = why + " Device \"emulator\" judges meanwhile.",
@@ -42,7 +38,7 @@ std::optional<Ended> probe_after_dead(GpuLease& lease, const GpuPool& pool,
   const std::string why = run_canary(pool.start_apart(), RunnerRole::gpu_kernel, stop);
   if (why.empty()) return std::nullopt;
   lease.doubt();
-  if (stop.stop_requested()) return stopped();
+  if (stop.stop_requested()) return cancelled();
   return our_fault("Whose job had " + pool.gpu().device() +
                    " before died, and since then it does not work: " + why);
 }

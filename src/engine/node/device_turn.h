@@ -1,6 +1,6 @@
 // A job's turn on a GPU: its lease, and the device proved where an engine died while it had it:
 // that one's kernel may run there still, or have left the device broken. One holder outside this
-// engine who keeps the device longer than any job may is told of: a job waits for no server that
+// engine who keeps the device for longer than he said is told of: a job waits for no server that
 // hangs.
 //
 // Any thread; blocks for its turn, half a second more after such a death.

@@ -9,10 +9,6 @@ namespace {
 constexpr const char* kEmulator = "emulator";
 constexpr const char* kAnyGpu = "gpu";
 
-Ended stopped() {
-  return {.verdict = job::Verdict::cancelled, .summary = "Cancelled before it finished."};
-}
-
 Ended shut_away(const std::string& device, const std::string& why) {
   return {.verdict = job::Verdict::engine_fault,
           .summary = device + " is in quarantine: " + why +
@@ -105,7 +101,7 @@ std::variant<Devices::Chosen, Ended> Devices::any_usable(Use use, const std::str
     if (place.guard->may_use(stop)) {
       return Chosen{.pool = place.pool.get(), .seat = std::move(seat)};
     }
-    if (stop.stop_requested()) return stopped();
+    if (stop.stop_requested()) return cancelled();
     candidates[device].may_serve = false;
   }
   for (const Place& place : places_) {
@@ -131,7 +127,7 @@ std::variant<Devices::Chosen, Ended> Devices::choose(const std::string& wanted, 
   if (const auto why = place.pool->gpu().unusable(); !why.empty()) return closed(why);
   Chosen chosen{.pool = place.pool.get(), .seat = loads_.join(index)};
   if (place.guard->may_use(stop)) return chosen;
-  if (stop.stop_requested()) return stopped();
+  if (stop.stop_requested()) return cancelled();
   return shut_away(device, place.guard->why());
 }
 

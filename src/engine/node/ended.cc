@@ -77,6 +77,10 @@ Ended died(const RunnerEnd& end, RunnerRole role) {
 
 }  // namespace
 
+Ended cancelled() {
+  return {.verdict = Verdict::cancelled, .summary = "Cancelled before it finished."};
+}
+
 Ended our_fault(const std::string& what) {
   return {.verdict = Verdict::engine_fault,
           .summary = what + " This is not the kernel's fault: run it again."};
@@ -92,7 +96,7 @@ Ended blame(const RunnerEnd& end, RunnerRole role) {
   Ended ended;
   switch (end.why) {
     case RunnerEnd::Why::cancelled:
-      ended = {.verdict = Verdict::cancelled, .summary = "Cancelled before it finished."};
+      ended = cancelled();
       break;
     case RunnerEnd::Why::timed_out:
       if (role == RunnerRole::referee) {

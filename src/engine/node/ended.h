@@ -37,6 +37,9 @@ template <typename Decode>
   }
 }
 
+// It was stopped before it came to its end.
+[[nodiscard]] Ended cancelled();
+
 // Our own failure, told as one.
 [[nodiscard]] Ended our_fault(const std::string& what);
 

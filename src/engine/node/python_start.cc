@@ -24,7 +24,7 @@ Started forked(PythonZygote& zygote, const std::stop_token& stop, const Start& s
     });
   } catch (const ZygoteRefuses& refused) {
     if (stop.stop_requested()) {
-      return Ended{.verdict = job::Verdict::cancelled, .summary = "Cancelled before it finished."};
+      return cancelled();
     }
     if (refused.is_fault) return our_fault(refused.what());
     return Ended{.verdict = job::Verdict::unsupported,
