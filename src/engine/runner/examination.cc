@@ -126,6 +126,19 @@ Examination::Bytes Examination::output(const Placement& placement, const Bytes& 
   return elements;
 }
 
+Examination::Inputs Examination::inputs_as_given() const {
+  Inputs inputs;
+  for (const auto& placement : layout_.placements) {
+    if (!arg(placement).is_read()) continue;
+    const Bytes& bytes = inputs.bytes.emplace_back(output(placement, current_->pristine));
+    inputs.views.push_back({.name = arg(placement).name,
+                            .dtype = spec(placement).dtype,
+                            .shape = spec(placement).shape,
+                            .bytes = bytes});
+  }
+  return inputs;
+}
+
 Examination::Kept Examination::keep(const Bytes& arena) const {
   Kept kept;
   for (const auto& placement : layout_.placements) {
@@ -293,18 +306,7 @@ json Examination::judge_precision(const Placement& placement, const Bytes& got) 
 }
 
 double Examination::most_ratio(const Placement& placement) const {
-  std::vector<Bytes> held;
-  std::vector<judge::TensorView> inputs;
-  held.reserve(layout_.placements.size());
-  for (const auto& input : layout_.placements) {
-    if (!arg(input).is_read()) continue;
-    held.push_back(output(input, current_->pristine));
-    inputs.push_back({.name = arg(input).name,
-                      .dtype = spec(input).dtype,
-                      .shape = spec(input).shape,
-                      .bytes = held.back()});
-  }
-  return judge::most_ratio(inputs, spec(placement).elements());
+  return judge::most_ratio(inputs_as_given().views, spec(placement).elements());
 }
 
 // An element that neither run wrote holds poison both times, each time another: no difference.
@@ -372,17 +374,7 @@ json Examination::weak_oracle() {
   json warnings = json::array();
   const auto kept = expected_.find(current_->trial);
   if (kept == expected_.end()) return warnings;
-  std::vector<Bytes> held;
-  std::vector<judge::TensorView> inputs;
-  held.reserve(layout_.placements.size());
-  for (const auto& placement : layout_.placements) {
-    if (!arg(placement).is_read()) continue;
-    held.push_back(output(placement, current_->pristine));
-    inputs.push_back({.name = arg(placement).name,
-                      .dtype = spec(placement).dtype,
-                      .shape = spec(placement).shape,
-                      .bytes = held.back()});
-  }
+  const Inputs inputs = inputs_as_given();
   for (const auto& placement : layout_.placements) {
     const auto expected = kept->second.outputs.find(placement.arg_index);
     if (expected == kept->second.outputs.end()) continue;
@@ -393,7 +385,7 @@ json Examination::weak_oracle() {
                                  .bytes = expected->second};
     const auto tolerance =
         judge::tolerance_in_force(tensor.dtype, tensor.tolerance, caller_tolerance_);
-    for (const auto& weak : judge::weak_oracle(view, inputs, tolerance.value)) {
+    for (const auto& weak : judge::weak_oracle(view, inputs.views, tolerance.value)) {
       warnings.push_back({{"answer", judge::name(weak.answer)},
                           {"output", weak.output},
                           {"input", weak.input},

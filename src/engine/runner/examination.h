@@ -62,6 +62,10 @@ class Examination final : public Examiner {
     std::map<std::size_t, Bytes> outputs{};                // by argument index, contiguous
     std::map<std::size_t, std::vector<bool>> unwritten{};  // of the poisoned ones, by element
   };
+  struct Inputs {
+    std::vector<Bytes> bytes{};                // contiguous
+    std::vector<judge::TensorView> views{};  // of them
+  };
 
   [[nodiscard]] const contract::TensorSpec& spec(const contract::Placement& placement) const;
   [[nodiscard]] const contract::Arg& arg(const contract::Placement& placement) const;
@@ -70,6 +74,8 @@ class Examination final : public Examiner {
   void fill_tensor(const contract::Placement& placement, std::uint32_t trial);
   void fill_contents(const contract::Placement& placement, const contract::TensorSpec& tensor,
                      std::uint32_t trial);
+  // What the run in hand read, as it was handed out.
+  [[nodiscard]] Inputs inputs_as_given() const;
   // A private copy of the arena: the runner still has the pages mapped and may write on.
   [[nodiscard]] Bytes take_arena() const;
   [[nodiscard]] Kept keep(const Bytes& arena) const;
