@@ -108,7 +108,12 @@ std::string variant_text(const OrderedJson& row) {
     return "-  " + name + kDot + (verdict.empty() ? text(row, "note") : verdict);
   }
   std::string told = digits(*rank) + ". " + name;
-  if (const auto median_ns = number(row, "median_ns")) told += kDot + time_text(*median_ns);
+  if (const auto cost_ns = number(row, "cost_ns")) {
+    told += kDot + time_text(*cost_ns);
+    const std::string basis = text(row, "cost_basis");
+    if (basis == "beside_best") told += " (beside the best)";
+    if (basis == "graph") told += " (graph)";
+  }
   if (const auto counted = number(row, "thread_instructions"))
     told += kDot + digits(*counted) + " thread instructions";
   if (!text(row, "trust").empty()) told += kDot + text(row, "trust");

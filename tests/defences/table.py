@@ -50,16 +50,17 @@ NO_DIFFERENCE = Change(RUNNER + "device_judge.cc", "bytes", "0", around=".other 
 NOTHING_EXAMINED = Change(NODE + "gpu_timing.cc", "std::min(examined, runs)", "0U")
 NOT_SLOWER = Change(NODE + "gpu_anew.cc", 'judge_(0, {{"outputs", json::array()}, {"findings", json::array({told})}})', "Step{}")
 VIEWS_LOOKED_AT = Change(NODE + "gpu_views.cc", "is_judged && reference_", "false")
-GRAPHS_LOOKED_AT = Change(NODE + "gpu_comparison.cc", "below(kExaminedGraphs) == 0", "false")
+GRAPHS_LOOKED_AT = Change(NODE + "gpu_comparison.cc", "is_examined && side == &kernel_", "false")
+PAIRS_LOOKED_AT = Change(NODE + "gpu_comparison.cc", "is_examined ? 1 : 0", "0")
 BORNE_OUT = Change(NODE + "gpu_comparison.cc", "borne_out", "true", around="if (borne_out) return std::nullopt;")
 CONTENTS_OF_RUNS = (
     Change(NODE + "gpu_timing.cc", "below(slots_)", "0", around="std::uint32_t content = below(slots_);"),
     Change(NODE + "gpu_timing.cc", "if (slots_ > 1) content = (content + 1 + below(slots_ - 1)) % slots_;", NOTHING, STATEMENT))
 SAME_CONTENTS = (
     *CONTENTS_OF_RUNS,
-    Change(NODE + "gpu_timing.cc", "(*last + step) % known", "*last"),
-    Change(NODE + "gpu_timing.cc", "below(known)", "0", around=": below(known));"),
-    Change(NODE + "gpu_timing.cc", "if (slots_ > 1) first.content = (contents.front() + 1 + below(slots_ - 1)) % slots_;",
+    Change(NODE + "gpu_examined.cc", "(*last + step) % known", "*last"),
+    Change(NODE + "gpu_examined.cc", "below(known)", "0", around=": below(known));"),
+    Change(NODE + "gpu_examined.cc", "if (slots_ > 1) first.content = (contents.front() + 1 + below(slots_ - 1)) % slots_;",
            "first.content = contents.front();", STATEMENT))
 
 NOTHING_AT_ALL = "to compute nothing"
@@ -177,8 +178,18 @@ OF_DEVICE_CODE = (
             " what ends after ten launches does so in validation"),
     Defence("more_are_examined_of_what_keeps_state", STATE, (engine("a kernel that keeps state is examined in twelve turns of their own"),),
             (Change(NODE + "gpu_timing.cc", "request_.keeps_state ? kExaminedOfState : kExaminedTurns", "kExaminedTurns"),)),
+    Defence("pairs_are_looked_at", STATE,
+            (engine("each pair of turns of a kernel that counts its launches is looked at"),
+             gpu("test_to_do_less_once_the_pairs_begin_gains_nothing")),
+            (PAIRS_LOOKED_AT, NOT_SLOWER)),
+    Defence("asked_last", STATE,
+            (engine("a kernel of inout tensors is asked what it keeps after all that its ratio rests on"),),
+            (Change(NODE + "gpu_timing.cc", "compared();\n    shown_anew();", "shown_anew();\n    compared();", STATEMENT),)),
+    Defence("added_runs_are_looked_at", STATE,
+            (engine("where nobody said how many, runs are added to a median that is known too little"),),
+            (Change(NODE + "gpu_timing.cc", "cold_turn(runs, looked_at)", "cold_turn(runs, 1)"),)),
     Defence("nothing_tells_which_are_examined", STATE, (DRAWN,),
-            (Change(NODE + "gpu_timing.cc", "below(static_cast<std::uint32_t>(turn.runs.size()) - 1)",
+            (Change(NODE + "gpu_examined.cc", "below(static_cast<std::uint32_t>(turn.runs.size()) - 1)",
                     "static_cast<std::uint32_t>(which.size())"),)),
     Defence("examined_contents_change", "to do the work of all launches in the first", (EXAMINED,), SAME_CONTENTS,
             "contents of all runs, of the examined ones and of each turn's first: each alone is enough; the cheat is wrong in the second trial as well"),

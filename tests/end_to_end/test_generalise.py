@@ -78,6 +78,37 @@ class Generalise(unittest.TestCase):
     def test_a_kernel_for_one_distribution_is_found_out(self):
         self.assertIn("inputs", self.broke(self.judge(SNIFFING, contract(1000)))["changed"])
 
+    def test_a_sum_in_another_order_is_not_blamed_for_larger_numbers(self):
+        """Sixteen times as wide, both matrices give products 256 times as large, and of their rounding as much."""
+        serial = """__global__ void product(const float* a, const float* b, float* c, int n) {
+  for (int i = 0; i < 16; ++i) for (int j = 0; j < 16; ++j) {
+    float sum = 0;
+    for (int k = 0; k < n; ++k) sum += a[i * n + k] * b[k * 16 + j];
+    c[i * 16 + j] = sum;
+  }
+}"""
+        two_sums = """__global__ void product(const float* a, const float* b, float* c, int n) {
+  int i = threadIdx.y, j = threadIdx.x;
+  float even = 0, odd = 0;
+  for (int k = 0; k + 1 < n; k += 2) { even += a[i * n + k] * b[k * 16 + j]; odd += a[i * n + k + 1] * b[(k + 1) * 16 + j]; }
+  if (n % 2) even += a[i * n + n - 1] * b[(n - 1) * 16 + j];
+  c[i * 16 + j] = even + odd;
+}"""
+        matrices = (("a", [16, "n"], "input"), ("b", ["n", 16], "input"), ("c", [16, 16], "output"))
+        io = {"args": [{"name": name, "type": "tensor", "role": role, "tensor_spec": {
+                  "shape": shape, "dtype": "float32", **({"init": {"kind": "randn"}} if role == "input" else {})}} for name, shape, role in matrices]
+              + [{"name": "n", "type": "int", "value": 256}],
+              "launch": {"grid": {"x": 1}, "block": {"x": 16, "y": 16}}}
+        close = {"atol": 3e-5, "rtol": 1e-5}
+        report = self.judge(two_sums, io, serial, **close)
+        told = report["generalisation"]
+        self.assertEqual((report["trust"], told["held"]), ("verified", 8), told)
+        wide, = [task for task in told["tasks"] if "sixteen" in str(task["changed"])]
+        self.assertAlmostEqual(wide["atol_times"]["c"] / 256, 1, delta=0.3)
+        # By as much as larger numbers explain, and by no more.
+        clamped = two_sums.replace("even + odd;", "fminf(even + odd, 500.0f);")
+        self.broke(self.judge(clamped, io, serial, **close))
+
     def test_sizes_that_are_not_named_are_not_guessed(self):
         report = self.judge(ONE_SIZE, contract(1000, shape=1000, grid=16))
         self.assertEqual((report["trust"], report["generalisation"]["asked"]), ("verified", 4))

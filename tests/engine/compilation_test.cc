@@ -56,3 +56,28 @@ TEST_CASE("a source is compiled at the least level too, where there is no folder
     CHECK(std::get<node::Ended>(refused).detail.dump().find("root:") == std::string::npos);
   }
 }
+
+TEST_CASE(
+    "a sum of floats by atomics is seen in all its forms, and no other atomic is taken for it") {
+  const auto hangs_on_order = [](const std::string& instruction) {
+    const node::Program program{.ptx = ".entry k()\n{\n\t" + instruction + " \t[%rd1], %f1;\n}"};
+    return program.adds_in_any_order();
+  };
+  for (const char* sum :
+       {"atom.global.add.f32", "red.global.add.f64", "atom.global.gpu.relaxed.add.noftz.f16x2",
+        "red.global.add.noftz.bf16", "atom.global.add.v4.f32", "red.global.add.v2.f32",
+        "red.global.v8.add.noftz.f16", "multimem.red.relaxed.sys.global.add.v4.f32",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32",
+        "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group",
+        "atom.global.cas.b32", "atom.global.exch.b32", "atom.shared.add.f32"}) {
+    INFO(sum);
+    CHECK(hangs_on_order(sum));
+  }
+  for (const char* other :
+       {"atom.global.add.u32", "red.global.add.u64", "atom.global.max.f32",
+        "red.global.min.noftz.f16", "atom.global.and.b32", "ld.shared.f32", "add.f32",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32"}) {
+    INFO(other);
+    CHECK_FALSE(hangs_on_order(other));
+  }
+}

@@ -137,6 +137,19 @@ TEST_CASE("what limits a kernel follows from what is busy") {
   few.grid_blocks = 20;
   CHECK(limiter(busy(15, 20), few, 50'000) == "occupancy");
   CHECK(limiter(busy(30, 25, 20), crowded_launch(), 50'000) == "occupancy");
+  // Neither the memory nor the compute units, and yet no warp waits in vain.
+  auto through_caches = busy(40, 20);
+  constexpr const char* kAll = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
+  through_caches[kAll] = 88;
+  const json caches = conclusion(through_caches, launch, 50'000);
+  CHECK(caches.at("limiter") == "memory");
+  CHECK(caches.at("facts").at(0) == "caches or shared memory at 88 % of their peak");
+  CHECK(limiter(through_caches, few, 50'000) == "memory");
+  through_caches[kAll] = 45;
+  CHECK(limiter(through_caches, launch, 50'000) == "latency");
+  auto computing = busy(90, 20);
+  computing[kAll] = 91;
+  CHECK(limiter(computing, launch, 50'000) == "compute");
   const json told = conclusion(busy(30, 85), launch, 50'000);
   CHECK(told.at("basis") == "counters");
   CHECK(told.at("confidence") == "high");

@@ -67,6 +67,12 @@ constexpr std::uint64_t kPatientBytes = 94'208;
 constexpr std::uint64_t kUnsteadyBytes = 98'304;
 // 5 us on its third contents, which it keeps, on others and on new ones 80.
 constexpr std::uint64_t kKeepsThirdBytes = 102'400;
+// 80 us cold, 1 us in the one graph that is captured of it; the next cannot be.
+constexpr std::uint64_t kCapturedOnceBytes = 106'496;
+// 80 us, and 5 us once it was asked what contents cost that it was not shown before.
+constexpr std::uint64_t kAskedBytes = 110'592;
+// 80 to 120 us, another time in each turn; compiled as the one that idles, others than else.
+constexpr std::uint64_t kWanderingBytes = 114'688;
 #ifdef ASSAY_IDLES_WHEN_REPEATED
 constexpr bool kIdles = true;
 #else
@@ -79,6 +85,7 @@ struct Kernel {
   std::set<int> seen{};    // contents, by this process
   std::uint32_t fresh_questions = 0;
   std::uint32_t warm_questions = 0;
+  std::uint32_t graphs = 0;
   std::uint32_t drawn = 1;
   std::uint32_t since_loaded = 0;  // runs
 };
@@ -116,7 +123,13 @@ double sample_ns(const json& order, std::size_t run, Kernel& kernel) {
   const json& told = order.at("runs").at(run);
   const bool is_last = run + 1 == order.at("runs").size();
   switch (kernel.bytes) {
+    case kAskedBytes:
+      return kernel.fresh_questions > 0 && order.at("fresh_module") != true ? 5'000 : 80'000;
+    case kWanderingBytes:
+      if (run == 0) static_cast<void>(is_found(kernel));
+      return 80'000 + (kernel.drawn >> (kIdles ? 8U : 16U)) % 40'000;
     case kLeaningBytes:
+    case kCapturedOnceBytes:
       return is_graph ? 1'000 : 80'000;
     case kRestlessBytes:
       if (is_graph) return 100'000;
@@ -201,7 +214,8 @@ json taken(const json& order, Kernel& kernel, bool& is_broken) {
   json turn = {{"ending", "completed"}, {"samples_ns", json::array()}, {"launches", 0},
                {"clock_mhz", nullptr},  {"event_overhead_ns", 0},      {"note", ""}};
   const bool is_graph = order.at("view") == "graph";
-  if (is_graph && kernel.bytes < kLeaningBytes) {
+  const bool was_enough = kernel.bytes == kCapturedOnceBytes && is_graph && kernel.graphs++ > 0;
+  if (was_enough || (is_graph && kernel.bytes < kLeaningBytes)) {
     is_broken = true;
     turn["note"] = "graph capture failed: no reason";
     return turn;

@@ -88,6 +88,49 @@ TEST_CASE("where graphs decide, warm runs and graphs are looked at as well") {
   CHECK(alone.measure(alone.request(100, kTellingBytes), ended).at("runs_examined") == 3);
 }
 
+TEST_CASE("each pair of turns of a kernel that counts its launches is looked at") {
+  constexpr std::uint64_t kWanderingBytes = 114'688;  // fake_timing_runner.cc
+  Bench cold;
+  cold.reference = cold.session();
+  cold.kernel = Bench::idling();
+  auto request = cold.request(96, kWanderingBytes);
+  request.keeps_state = true;
+  request.method = node::TimingMethod::events;
+  std::optional<node::Ended> ended;
+  const json body = cold.measure(std::move(request), ended);
+  REQUIRE_FALSE(ended);
+  const int pairs = body.at("speedup").at("pairs");
+  CHECK(pairs > 12);                             // more than were asked for
+  CHECK(body.at("runs_examined") == pairs + 1);  // and a warm run
+
+  Bench anew;
+  anew.reference = anew.session();
+  anew.kernel = Bench::idling();
+  request = anew.request(96, kSlightlyLeaningBytes);
+  request.keeps_state = true;
+  const json told = anew.measure(std::move(request), ended);
+  REQUIRE_FALSE(ended);
+  const json& speedup = told.at("speedup");
+  constexpr int kRenewed = 4;
+  constexpr int kViews = 2;
+  CHECK(told.at("runs_examined") == speedup.at("pairs").get<int>() +
+                                        speedup.at("by_graph").at("pairs").get<int>() + kRenewed +
+                                        kViews);
+}
+
+TEST_CASE("a kernel of inout tensors is asked what it keeps after all that its ratio rests on") {
+  constexpr std::uint64_t kAskedBytes = 110'592;  // fake_timing_runner.cc
+  Bench bench;
+  bench.reference = bench.session();
+  auto request = bench.request(2, kAskedBytes);  // of which no ratio is made without more pairs
+  request.works_on_contents = true;
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(std::move(request), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(body.contains("shown_anew_ns"));
+  CHECK(body.at("speedup").at("ratio") == 1.0);
+}
+
 TEST_CASE("graphs decide nothing where a launch works on what tensors begin with") {
   Bench bench;
   bench.reference = bench.session();

@@ -41,6 +41,18 @@ TEST_CASE("a kernel that is far faster on what a launch has left than on fresh t
   CHECK(meant.findings.empty());
 }
 
+TEST_CASE("who cannot be asked again what its graph saves is doubtful, and not accused") {
+  constexpr std::uint64_t kCapturedOnceBytes = 106'496;  // fake_timing_runner.cc
+  Bench bench;
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kCapturedOnceBytes), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(bench.findings.empty());
+  CHECK(bench.is_doubtful);
+  CHECK(warns(body, "not_shown_anew"));
+  CHECK(bench.renewed == std::vector<bool>{false});  // nothing more is asked of that process
+}
+
 TEST_CASE("a kernel whose time hangs on what it works on is not accused, nor told from itself") {
   std::optional<node::Ended> ended;
   for (int again = 0; again < 10; ++again) {

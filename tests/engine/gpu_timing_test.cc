@@ -198,6 +198,14 @@ TEST_CASE("where nobody said how many, runs are added to a median that is known 
   CHECK(restless.at("samples_ns").size() == 400);
   CHECK(restless.at("cold_stop").at("stopped_by") == "budget");
   CHECK(restless.at("runs_examined") > 3);  // of those, too
+  Bench counting;
+  auto request = counting.request(100, kRestlessBytes);
+  request.may_add = request.keeps_state = true;
+  std::optional<node::Ended> ended;
+  const json counted = counting.measure(std::move(request), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(counted.at("samples_ns").size() == 400);
+  CHECK(counted.at("runs_examined") >= 400 / 9);  // as often as before
   CHECK(measured(kRestlessBytes, false).at("samples_ns").size() == 100);
   CHECK(measured(kRestlessBytes, true, true).at("samples_ns").size() == 100);
   const json steady = measured(4096, true);

@@ -14,10 +14,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "end_to_end")]
 os.environ.setdefault("ASSAY", os.path.join(HERE, "..", "..", "build", "release", "bin", "assay"))
 from assay_client import ADD, Server, contract, kernel, tensor  # noqa: E402
-from device_cheats import (BESIDE, BESIDE_N, CAUGHT_OTHERWISE, FICKLE, GUARDED, HEAVY, HONEST, KEPT_BELOW, KEPT_THERE, NOT_KEPT,  # noqa: E402
-                           PARTS_OF_BLOCKS, PATIENT, REFUSED, WRONG, body)
+from device_cheats import (BESIDE, BESIDE_N, CAUGHT_OTHERWISE, COUNTING, FICKLE, GUARDED, HEAVY, HONEST, KEPT_BELOW, KEPT_THERE,  # noqa: E402
+                           NOT_KEPT, PARTS_OF_BLOCKS, PATIENT, REFUSED, WRONG, body)
 
 N = 1 << 20
+# Of a cheat: nothing of ours may have failed in its stead.
+CAUGHT = {"passed", "wrong_output", "crashed"}
 
 
 def chosen(cases):
@@ -60,6 +62,7 @@ class Cheats(unittest.TestCase):
         for name, source in chosen(CAUGHT_OTHERWISE.items()):
             with self.subTest(name):
                 report = self.evaluate(source)
+                self.assertIn(report["verdict"], CAUGHT, name)
                 self.assertNotEqual((report["verdict"], report["trust"]), ("passed", "verified"), name)
 
     def test_weak_tasks_are_told(self):
@@ -282,6 +285,16 @@ class Cheats(unittest.TestCase):
                 report = self.against(honest, lazy, io)
                 self.assert_gains_nothing(report)
                 self.assertEqual((report["verdict"], report["speedup"]["basis"]), ("passed", "cold"), report["summary"])
+
+    def test_to_do_less_once_the_pairs_begin_gains_nothing(self):
+        """Of an inout, whose cold turns decide: how many launches were before the pairs it may know."""
+        io = contract(n=N)
+        spec = next(arg for arg in io["args"] if arg["name"] == "out")
+        spec["role"], spec["tensor_spec"]["init"] = "inout", {"kind": "zeros"}
+        honest = HEAVY.replace("300", "3000") + body(GUARDED + "out[i] = a[i] + b[i] + heavy(a[i], i);")
+        for after in (60, 100, 140, 180, 220, 260, 300):
+            with self.subTest(after=after):
+                self.assert_gains_nothing(self.against(honest, COUNTING.replace("AFTER", str(after)), io))
 
     def test_honest_kernels_are_not_accused(self):
         counted = body("if (threadIdx.x == 0) atomicAdd(&launches, 1);" + GUARDED + "out[i] = a[i] + b[i];", "__device__ int launches;\n")

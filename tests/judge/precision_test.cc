@@ -2,7 +2,6 @@
 #include "engine/judge/precision.h"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "engine/judge/scalar_conversion.h"
@@ -133,31 +132,52 @@ TEST_CASE("few elements condemn nobody, and those of several trials are judged t
   CHECK(together(unlucky, precision(one, one, {1.5 + 0x1p-12}, DType::float32)).ratio < 2);
 }
 
-TEST_CASE("long sums and inputs far from zero may lose more, in plain arithmetic too") {
-  const auto input = [](const std::vector<double>& values, const std::vector<std::int64_t>& shape,
-                        std::vector<std::byte>& bytes) {
-    bytes.resize(4 * values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const auto value = static_cast<float>(values[i]);
-      std::memcpy(bytes.data() + 4 * i, &value, sizeof value);
-    }
-    return TensorView{.name = "x", .dtype = DType::float32, .shape = shape, .bytes = bytes};
-  };
-  std::vector<std::byte> held;
-  const std::vector<std::int64_t> shape{16, 64};
-  const TensorView around_zero = input(noise(1024, 1), shape, held);
-  CHECK(most_ratio({&around_zero, 1}, 16) == Approx(kMostRatio).epsilon(0.05));
-  const std::vector<std::int64_t> row{1 << 18};
-  std::vector<std::byte> many;
-  const TensorView long_row = input(noise(1 << 18, 2), row, many);
-  CHECK(most_ratio({&long_row, 1}, 1) == Approx(2048).epsilon(0.05));
-  std::vector<std::byte> far;
-  auto shifted = noise(1024, 3);
-  for (double& value : shifted) value += 100;
-  const TensorView far_away = input(shifted, shape, far);
-  CHECK(most_ratio({&far_away, 1}, 1024) > 1000 * kMostRatio);
+namespace {
+
+// A tensor of its own.
+struct Held {
+  Held(const std::vector<double>& values, std::vector<std::int64_t> shape)
+      : bytes(bytes_of(values, DType::float32)),
+        view{.name = "x", .dtype = DType::float32, .shape = std::move(shape), .bytes = bytes} {}
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+  std::vector<std::byte> bytes;
+  TensorView view;
+};
+
+std::vector<double> mapped(std::vector<double> values, double (*map)(double)) {
+  for (double& value : values) value = map(value);
+  return values;
+}
+
+double far_off(double value) { return value + 100; }
+
+}  // namespace
+
+TEST_CASE("long sums may lose more, in plain arithmetic too") {
+  const Held around_zero(noise(1024, 1), {16, 64});
+  const Held sums(noise(16, 4), {16});
+  CHECK(most_ratio({&around_zero.view, 1}, sums.view) == Approx(kMostRatio).epsilon(0.05));
+  const Held long_row(noise(1 << 18, 2), {1 << 18});
+  const Held one({3.0}, {1});
+  CHECK(most_ratio({&long_row.view, 1}, one.view) == Approx(2048).epsilon(0.05));
+}
+
+TEST_CASE("inputs far from zero may lose more where their distance is not in the output any more") {
+  const auto values = mapped(noise(1024, 3), far_off);
+  const Held input(values, {16, 64});
+  const auto most = [&](const Held& output) { return most_ratio({&input.view, 1}, output.view); };
+  // Less their mean, or their variances: a difference of squares.
+  CHECK(most(Held(noise(1024, 3), {16, 64})) > 1000 * kMostRatio);
+  CHECK(most(Held(mapped(noise(16, 5), [](double v) { return 1 + v / 10; }), {16})) >
+        1000 * kMostRatio);
+  // Their squares and their reciprocals, as far from zero as they are, and their sums.
+  CHECK(most(Held(mapped(values, [](double v) { return v * v; }), {16, 64})) < 5 * kMostRatio);
+  CHECK(most(Held(mapped(values, [](double v) { return 1 / v; }), {16, 64})) < 5 * kMostRatio);
+  CHECK(most(Held(mapped(noise(16, 6), [](double v) { return 6400 + 8 * v; }), {16})) ==
+        Approx(kMostRatio));
   // What is all one number has no deviation to be compared with.
-  std::vector<std::byte> same;
-  const TensorView ones = input(std::vector<double>(1024, 1.0), shape, same);
-  CHECK(most_ratio({&ones, 1}, 1024) == kMostRatio);
+  const Held ones(std::vector<double>(1024, 1.0), {16, 64});
+  CHECK(most_ratio({&ones.view, 1}, ones.view) == kMostRatio);
 }

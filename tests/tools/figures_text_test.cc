@@ -79,12 +79,16 @@ TEST_CASE("a sweep's first ten variants stand in its text, with rank, time and t
   OrderedJson report = {{"kind", "sweep"}, {"verdict", "passed"}};
   report["table"] = Json::array({{{"name", "kernel TILE=8"},
                                   {"rank", 1},
-                                  {"median_ns", 5120.0},
+                                  {"median_ns", 6120.0},
+                                  {"cost_ns", 5120.0},
+                                  {"cost_basis", "graph"},
                                   {"trust", "verified"},
                                   {"verdict", "passed"}},
                                  {{"name", "kernel TILE=4"},
                                   {"rank", 1},
                                   {"median_ns", 5130.0},
+                                  {"cost_ns", 5130.0},
+                                  {"cost_basis", "cold"},
                                   {"tied_with_best", true},
                                   {"trust", "verified"},
                                   {"verdict", "passed"}},
@@ -96,7 +100,7 @@ TEST_CASE("a sweep's first ten variants stand in its text, with rank, time and t
                                  {{"name", "kernel TILE=0"},
                                   {"verdict", nullptr},
                                   {"note", "not run: the budget was spent"}}});
-  CHECK(figures_lines(report) == Lines{"1. kernel TILE=8 · 5.12 µs · verified",
+  CHECK(figures_lines(report) == Lines{"1. kernel TILE=8 · 5.12 µs (graph) · verified",
                                        "1. kernel TILE=4 · 5.13 µs · verified, tied",
                                        "3. kernel TILE=2 · 22264 thread instructions",
                                        "-  kernel TILE=1 · crashed",
@@ -104,7 +108,7 @@ TEST_CASE("a sweep's first ten variants stand in its text, with rank, time and t
   while (report["table"].size() < 64) report["table"].push_back(report["table"][0]);
   const Lines lines = figures_lines(report);
   REQUIRE(lines.size() == 10);
-  CHECK(lines.back() == "1. kernel TILE=8 · 5.12 µs · verified (and 54 more in `table`)");
+  CHECK(lines.back() == "1. kernel TILE=8 · 5.12 µs (graph) · verified (and 54 more in `table`)");
 }
 
 TEST_CASE("an answer's text has the figures and six lines at most", "[figures]") {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/judge/elements.h"
+#include "engine/judge/moments.h"
 #include "engine/judge/scalar_conversion.h"
 
 namespace assay::judge {
@@ -45,26 +46,17 @@ double usual_rounding(double value, DType dtype) {
 constexpr double kOfTerms = 4;
 // Of what is left where a type holds nothing of the value at all.
 constexpr double kBeyondAllBits = 0x1p30;
-constexpr std::size_t kLookedAt = 4096;
+// Roots of mean squares so far apart are not those of inputs and of what was only added up.
+constexpr double kSmaller = 4;
 
-// 1 + (mean / deviation)², over some of its elements; 1 for what is all one number.
-double spread_of(const TensorView& tensor, std::size_t elements) {
-  const std::size_t step = std::max<std::size_t>(elements / kLookedAt, 1);
-  double sum = 0;
-  double squares = 0;
-  double count = 0;
-  const double first = elements > 0 ? element_value(tensor.bytes, 0, tensor.dtype).real() : 0;
-  for (std::size_t i = 0; i < elements; i += step) {
-    const double off = element_value(tensor.bytes, i, tensor.dtype).real() - first;
-    if (!std::isfinite(off)) continue;
-    sum += off;
-    squares += off * off;
-    ++count;
-  }
-  if (count < 2) return 1;
-  const double mean = sum / count;
-  const double variance = squares / count - mean * mean;
-  return variance > 0 ? 1 + (mean + first) * (mean + first) / variance : 1;
+// What of an input's distance from zero is not there in the output any more: a product of what lies
+// far from zero does so itself, a difference does not. Sums of many lie closer together than what
+// they are made of; there a difference is told by its size.
+double cancelled(const Moments& input, std::uint64_t elements, const Moments& output,
+                 std::uint64_t output_elements) {
+  const bool is_small = kSmaller * kSmaller * output.mean_square < input.mean_square;
+  if (output_elements < elements && is_small) return input.spread;
+  return std::max(1.0, input.spread / output.spread);
 }
 
 double ratio_of_errors(double error, double least) {
@@ -127,10 +119,12 @@ Precision together(const Precision& one, const Precision& other) {
   return all;
 }
 
-double most_ratio(std::span<const TensorView> inputs, std::uint64_t output_elements) {
+double most_ratio(std::span<const TensorView> inputs, const TensorView& output) {
   double terms = 1;
   double spread = 1;
-  const auto outputs = static_cast<double>(std::max<std::uint64_t>(output_elements, 1));
+  const std::size_t output_elements = output.bytes.size() / contract::size_bytes(output.dtype);
+  const Moments of_output = moments_of(output);
+  const auto outputs = static_cast<double>(std::max<std::size_t>(output_elements, 1));
   std::vector<double> sizes;
   for (const TensorView& input : inputs) {
     if (!contract::is_floating(input.dtype)) continue;
@@ -141,7 +135,7 @@ double most_ratio(std::span<const TensorView> inputs, std::uint64_t output_eleme
     sizes.push_back(static_cast<double>(elements));
     terms = std::max(terms, static_cast<double>(elements) / outputs);
     if (!input.shape.empty()) terms = std::max(terms, static_cast<double>(input.shape.back()));
-    spread = std::max(spread, spread_of(input, elements));
+    spread = std::max(spread, cancelled(moments_of(input), elements, of_output, output_elements));
   }
   return std::max(kMostRatio, kOfTerms * std::sqrt(terms)) * spread;
 }

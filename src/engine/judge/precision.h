@@ -45,8 +45,9 @@ inline constexpr double kMostRatio = 200;
 
 // How far plain arithmetic may be from its type's rounding on this task. Sums of many terms, one
 // after the other, lose the root of their number; what is taken as a difference of squares loses
-// the square of how far the inputs lie from zero, beside how far from one another.
-[[nodiscard]] double most_ratio(std::span<const TensorView> inputs, std::uint64_t output_elements);
+// the square of how far the inputs lie from zero, beside how far from one another, as far as the
+// output does not lie as far from zero. `output`: what is right, in any type that holds it.
+[[nodiscard]] double most_ratio(std::span<const TensorView> inputs, const TensorView& output);
 
 // Whether so large an error is that of arithmetic in fewer bits. With few elements the reference
 // may be right by luck, and beyond what the narrowest type loses it is something else: a difference

@@ -186,17 +186,26 @@ bool died_by_itself(const Reply& reply) {
 // Only what the compiler itself said of the source is worth keeping.
 bool is_answer(const frames::Frame& frame) { return frame.type() == "compiled"; }
 
+// Of an atomic operation or a reduction, as `red.global.add.v2.f32` (PTX ISA, "atom", "red",
+// "multimem.red", "cp.reduce.async.bulk"): a sum of floats is rounded in the order of its terms.
+// What is exchanged may be one, and a tensor map's type its instruction does not say.
+bool hangs_on_order(std::string_view instruction) {
+  const auto has = [&](const char* what) {
+    return instruction.find(what) != std::string_view::npos;
+  };
+  if (has(".cas.") || has("exch.")) return true;
+  return has(".add") &&
+         (has(".f16") || has(".bf16") || has(".f32") || has(".f64") || has(".tensor."));
+}
+
 }  // namespace
 
 bool Program::adds_in_any_order() const {
-  for (const char* operation : {"atom.", "red."}) {
+  for (const char* operation : {"atom.", "red.", "cp.reduce."}) {
     for (std::size_t at = ptx.find(operation); at != std::string::npos;
          at = ptx.find(operation, at + 1)) {
-      const std::string_view instruction = std::string_view(ptx).substr(
-          at, std::min<std::size_t>(ptx.find_first_of(" \t;", at) - at, 80));
-      for (const char* what : {"add.f", "add.noftz", "add.bf", ".cas.", "exch."}) {
-        if (instruction.find(what) != std::string_view::npos) return true;
-      }
+      const std::size_t length = std::min<std::size_t>(ptx.find_first_of(" \t;", at) - at, 80);
+      if (hangs_on_order(std::string_view(ptx).substr(at, length))) return true;
     }
   }
   return false;

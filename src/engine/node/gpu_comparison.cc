@@ -42,8 +42,9 @@ constexpr double kShareOfPair = 0.5;
 constexpr double kQueueingNs = 4'000;  // of each launch but the first, where the host is late
 // Pairs of graphs whose launches have their contents anew.
 constexpr std::uint32_t kRenewedPairs = 4;
-// Graphs whose outputs are looked at: one in so many.
-constexpr std::uint32_t kExaminedGraphs = 4;
+// Turns of pairs that the referee looks at: one in so many, drawn anew for each; all of what counts
+// its launches, for it knows how many were before the pairs, and may work no more in them.
+constexpr std::uint32_t kExaminedPairs = 4;
 
 // Two turns of each at least, none of which took no time.
 bool is_ratio(const std::vector<double>& of, const std::vector<double>& to) {
@@ -86,8 +87,8 @@ GpuTiming::Step GpuTiming::graph_turn(Side& side, Series Side::*basis, bool exam
 GpuTiming::Step GpuTiming::one_more_pair(Series Side::*basis) {
   const bool by_graph = basis != &Side::cold;
   const bool reference_first = (kernel_.*basis).turns_ns.size() % 2 == 0;
-  const ColdTurn asked = cold_turn(std::min(kRunsOfPair, trials_), 0);
-  const bool is_examined = basis == &Side::graph && below(kExaminedGraphs) == 0;
+  const bool is_examined = request_.keeps_state || below(kExaminedPairs) == 0;
+  const ColdTurn asked = cold_turn(std::min(kRunsOfPair, trials_), is_examined ? 1 : 0);
   for (Side* side :
        {reference_first ? &*reference_ : &kernel_, reference_first ? &kernel_ : &*reference_}) {
     // The times that are told are those that were asked for.

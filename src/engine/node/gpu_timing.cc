@@ -76,12 +76,22 @@ GpuTiming::Step GpuTiming::measure(json& body) {
     part("shown_anew",
          [&] { return slots_ > 1 ? show_anew(body) : leave_unasked("not_shown_anew", kNoRoom); });
   };
+  const auto compared = [&] {
+    if (reference_) part("comparing", [&] { return compare(body); });
+  };
   // The views of a kernel with inout tensors may cost its process: nothing is asked of it after.
-  if (request_.works_on_contents) shown_anew();
+  // Nor does it know of any question but the last that it is the last: what its times rest on is
+  // measured before.
+  if (request_.works_on_contents) {
+    compared();
+    shown_anew();
+  }
   part("views", [&] { return other_views(body); });
-  if (reference_) part("comparing", [&] { return compare(body); });
-  if (!request_.works_on_contents && is_spent_) unasked_["not_shown_anew"] = uncaptured_;
-  if (!request_.works_on_contents && !is_spent_) shown_anew();
+  if (!request_.works_on_contents) {
+    compared();
+    if (is_spent_) unasked_["not_shown_anew"] = uncaptured_;
+    if (!is_spent_) shown_anew();
+  }
   if (!ended) ended = judge_claims(body);
   tell(body);
   return ended;
@@ -222,9 +232,6 @@ GpuTiming::Step GpuTiming::estimate() {
   return std::nullopt;
 }
 
-// Of the others nobody knows what is right.
-std::uint32_t GpuTiming::known_contents() const { return std::min(slots_, request_.known_trials); }
-
 GpuTiming::Step GpuTiming::take_turns() {
   // What counts its launches may do its work in some only: more of them are looked at, each in a
   // turn of its own.
@@ -253,6 +260,10 @@ GpuTiming::Step GpuTiming::take_turns() {
 }
 
 GpuTiming::Step GpuTiming::narrow() {
+  // What counts its launches is looked at as often as in the runs that were asked for.
+  const std::uint32_t looked_at = request_.keeps_state ? std::max(known_contents(), 1U) : 1;
+  const std::uint32_t most_runs =
+      request_.keeps_state ? looked_at * std::max(request_.trials / kExaminedOfState, 1U) : ~0U;
   for (;;) {
     cold_stop_ = next_cold_runs({.samples_ns = kernel_.cold_ns,
                                  .asked = request_.trials,
@@ -261,7 +272,8 @@ GpuTiming::Step GpuTiming::narrow() {
                                  .beside_ns = kPreparationNs,
                                  .left_ns = static_cast<double>(execution_left_.count())});
     if (cold_stop_->more == 0) return look_closer();
-    if (auto ended = take_turn(kernel_, cold_turn(cold_stop_->more, 1))) return ended;
+    const std::uint32_t runs = std::min(cold_stop_->more, most_runs);
+    if (auto ended = take_turn(kernel_, cold_turn(runs, looked_at))) return ended;
   }
 }
 
@@ -306,45 +318,6 @@ GpuTiming::Step GpuTiming::take_turn(Side& side, const ColdTurn& asked) {
   if (taken.clock_mhz) side.cold.turn_cycles.push_back(median(counted) * *taken.clock_mhz * 1e-3);
   if (side.typical_ns <= 0) side.typical_ns = median(counted);
   return is_examined ? examine(asked.examined) : std::nullopt;
-}
-
-// A kernel that answers with what it kept of another run is wrong in the examined one: each begins
-// with contents that the last examined one did not have, nor the turn's first. Those of one turn
-// begin with different ones, for each is handed back in its own. Answers their contents.
-std::vector<std::uint32_t> GpuTiming::choose_examined(TurnOrder& turn, std::uint32_t count) {
-  std::set<std::uint32_t> which;
-  while (which.size() < count) {
-    which.insert(1 + below(static_cast<std::uint32_t>(turn.runs.size()) - 1));
-  }
-  const std::uint32_t known = known_contents();
-  std::vector<std::uint32_t> contents;
-  for (const std::uint32_t run : which) {
-    const std::optional<std::uint32_t> last = contents.empty() ? last_examined_ : contents.back();
-    const std::uint32_t step = contents.empty() && known > 1 ? 1 + below(known - 1) : 1;
-    contents.push_back(last ? (*last + step) % known : below(known));
-    turn.runs[run].keep = true;
-    turn.runs[run].content = contents.back();
-  }
-  if (contents.empty()) return contents;
-  last_examined_ = contents.back();
-  RunOrder& first = turn.runs.front();
-  if (slots_ > 1) first.content = (contents.front() + 1 + below(slots_ - 1)) % slots_;
-  return contents;
-}
-
-GpuTiming::Step GpuTiming::examine(const std::vector<std::uint32_t>& slots) {
-  return look_at(slots, examined_);
-}
-
-GpuTiming::Step GpuTiming::look_at(const std::vector<std::uint32_t>& slots, std::uint32_t& count) {
-  auto said = referee_.check(slots);
-  if (auto* ended = std::get_if<Ended>(&said)) return std::move(*ended);
-  const auto& checked = std::get<std::vector<json>>(said);
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    ++count;
-    if (auto ended = judge_(request_.first_trial + slots[i], checked[i])) return ended;
-  }
-  return std::nullopt;
 }
 
 void GpuTiming::tell(json& body) const {

@@ -143,8 +143,11 @@ GpuTiming::Step GpuTiming::judge_leaning(Side& side, const std::vector<TurnOrder
   for (std::uint32_t question = 1; question < kQuestions; ++question) {
     Turns turns = ask_views(side, orders);
     if (turns.ended) return std::move(turns.ended);
-    // A graph that cannot be captured any more says nothing new.
-    if (turns.taken.size() < orders.size() || turns.taken.back().samples_ns.empty()) break;
+    // A graph that cannot be captured any more says nothing more, for it nor against it.
+    if (turns.taken.back().samples_ns.empty()) {
+      unasked_["not_shown_anew"] = "its graph could not be captured again";
+      return go_on_afresh(side, turns.taken.back().note);
+    }
     const auto again = leaning_of(orders.front(), turns.taken.front(), turns.taken.back());
     if (!again) return std::nullopt;
     leaning = *again;

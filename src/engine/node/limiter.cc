@@ -1,5 +1,6 @@
 #include "engine/node/limiter.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <string>
@@ -14,6 +15,7 @@ constexpr double kLaunchBoundNs = 3'000;
 // Shares of the peak above which a unit is what the kernel waits for (Nsight Compute's own rule).
 constexpr double kBusyPct = 60;
 constexpr double kLowOccupancyPct = 35;
+constexpr double kClearlyPct = 5;  // what one is busier than another, to be told from it
 
 std::optional<double> value(const CounterValues& values, const char* counter) {
   const auto found = values.find(counter);
@@ -89,6 +91,18 @@ std::string traffic_fact(const Traffic& traffic) {
   return "the kernel's time is not known";
 }
 
+// Between the multiprocessors and the memory: caches and shared memory, whichever is busiest.
+// Nothing where the memory or the compute units are as busy.
+std::optional<json> busy_caches(const CounterValues& values, double compute, double memory) {
+  const auto all =
+      value(values, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
+  if (!all || *all < kBusyPct || *all < std::max(compute, memory) + kClearlyPct) return {};
+  return answer("memory", kMeasured, text("caches or shared memory at %.0f %% of their peak", *all),
+                text("memory behind them at %.0f %% of its peak", memory),
+                "Take less through the caches: reuse data in registers, widen and coalesce "
+                "accesses, avoid bank conflicts; memory_metrics and l2_throughput_pct say which.");
+}
+
 json without_counters(const LaunchFacts& launch, const Traffic& traffic) {
   const auto share = traffic.share_pct();
   const std::string memory_fact = traffic_fact(traffic);
@@ -131,6 +145,7 @@ json limiter_of(const CounterValues& values, const LaunchFacts& launch, const Ti
   if (*memory >= kBusyPct && *memory >= *compute) {
     return answer("memory", kMeasured, memory_fact, compute_fact, kFewerBytes);
   }
+  if (auto caches = busy_caches(values, *compute, *memory)) return *std::move(caches);
   if (*compute >= kBusyPct) {
     return answer("compute", kMeasured, compute_fact, memory_fact,
                   "Do fewer or cheaper instructions: tensor cores, packed types, less index "

@@ -232,8 +232,12 @@ void SweepJob::rank_by_one_clock() {
     is_short |= row.cold_ns < kShortNs;
     have_graphs &= row.graph_ns.has_value();
   }
+  if (!by_time_) return;
+  const bool by_graph = is_short && have_graphs;
   for (SweepRow& row : rows_) {
-    if (by_time_ && row.measured) row.cost = is_short && have_graphs ? *row.graph_ns : row.cold_ns;
+    if (!row.measured) continue;
+    row.cost = by_graph ? *row.graph_ns : row.cold_ns;
+    row.cost_basis = by_graph ? "graph" : "cold";
   }
 }
 
@@ -269,6 +273,7 @@ void SweepJob::find_ties() {
   for (SweepRow* row : rows) {
     if (row == best || row->cost >= best->cost) continue;
     row->cost = best->cost * share_of(*row, *best);
+    row->cost_basis = "beside_best";
   }
 }
 

@@ -41,10 +41,15 @@ json SweepTable::line_of(const SweepRow& row, std::size_t rank) const {
   }
   line["rank"] = row.tied ? 1 : rank;
   line["trust"] = row.trust;
-  line[by_time_ ? "median_ns" : "thread_instructions"] = row.cost;
+  line[by_time_ ? "cost_ns" : "thread_instructions"] = row.cost;
   const double best = rows_.front().cost;
   line["relative"] = best > 0 ? json(row.cost / best) : json(nullptr);
-  if (by_time_) line["runs"] = row.runs;
+  if (by_time_) {
+    line["cost_basis"] = row.cost_basis;
+    line["median_ns"] = row.cold_ns;
+    if (row.graph_ns) line["graph_ns"] = *row.graph_ns;
+    line["runs"] = row.runs;
+  }
   if (!row.against_best.is_null()) line["against_best"] = row.against_best;
   if (row.tied) line["tied_with_best"] = true;
   return line;
@@ -92,7 +97,7 @@ Conclusion SweepTable::conclude() const {
   json& body = conclusion.body;
   const SweepRow& first = rows_.front();
   // Where none was measured there is no order.
-  if (first.measured) body["ranked_by"] = by_time_ ? "median_ns" : "thread_instructions";
+  if (first.measured) body["ranked_by"] = by_time_ ? "cost_ns" : "thread_instructions";
   if (!by_time_) {
     body["note"] =
         "Without a GPU the order is that of the instructions that all threads execute in the first "

@@ -26,7 +26,8 @@ struct SweepRow {
   std::string summary{};
   nlohmann::json trust = nullptr;
   double cost = 0;  // what it is ranked by: nanoseconds, or instructions on the emulator
-  double cold_ns = 0;
+  const char* cost_basis = "cold";   // of nanoseconds: cold, graph, or beside_best
+  double cold_ns = 0;                // the median of its cold runs, whatever it is ranked by
   std::optional<double> graph_ns{};  // the slope of a graph, where it stands for the kernel
   bool leads = false;                // beside the one whose own times were the least it was faster
   std::uint32_t runs = 0;
@@ -47,7 +48,7 @@ class SweepTable {
   SweepTable(std::vector<SweepRow> rows, By by, bool ties_are_open);
 
   // {ranked_by?, note?, table, best?, summary}; passed when one variant did, or else the verdict of
-  // the first.
+  // the first. A line of times: {median_ns, graph_ns?, cost_ns, cost_basis, relative, runs, …}.
   [[nodiscard]] Conclusion conclude() const;
 
  private:

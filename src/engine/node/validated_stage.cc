@@ -157,6 +157,7 @@ KernelJob::Step KernelJob::validation_trial(std::uint32_t trial, json& body) {
       body["reference"] = {{"ran", true}, {"elapsed_ns", ran.elapsed.count()}};
       auto weak = referee_->weak_oracle();
       if (auto* ended = std::get_if<Ended>(&weak)) return std::move(*ended);
+      expected_ = std::get<json>(weak).at("expected");
       note_weak_oracle(std::get<json>(weak).at("warnings"), task_.kernel.contract, warnings_,
                        weak_);
       // No warning: such contents are the manual's own examples.

@@ -8,6 +8,7 @@
 #include "engine/contract/payload.h"
 #include "engine/judge/comparison.h"
 #include "engine/judge/digest.h"
+#include "engine/judge/moments.h"
 #include "engine/judge/poison.h"
 #include "engine/judge/precision.h"
 #include "engine/judge/strided.h"
@@ -297,16 +298,13 @@ json Examination::judge_precision(const Placement& placement, const Bytes& got) 
   trials[current_->trial] = *precision;
   judge::Precision all{};
   for (const auto& [trial, one] : trials) all = judge::together(all, one);
-  const double most = most_ratio(placement);
+  const judge::TensorView output{.dtype = tensor.dtype, .shape = tensor.shape, .bytes = high};
+  const double most = judge::most_ratio(inputs_as_given().views, output);
   told["over_trials"] = {{"ratio", std::isfinite(all.ratio) ? json(all.ratio) : json(nullptr)},
                          {"elements", all.elements},
                          {"limit", most},
                          {"lost", judge::is_of_fewer_bits(all, most)}};
   return told;
-}
-
-double Examination::most_ratio(const Placement& placement) const {
-  return judge::most_ratio(inputs_as_given().views, spec(placement).elements());
 }
 
 // An element that neither run wrote holds poison both times, each time another: no difference.
@@ -371,9 +369,9 @@ json Examination::check() {
 }
 
 json Examination::weak_oracle() {
-  json warnings = json::array();
+  json said = {{"warnings", json::array()}, {"expected", json::object()}};
   const auto kept = expected_.find(current_->trial);
-  if (kept == expected_.end()) return warnings;
+  if (kept == expected_.end()) return said;
   const Inputs inputs = inputs_as_given();
   for (const auto& placement : layout_.placements) {
     const auto expected = kept->second.outputs.find(placement.arg_index);
@@ -385,14 +383,18 @@ json Examination::weak_oracle() {
                                  .bytes = expected->second};
     const auto tolerance =
         judge::tolerance_in_force(tensor.dtype, tensor.tolerance, caller_tolerance_);
+    const double rms = std::sqrt(judge::moments_of(view).mean_square);
+    said["expected"][view.name] = {{"rms", std::isfinite(rms) ? rms : 0},
+                                   {"atol", tolerance.value.atol},
+                                   {"rtol", tolerance.value.rtol}};
     for (const auto& weak : judge::weak_oracle(view, inputs.views, tolerance.value)) {
-      warnings.push_back({{"answer", judge::name(weak.answer)},
-                          {"output", weak.output},
-                          {"input", weak.input},
-                          {"message", weak.message}});
+      said["warnings"].push_back({{"answer", judge::name(weak.answer)},
+                                  {"output", weak.output},
+                                  {"input", weak.input},
+                                  {"message", weak.message}});
     }
   }
-  return warnings;
+  return said;
 }
 
 }  // namespace assay::runner

@@ -63,7 +63,7 @@ class Examination final : public Examiner {
     std::map<std::size_t, std::vector<bool>> unwritten{};  // of the poisoned ones, by element
   };
   struct Inputs {
-    std::vector<Bytes> bytes{};                // contiguous
+    std::vector<Bytes> bytes{};              // contiguous
     std::vector<judge::TensorView> views{};  // of them
   };
 
@@ -93,8 +93,6 @@ class Examination final : public Examiner {
   // What is known of this trial's reference in double; null if nothing is.
   [[nodiscard]] nlohmann::json judge_precision(const contract::Placement& placement,
                                                const Bytes& got);
-  // How far an honest answer may be from it, by the inputs that this run was given.
-  [[nodiscard]] double most_ratio(const contract::Placement& placement) const;
 
   contract::Contract contract_;
   contract::ToleranceRequest caller_tolerance_;

@@ -79,7 +79,9 @@ class Examiner {
     return {{"outputs", std::move(outputs)}};
   }
 
-  // Trivial answers that would pass (see judge/weak_oracle.h); needs an expected trial.
+  // {warnings: trivial answers that would pass (judge/weak_oracle.h), expected: {output: {rms,
+  // atol, rtol}}}, the root of its mean square and the tolerance in force; both empty where nothing
+  // is expected.
   [[nodiscard]] virtual nlohmann::json weak_oracle() = 0;
 };
 

@@ -23,7 +23,7 @@
 //   → {type: "outline", slot, trial}      held against the answers of that trial
 //   ← {type: "outlined", outputs}         only whether they are the same
 //   → {type: "weak_oracle"}
-//   ← {type: "weak_oracle", warnings}
+//   ← {type: "weak_oracle", warnings, expected}   (examiner.h)
 //   → {type: "vary", total_bytes, seed, masks_too, tensors: [{offset, bytes, dtype, row}]}
 //      + memory                           no "open" before it is needed
 //   ← {type: "varied"}                    in that memory
@@ -114,7 +114,8 @@ class Bench {
       reply.body = examination_->outline();
       reply.body["type"] = "outlined";
     } else if (verb == "weak_oracle") {
-      reply.body = {{"type", "weak_oracle"}, {"warnings", examination_->weak_oracle()}};
+      reply.body = examination_->weak_oracle();
+      reply.body["type"] = "weak_oracle";
     } else {
       throw std::runtime_error("unknown request '" + verb + "'");
     }

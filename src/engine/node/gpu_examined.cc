@@ -1,0 +1,53 @@
+// Of GpuTiming: timed runs that the referee looks at, which of them and what they begin with.
+#include <algorithm>
+#include <set>
+
+#include "engine/node/gpu_timing.h"
+
+namespace assay::node {
+
+using nlohmann::json;
+
+// Of the others nobody knows what is right.
+std::uint32_t GpuTiming::known_contents() const { return std::min(slots_, request_.known_trials); }
+
+// A kernel that answers with what it kept of another run is wrong in the examined one: each begins
+// with contents that the last examined one did not have, nor the turn's first. Those of one turn
+// begin with different ones, for each is handed back in its own. Answers their contents.
+std::vector<std::uint32_t> GpuTiming::choose_examined(TurnOrder& turn, std::uint32_t count) {
+  std::set<std::uint32_t> which;
+  while (which.size() < count) {
+    which.insert(1 + below(static_cast<std::uint32_t>(turn.runs.size()) - 1));
+  }
+  const std::uint32_t known = known_contents();
+  std::vector<std::uint32_t> contents;
+  for (const std::uint32_t run : which) {
+    const std::optional<std::uint32_t> last = contents.empty() ? last_examined_ : contents.back();
+    const std::uint32_t step = contents.empty() && known > 1 ? 1 + below(known - 1) : 1;
+    contents.push_back(last ? (*last + step) % known : below(known));
+    turn.runs[run].keep = true;
+    turn.runs[run].content = contents.back();
+  }
+  if (contents.empty()) return contents;
+  last_examined_ = contents.back();
+  RunOrder& first = turn.runs.front();
+  if (slots_ > 1) first.content = (contents.front() + 1 + below(slots_ - 1)) % slots_;
+  return contents;
+}
+
+GpuTiming::Step GpuTiming::examine(const std::vector<std::uint32_t>& slots) {
+  return look_at(slots, examined_);
+}
+
+GpuTiming::Step GpuTiming::look_at(const std::vector<std::uint32_t>& slots, std::uint32_t& count) {
+  auto said = referee_.check(slots);
+  if (auto* ended = std::get_if<Ended>(&said)) return std::move(*ended);
+  const auto& checked = std::get<std::vector<json>>(said);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    ++count;
+    if (auto ended = judge_(request_.first_trial + slots[i], checked[i])) return ended;
+  }
+  return std::nullopt;
+}
+
+}  // namespace assay::node
