@@ -248,13 +248,15 @@ def honest_kernels(server):
     accused, jobs = [], set()
     for i in range(HONEST_TIMES):
         source, n = quick[i % len(quick)]
-        report, _ = evaluate(server, source, n, num_trials=(10, 40, 100)[i // len(quick) % 3])
+        # Every second one beside itself: whoever is compared is looked at more often, and asked more.
+        beside = {"ref_kernel": kernel(source, contract(n=n))} if i // len(quick) % 2 else {}
+        report, _ = evaluate(server, source, n, num_trials=(10, 40, 100)[i // len(quick) % 3], **beside)
         if (report["verdict"], report["trust"]) != ("passed", "verified"):
             accused.append(report["summary"])
             print(f"  accused: {n} elements, {report['summary'][:300]}"
                   f" {[item for item in report['evidence'] if item['result'] != 'agrees']}", flush=True)
         jobs.add(report["job_id"])
-    tell(f"honest kernels of some microseconds, evaluated {len(jobs)} times", f"{len(accused)} accused", "none", not accused)
+    tell(f"honest kernels of some microseconds, evaluated {len(jobs)} times, half of them beside themselves", f"{len(accused)} accused", "none", not accused)
 
 
 def after_faults(server):

@@ -158,6 +158,17 @@ TEST_CASE("a device that was busy though nobody of ours had it is told, if anybo
   CHECK(burst.measure(std::move(one_of_many), ended).at("neighbours").at("asked") == false);
 }
 
+TEST_CASE("who has become slow altogether is doubtful, and not accused of what it keeps") {
+  constexpr std::uint64_t kWearyBytes = 118'784;  // fake_timing_runner.cc
+  Bench bench;
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kWearyBytes), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(bench.findings.empty());
+  CHECK(bench.is_doubtful);
+  CHECK(warns(body, "not_shown_anew"));
+}
+
 TEST_CASE("a kernel that is slower on contents it was not shown before is told") {
   Bench bench;
   std::optional<node::Ended> ended;

@@ -109,17 +109,19 @@ GpuTiming::Step GpuTiming::leave_unasked(const char* what, const std::string& wh
   return std::nullopt;
 }
 
-// A few runs that were quick may have been so by chance: it has to be as quick in others.
+// Runs that were quick may have been so by chance, or all be slow by now: it has to be as quick in
+// others. A kernel so slow that there is no time for those has shown it often enough if it was
+// timed in more than a few.
 GpuTiming::Step GpuTiming::tell_if_it_lasts(const Anew& anew) {
-  if (kernel_.cold_ns.size() < kFewTimed) {
-    const auto missing = static_cast<std::uint32_t>(kFewTimed - kernel_.cold_ns.size());
-    if (!affords(missing + 1, anew.shown_ns, kShareOfQuestion))
-      return leave_unasked(kAnew, kNoTime);
-    auto again = ask_one(kernel_, cold_turn(missing, 0).order);
+  const bool is_sure = kernel_.cold_ns.size() >= kFewTimed;
+  if (affords(kTimedAgain + 1, anew.shown_ns, kShareOfQuestion)) {
+    auto again = ask_one(kernel_, cold_turn(kTimedAgain, 0).order);
     if (auto* ended = std::get_if<Ended>(&again)) return std::move(*ended);
     if (!is_far_slower(anew.shown_ns, median(std::get<Turn>(again).samples_ns))) {
       return leave_unasked(kAnew, kNotAgain);
     }
+  } else if (!is_sure) {
+    return leave_unasked(kAnew, kNoTime);
   }
   return tell_remembered(anew.repeated_ns, anew.shown_ns);
 }
