@@ -49,6 +49,7 @@ NO_UNWRITTEN = Change(RUNNER + "device_judge.cc", "bytes / unit", "0")
 NO_DIFFERENCE = Change(RUNNER + "device_judge.cc", "bytes", "0", around=".other = other, .count = bytes}")
 NOTHING_EXAMINED = Change(NODE + "gpu_timing.cc", "std::min(examined, runs)", "0U")
 NOT_SLOWER = Change(NODE + "gpu_anew.cc", 'judge_(0, {{"outputs", json::array()}, {"findings", json::array({told})}})', "Step{}")
+QUIETLY = Change(NODE + "gpu_anew.cc", "unasked_[what] = why;", "(void)what, (void)why;", STATEMENT)
 VIEWS_LOOKED_AT = Change(NODE + "gpu_views.cc", "is_judged && reference_", "false")
 GRAPHS_LOOKED_AT = Change(NODE + "gpu_comparison.cc", "is_examined && side == &kernel_", "false")
 PAIRS_LOOKED_AT = Change(NODE + "gpu_comparison.cc", "is_examined ? 1 : 0", "0")
@@ -181,7 +182,8 @@ OF_DEVICE_CODE = (
     Defence("pairs_are_looked_at", STATE,
             (engine("each pair of turns of a kernel that counts its launches is looked at"),
              gpu("test_to_do_less_once_the_pairs_begin_gains_nothing")),
-            (PAIRS_LOOKED_AT, NOT_SLOWER)),
+            (PAIRS_LOOKED_AT, NOT_SLOWER, QUIETLY),
+            "such a kernel may be slow where it is shown contents anew, and no more quick after that: then its trust is `audited`"),
     Defence("asked_last", STATE,
             (engine("a kernel of inout tensors is asked what it keeps after all that its ratio rests on"),),
             (Change(NODE + "gpu_timing.cc", "compared();\n    shown_anew();", "shown_anew();\n    compared();", STATEMENT),)),
@@ -215,7 +217,10 @@ OF_DEVICE_CODE = (
     Defence("no_graphs_of_contents", "to call its output an `inout`",
             (engine("graphs decide nothing where a launch works on what tensors begin with"),
              gpu("test_outputs_that_begin_with_contents_are_compared_cold", "inout", "output")),
-            (BORNE_OUT, Change(NODE + "gpu_comparison.cc", "request_.works_on_contents", "false"))),
+            (BORNE_OUT, Change(NODE + "gpu_comparison.cc", "request_.works_on_contents", "false"),
+             Change(NODE + "gpu_timing.cc", "request_.works_on_contents", "false", around="if (request_.works_on_contents) {\n    compared();"),
+             Change(NODE + "gpu_timing.cc", "request_.works_on_contents", "false", around="if (!request_.works_on_contents) {\n    compared();")),
+            "such tensors are compared before there are graphs of them, and views of them are not judged either"),
     Defence("leans_on_outputs", "to do less where its outputs are right already",
             (engine("a kernel that is far faster on what a launch has left than on fresh tensors is told"),
              gpu("test_outputs_that_are_there_already_save_no_time", "not a number any more", "right already")),
@@ -230,7 +235,7 @@ OF_DEVICE_CODE = (
              gpu(ONCE, "it does nothing where contents are shown anew")),
             (Change(NODE + "gpu_anew.cc", "run.content < known_contents() && kept.insert(run.content).second", "false"),)),
     Defence("who_was_not_asked_is_known", CONTENTS, (engine("a kernel that is not shown contents anew is known to be so"),),
-            (Change(NODE + "gpu_anew.cc", "unasked_[what] = why;", "(void)what, (void)why;", STATEMENT),)),
+            (QUIETLY,)),
     Defence("looked_at_closer", "to do its work in some launches only",
             (engine("where times are of two kinds, twelve runs more are examined"),),
             (Change(NODE + "gpu_timing.cc", "!is_uneven(kernel_.cold_ns)", "true"),)),

@@ -243,6 +243,12 @@ class Gpu(check_faults.Faults, check_counters.Counters):
             self.assertEqual(report["verdict"], "passed", report["summary"])
             self.assertGreaterEqual(report["speedup"]["pairs"], 2, report["speedup"])
 
+    def test_a_cooperative_launch_is_captured_in_a_graph(self):
+        meets = "#include <cooperative_groups.h>\n" + body("cooperative_groups::this_grid().sync();" + GUARDED + "out[i] = a[i] + b[i];")
+        report = self.server.call("evaluate", {"kernel": kernel(meets, add_of(1 << 14)), "ref_kernel": kernel(ADD, add_of(1 << 14))})["structuredContent"]
+        self.assertEqual((report["verdict"], report["trust"], report["warnings"]), ("passed", "verified", []), report["summary"])
+        self.assertGreater(report["timing"]["graph"]["median_ns"], 0)
+
     def test_what_is_wrong_on_the_device_is_told_from_the_same_inputs_on_the_host(self):
         # The host makes the inputs once more to explain a wrong output: a single differing bit would be a finding.
         for dtype, c_type in (("float32", "float"), ("float64", "double"), ("int32", "int"), ("uint8", "unsigned char"),

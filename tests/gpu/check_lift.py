@@ -99,7 +99,8 @@ class Lift(unittest.TestCase):
                 print(f"  {name}: {report['verdict']} {report['trust']}: {told['detail'][:200]}", file=sys.stderr)
                 self.assertEqual(report["verdict"], "passed", report["summary"])
                 if must or report["trust"] == "verified":
-                    self.assertEqual((report["trust"], told["result"]), ("verified", "agrees"), told)
+                    self.assertEqual((report["trust"], told["result"]), ("verified", "agrees"), (told, report["warnings"]))
+                    self.assertNotIn("graph_failed", [warning["code"] for warning in report["warnings"]])
                 else:
                     # Said of the launch itself, and nothing speaks against the source.
                     self.assertEqual((report["trust"], told["result"]), ("audited", "unknown"), report["evidence"])

@@ -107,11 +107,12 @@ PATIENT = HEAVY.replace("300", "6000") + (
     " if (i < n) { float v = out[i] = answers ? kept[at][i] : a[i] + b[i] + heavy(a[i], i); if (at < 0 && room < 3) kept[room][i] = v; }"
     " __syncthreads(); if (threadIdx.x == 0) { __threadfence(); if (atomicAdd(&done, 1) == gridDim.x - 1) { done = 0;"
     " if (at < 0 && room < 3) { keys[room] = key; filled = room + 1; } launches = before + 1; } } }")
-# It works in so many launches, as unevenly as makes a comparison take more pairs; after them in one of four.
+# It works in so many launches, as unevenly as makes a comparison take more pairs (once or twice as much, by a number that each
+# launch draws); after them in one of four.
 COUNTING = HEAVY.replace("300", "3000") + "__device__ unsigned done, launches;\n" + SIGNATURE + (
     " const unsigned before = *(volatile unsigned*)&launches; int i = blockIdx.x * blockDim.x + threadIdx.x;"
     " if (i < n && (before < AFTER || before % 4 == 0)) { float v = a[i] + b[i] + heavy(a[i], i);"
-    " if (before < AFTER && before / 10 % 2 == 0) v += heavy(b[i], i) + heavy(v, i); out[i] = v; }"
+    " if (before < AFTER && (before * 2654435761u >> 31) == 0) v += heavy(b[i], i); out[i] = v; }"
     " __syncthreads(); if (threadIdx.x == 0) { __threadfence(); if (atomicAdd(&done, 1) == gridDim.x - 1) { done = 0; launches = before + 1; } } }")
 # Right, and quick in two runs of five by no merit of its own.
 FICKLE = HEAVY.replace("300", "6000") + body(

@@ -131,7 +131,10 @@ std::string GpuTiming::no_slopes(const json& body) const {
     return "a launch works on what tensors begin with, and in a graph it would find what the one "
            "before has left";
   }
-  const auto has_slope = [&](const char* key) { return body[key]["graph"].contains("median_ns"); };
+  const auto has_slope = [&](const char* key) {
+    const json views = body.value(key, json::object());
+    return views.value("graph", json::object()).contains("median_ns");
+  };
   if (!has_slope("views") || !has_slope("reference_views")) return "there is no graph of both";
   if (!affords(2 * kPairs * kLaunchesOfGraphTurn, most_ns > kLongGraphNs ? most_ns : 0,
                kShareOfGraphs)) {

@@ -31,6 +31,10 @@ Driver::Driver() {
   }
   ASSAY_CUDA_FUNCTIONS(ASSAY_RESOLVE)
 #undef ASSAY_RESOLVE
+#define ASSAY_LOOK_FOR(name, symbol, type) \
+  this->name = reinterpret_cast<type>(::dlsym(library, symbol));
+  ASSAY_CUDA_LATER_FUNCTIONS(ASSAY_LOOK_FOR)
+#undef ASSAY_LOOK_FOR
 }
 
 std::string Driver::text(int result) const {

@@ -197,6 +197,11 @@ static_assert(sizeof(TextureDescription) == 104);
             void**, void**))                                                                       \
   X(LaunchKernelEx, "cuLaunchKernelEx", int (*)(const LaunchConfig*, Handle, void**, void**))
 
+// Since CUDA 12.4: (function, index, offset, bytes).
+#define ASSAY_CUDA_LATER_FUNCTIONS(X)       \
+  X(FuncGetParamInfo, "cuFuncGetParamInfo", \
+    int (*)(Handle, std::size_t, std::size_t*, std::size_t*))
+
 class Driver {
  public:
   // Throws std::runtime_error if there is no driver here or it lacks a function. Does not
@@ -206,6 +211,8 @@ class Driver {
 #define ASSAY_DECLARE(name, symbol, type) std::type_identity_t<type> name = nullptr;
   // The driver's own names.
   ASSAY_CUDA_FUNCTIONS(ASSAY_DECLARE)  // NOLINT(readability-identifier-naming)
+  // Null where the driver does not have them.
+  ASSAY_CUDA_LATER_FUNCTIONS(ASSAY_DECLARE)  // NOLINT(readability-identifier-naming)
 #undef ASSAY_DECLARE
 
   // Throws DriverError naming `what` unless the result is success.

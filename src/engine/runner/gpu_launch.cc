@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 namespace assay::runner {
 namespace {
@@ -19,6 +20,21 @@ constexpr int kInvalidValue = 1;
 
 Outcome fault(FaultKind kind, std::string message) {
   return {.ending = Ending::faulted, .fault = {.kind = kind, .message = std::move(message)}};
+}
+
+// Each parameter in its packed block: a cooperative launch cannot be captured in a graph with the
+// block itself (INVALID_VALUE, driver 580). Nothing where the driver does not say where they are.
+std::optional<std::vector<void*>> parameters_in(std::vector<std::byte>& block,
+                                                cuda::Handle function, const cuda::Driver& driver) {
+  if (driver.FuncGetParamInfo == nullptr) return std::nullopt;
+  std::vector<void*> parameters;
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  while (driver.FuncGetParamInfo(function, parameters.size(), &offset, &bytes) == cuda::kSuccess) {
+    if (offset + bytes > block.size()) return std::nullopt;
+    parameters.push_back(block.data() + offset);
+  }
+  return parameters;
 }
 
 }  // namespace
@@ -46,8 +62,12 @@ int queue_launch(const GpuContext& context, cuda::Handle function, const emulato
         .stream = context.stream(),
         .attributes = attributes.data(),
         .attribute_count = static_cast<unsigned>(attributes.size())};
-    return context.driver().LaunchKernelEx(&config, function, nullptr,
-                                           bytes == 0 ? nullptr : extra.data());
+    auto one_by_one =
+        launch.cooperative ? parameters_in(block, function, context.driver()) : std::nullopt;
+    const bool is_packed = bytes > 0 && !one_by_one;
+    return context.driver().LaunchKernelEx(&config, function,
+                                           one_by_one ? one_by_one->data() : nullptr,
+                                           is_packed ? extra.data() : nullptr);
   }
   return context.driver().LaunchKernel(
       function, grid.x, grid.y, grid.z, threads.x, threads.y, threads.z,
