@@ -34,6 +34,7 @@ std::optional<std::vector<void*>> parameters_in(std::vector<std::byte>& block,
     if (offset + bytes > block.size()) return std::nullopt;
     parameters.push_back(block.data() + offset);
   }
+  if (parameters.empty() != block.empty()) return std::nullopt;
   return parameters;
 }
 
@@ -62,8 +63,12 @@ int queue_launch(const GpuContext& context, cuda::Handle function, const emulato
         .stream = context.stream(),
         .attributes = attributes.data(),
         .attribute_count = static_cast<unsigned>(attributes.size())};
-    auto one_by_one =
-        launch.cooperative ? parameters_in(block, function, context.driver()) : std::nullopt;
+    const auto is_cooperative = [](const cuda::LaunchAttribute& attribute) {
+      return attribute.id == cuda::LaunchAttribute::kCooperative;  // of what is lifted, a trait
+    };
+    auto one_by_one = std::any_of(attributes.begin(), attributes.end(), is_cooperative)
+                          ? parameters_in(block, function, context.driver())
+                          : std::nullopt;
     const bool is_packed = bytes > 0 && !one_by_one;
     return context.driver().LaunchKernelEx(&config, function,
                                            one_by_one ? one_by_one->data() : nullptr,
