@@ -28,7 +28,7 @@ TEST_CASE("a kernel that is far faster on what a launch has left than on fresh t
   CHECK(bench.findings[0].at("fresh_ns") == 80'000);
   CHECK(bench.findings[0].at("repeated_ns") == 1'000);
 
-  Bench capricious;  // quick in a graph by chance, not in all of it
+  Bench capricious;                                    // quick in a graph by chance, not for long
   constexpr std::uint64_t kCapriciousBytes = 122'880;  // fake_timing_runner.cc
   static_cast<void>(capricious.measure(capricious.request(100, kCapriciousBytes), ended));
   CHECK(capricious.findings.empty());

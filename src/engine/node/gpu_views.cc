@@ -15,6 +15,7 @@ constexpr std::uint32_t kWarmRuns = 20;
 constexpr std::uint32_t kViewWarmups = 2;    // the kernel has run cold before
 constexpr std::uint32_t kLeastWarmRuns = 5;  // one may be disturbed
 constexpr std::uint32_t kGraphRepeats = 3;
+constexpr std::uint32_t kSureRepeats = 9;
 // Of a graph of N and 2 N launches of a long kernel, N being 2: one of N before all repeats.
 constexpr double kLaunchesOfSlope = 6;
 constexpr double kLaunchesBefore = 4;
@@ -117,8 +118,7 @@ GpuTiming::Step GpuTiming::views_of(Side& side, json& into) {
 
 // Cold and warm runs begin with fresh tensors, a graph's with what its last round has left: outputs
 // that are right already. Which contents a graph's launches had is the runner's to know: held
-// against them are those that are done soonest, and of its slopes the longest: one that leans has
-// no other, one whose time changes by itself has.
+// against them are those that are done soonest.
 std::optional<GpuTiming::Leaning> GpuTiming::leaning_of(const TurnOrder& asked, const Turn& warm,
                                                         const Turn& graph) const {
   std::map<std::uint32_t, std::vector<double>> by_content_ns;
@@ -130,9 +130,8 @@ std::optional<GpuTiming::Leaning> GpuTiming::leaning_of(const TurnOrder& asked, 
   for (const auto& [content, times_ns] : by_content_ns) {
     soonest_ns = std::min(soonest_ns, median(times_ns));
   }
-  const Leaning leaning{
-      .fresh_ns = soonest_ns - warm.event_overhead_ns,
-      .repeated_ns = *std::max_element(graph.samples_ns.begin(), graph.samples_ns.end())};
+  const Leaning leaning{.fresh_ns = soonest_ns - warm.event_overhead_ns,
+                        .repeated_ns = median(graph.samples_ns)};
   const double saved_ns = kMostSavedNs * static_cast<double>(request_.launches);
   if (leaning.fresh_ns <= kMostSaved * std::max(leaning.repeated_ns, 0.0) + saved_ns) {
     return std::nullopt;
@@ -142,15 +141,20 @@ std::optional<GpuTiming::Leaning> GpuTiming::leaning_of(const TurnOrder& asked, 
 
 GpuTiming::Step GpuTiming::judge_leaning(Side& side, const std::vector<TurnOrder>& orders,
                                          Leaning leaning) {
+  std::vector<TurnOrder> asked = orders;
+  // A kernel whose time changes by itself may be quick in a few slopes.
+  if (affords(kSureRepeats * kLaunchesOfSlope + kLaunchesBefore, side.typical_ns, kShareOfView)) {
+    asked.back().runs.resize(kSureRepeats, {.content = graph_content_});
+  }
   for (std::uint32_t question = 1; question < kQuestions; ++question) {
-    Turns turns = ask_views(side, orders);
+    Turns turns = ask_views(side, asked);
     if (turns.ended) return std::move(turns.ended);
     // A graph that cannot be captured any more says nothing more, for it nor against it.
     if (turns.taken.back().samples_ns.empty()) {
       unasked_["not_shown_anew"] = "its graph could not be captured again";
       return go_on_afresh(side, turns.taken.back().note);
     }
-    const auto again = leaning_of(orders.front(), turns.taken.front(), turns.taken.back());
+    const auto again = leaning_of(asked.front(), turns.taken.front(), turns.taken.back());
     if (!again) return std::nullopt;
     leaning = *again;
   }
