@@ -88,7 +88,8 @@ GpuTiming::Step GpuTiming::one_more_pair(Series Side::*basis) {
   const bool by_graph = basis != &Side::cold;
   const bool reference_first = (kernel_.*basis).turns_ns.size() % 2 == 0;
   const bool is_examined = request_.keeps_state || below(kExaminedPairs) == 0;
-  const ColdTurn asked = cold_turn(std::min(kRunsOfPair, trials_), is_examined ? 1 : 0);
+  ColdTurn asked;  // by graphs no contents are chosen
+  if (!by_graph) asked = cold_turn(std::min(kRunsOfPair, trials_), is_examined ? 1 : 0);
   for (Side* side :
        {reference_first ? &*reference_ : &kernel_, reference_first ? &kernel_ : &*reference_}) {
     // The times that are told are those that were asked for.
