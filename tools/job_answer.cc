@@ -120,7 +120,7 @@ class Teller {
 
 // The record at the job's end or at `end`; as it stands now, if too many calls wait already.
 std::optional<JobRecord> wait_for(Jobs& jobs, const std::string& job_id, Clock::time_point end,
-                                  const CallContext& context) {
+                                  const CallContext& context, const Jobs::Look& on_end) {
   Teller teller(context);
   std::function<void(const JobRecord&)> tell;
   if (context.progress_sink) tell = [&teller](const JobRecord& seen) { teller.tell_stage(seen); };
@@ -131,7 +131,7 @@ std::optional<JobRecord> wait_for(Jobs& jobs, const std::string& job_id, Clock::
   }
   while (true) {
     const auto until = context.progress_sink ? std::min(end, Clock::now() + kTellEvery) : end;
-    auto record = jobs.wait(job_id, context.principal, until, context.stop, tell);
+    auto record = jobs.wait(job_id, context.principal, until, context.stop, tell, on_end);
     if (!record || job::is_final(record->state) || context.stop.stop_requested()) return record;
     if (Clock::now() >= end) return record;
     teller.tell_time(*record);
@@ -158,9 +158,10 @@ ToolResult answer_for_new_job(Jobs& jobs, const std::string& job_id, const Json&
                               CallContext& context) {
   // Told at once, so that a client which loses the answer can still ask for the job.
   const auto end = deadline(arguments, kDefaultWaitS, context);
-  const auto record =
-      wait_for(jobs, job_id,
-               context.may_become_task ? std::min(end, Clock::now() + kTaskAfter) : end, context);
+  std::optional<ToolResult> made;
+  const auto record = wait_for(
+      jobs, job_id, context.may_become_task ? std::min(end, Clock::now() + kTaskAfter) : end,
+      context, [&](const JobRecord& ended) { made = answer(ended, arguments, jobs, context); });
   if (context.stop.stop_requested()) {
     [[maybe_unused]] const auto cancelled = jobs.cancel(job_id, context.principal);
     return {.structured = {{"job_id", job_id}, {"status", "success"}, {"state", "cancelled"}}};
@@ -168,7 +169,7 @@ ToolResult answer_for_new_job(Jobs& jobs, const std::string& job_id, const Json&
   if (!record) return server_fault("The job has vanished from the journal.", true);
   if (context.may_become_task && !job::is_final(record->state))
     return {.task = task_handle(*record, jobs.kept_for())};
-  return answer(*record, arguments, jobs, context);
+  return made ? std::move(*made) : answer(*record, arguments, jobs, context);
 }
 
 std::string run_elsewhere(const std::string& job_id) {
@@ -224,7 +225,10 @@ mcp::Tasks job_tasks(Jobs& jobs) {
 
 ToolResult answer_for_job(Jobs& jobs, const std::string& job_id, const Json& arguments,
                           CallContext& context) {
-  const auto record = wait_for(jobs, job_id, deadline(arguments, 0, context), context);
+  std::optional<ToolResult> made;
+  const auto record = wait_for(
+      jobs, job_id, deadline(arguments, 0, context), context,
+      [&](const JobRecord& ended) { made = answer(ended, arguments, jobs, context); });
   if (!record) {
     return {.structured = {{"job_id", job_id},
                            {"status", "error"},
@@ -233,7 +237,7 @@ ToolResult answer_for_job(Jobs& jobs, const std::string& job_id, const Json& arg
             .text = "Job " + job_id + " not found",
             .is_error = true};
   }
-  ToolResult result = answer(*record, arguments, jobs, context);
+  ToolResult result = made ? std::move(*made) : answer(*record, arguments, jobs, context);
   result.structured["created_at"] = iso_time(record->created_ns);
   return result;
 }

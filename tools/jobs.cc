@@ -16,6 +16,9 @@ using Clock = std::chrono::steady_clock;
 // A job of another server on the same state directory changes without telling us.
 constexpr std::chrono::milliseconds kForeignPoll{100};
 
+// An end that is not on the disk by then is told without.
+constexpr std::chrono::seconds kDiskPatience{1};
+
 // Stages of a small kernel follow one another within this: one sync is enough for them, and while
 // it is under way the next cannot be written (its page is on the way to the disk).
 constexpr std::chrono::milliseconds kGather{5};
@@ -199,7 +202,14 @@ void Jobs::conclude(const std::string& job_id, const Conclusion& conclusion,
   const auto state =
       conclusion.interrupted ? job::State::interrupted : job::final_state(conclusion.verdict);
   try {
-    journal_.conclude(job_id, conclusion.verdict, state, conclusion.body, last_stages, seq);
+    journal_.conclude(job_id, conclusion.verdict, state, conclusion.body, last_stages, seq, [&] {
+      const std::lock_guard lock(mutex_);
+      const auto found = running_.find(job_id);
+      if (found == running_.end()) return;
+      found->second.has_end = true;
+      ++found->second.changes;
+      change_.notify_all();
+    });
   } catch (const std::exception& error) {
     // The job stays unfinished in the journal; the next start marks it interrupted with its stages.
     log_("job " + job_id + ": its end could not be recorded: " + error.what());
@@ -216,7 +226,7 @@ void Jobs::conclude(const std::string& job_id, const Conclusion& conclusion,
   {
     const std::lock_guard lock(mutex_);
     const auto found = running_.find(job_id);
-    if (found != running_.end()) found->second.is_concluded = true;
+    if (found != running_.end()) found->second.has_end = found->second.is_concluded = true;
   }
   changed(job_id);
 }
@@ -262,7 +272,21 @@ void Jobs::forget_finished() {
   }
 }
 
+void Jobs::wait_for_disk(const std::string& job_id, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  change_.wait_for(lock, stop, kDiskPatience, [&] {
+    const auto found = running_.find(job_id);
+    return found == running_.end() || found->second.is_concluded;
+  });
+}
+
 std::optional<JobRecord> Jobs::find(const std::string& job_id, const std::string& principal) {
+  auto record = look(job_id, principal);
+  if (record && job::is_final(record->state)) wait_for_disk(job_id, {});
+  return record;
+}
+
+std::optional<JobRecord> Jobs::look(const std::string& job_id, const std::string& principal) {
   auto record = journal_.find(job_id, principal);
   if (!record || job::is_final(record->state)) return record;
   {
@@ -303,7 +327,7 @@ Jobs::MachineCode Jobs::disassemble(const std::string& cubin, const std::stop_to
 
 std::optional<JobRecord> Jobs::wait(const std::string& job_id, const std::string& principal,
                                     Clock::time_point deadline, const std::stop_token& stop,
-                                    const std::function<void(const JobRecord&)>& on_change) {
+                                    const Look& on_change, const Look& on_end) {
   std::size_t told_stages = 0;
   for (;;) {
     std::optional<std::uint64_t> seen;
@@ -311,15 +335,18 @@ std::optional<JobRecord> Jobs::wait(const std::string& job_id, const std::string
       const std::lock_guard lock(mutex_);
       seen = changes_of(job_id);
     }
-    auto record = find(job_id, principal);
+    auto record = look(job_id, principal);
     if (!record) return std::nullopt;
     if (on_change && record->stages.size() > told_stages) {
       told_stages = record->stages.size();
       on_change(*record);
     }
-    if (job::is_final(record->state) || Clock::now() >= deadline || stop.stop_requested()) {
+    if (job::is_final(record->state)) {
+      if (on_end) on_end(*record);
+      wait_for_disk(job_id, stop);
       return record;
     }
+    if (Clock::now() >= deadline || stop.stop_requested()) return record;
     std::unique_lock lock(mutex_);
     // Of its own job only: hundreds may wait, each for another, and each looks into the journal;
     // nor for stages that nobody is told of.
@@ -327,7 +354,7 @@ std::optional<JobRecord> Jobs::wait(const std::string& job_id, const std::string
     change_.wait_until(lock, stop, until, [&] {
       const auto now = changes_of(job_id);
       if (now == seen) return false;
-      return on_change || !now || running_.at(job_id).is_concluded;
+      return on_change || !now || running_.at(job_id).has_end;
     });
   }
 }

@@ -48,11 +48,15 @@ class Jobs {
                                    const std::string& principal, std::string last_asked = {});
 
   // Blocks until the job is final, `deadline`, or `stop`; `on_change`, if there is one, is called
-  // with every new state of the record it sees. Nothing: no such job, or another principal's.
-  [[nodiscard]] std::optional<job::JobRecord> wait(
-      const std::string& job_id, const std::string& principal,
-      std::chrono::steady_clock::time_point deadline, const std::stop_token& stop,
-      const std::function<void(const job::JobRecord&)>& on_change);
+  // with every new state of the record it sees. `on_end` is called with the record of the end while
+  // its row is on the way to the disk: what is made of it must be told to nobody before this
+  // returns, with the same record. Nothing: no such job, or another principal's.
+  using Look = std::function<void(const job::JobRecord&)>;
+  [[nodiscard]] std::optional<job::JobRecord> wait(const std::string& job_id,
+                                                   const std::string& principal,
+                                                   std::chrono::steady_clock::time_point deadline,
+                                                   const std::stop_token& stop,
+                                                   const Look& on_change, const Look& on_end = {});
 
   [[nodiscard]] std::optional<job::JobRecord> find(const std::string& job_id,
                                                    const std::string& principal);
@@ -101,7 +105,8 @@ class Jobs {
   struct Running {
     std::jthread thread{};
     bool done = false;
-    bool is_concluded = false;
+    bool has_end = false;       // that find() tells
+    bool is_concluded = false;  // and it is on the disk, or will not be
     std::uint64_t changes = 0;
   };
 
@@ -117,6 +122,10 @@ class Jobs {
   void conclude(const std::string& job_id, const node::Conclusion& conclusion,
                 std::span<const job::StageRecord> last_stages = {}, std::uint64_t seq = 0);
   void changed(const std::string& job_id);
+  [[nodiscard]] std::optional<job::JobRecord> look(const std::string& job_id,
+                                                   const std::string& principal);
+  // Until the end of a job is on the disk; a disk that hangs holds nobody up for long.
+  void wait_for_disk(const std::string& job_id, const std::stop_token& stop);
   // REQUIRES the mutex. Nothing: not, or no longer, a job of this server that runs.
   [[nodiscard]] std::optional<std::uint64_t> changes_of(const std::string& job_id) const;
   void forget_finished();

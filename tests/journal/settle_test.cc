@@ -64,6 +64,29 @@ TEST_CASE("the end of a job is on the disk when it is told, with all that came b
   CHECK(waits == 1);
 }
 
+TEST_CASE("the end of a job is seen before it is on the disk, also when that refuses it") {
+  const Folder folder;
+  Journal journal(folder.path(), options());
+  const auto record = new_job();
+  journal.submit(record);
+  waits = 0;
+  refusals = 1;
+  bool seen = false;
+  CHECK_THROWS_AS(journal.conclude(record.id, Verdict::passed, State::completed,
+                                   {{"summary", "."}}, {}, 0,
+                                   [&] {
+                                     seen = true;
+                                     CHECK(waits == 0);
+                                     CHECK(journal.find(record.id, "alice")->verdict ==
+                                           Verdict::passed);
+                                   }),
+                  JournalUnavailable);
+  CHECK(seen);
+  CHECK(waits == 1);
+  CHECK(journal.find(record.id, "alice")->state == State::completed);
+  journal.settle();
+}
+
 TEST_CASE("a disk that refuses is told by settle() until it takes what was recorded") {
   const Folder folder;
   Journal journal(folder.path(), options());

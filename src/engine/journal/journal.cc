@@ -27,7 +27,8 @@ void Journal::settle() { store_->settle(); }
 
 bool Journal::conclude(const std::string& job_id, job::Verdict verdict, job::State state,
                        const nlohmann::json& conclusion,
-                       std::span<const job::StageRecord> last_stages, std::uint64_t seq) {
+                       std::span<const job::StageRecord> last_stages, std::uint64_t seq,
+                       const std::function<void()>& once_seen) {
   if (!job::is_final(state)) {
     throw std::invalid_argument("no job ends as '" + std::string(job::name(state)) + "'");
   }
@@ -41,7 +42,7 @@ bool Journal::conclude(const std::string& job_id, job::Verdict verdict, job::Sta
          .record = stage,
          .body = text_of(stage.body, kMaxBodyBytes, "stage '" + stage.name + "'")});
   }
-  return store_->conclude(std::move(ending));
+  return store_->conclude(std::move(ending), once_seen);
 }
 
 std::optional<job::JobRecord> Journal::find(const std::string& job_id,

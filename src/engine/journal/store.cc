@@ -210,21 +210,22 @@ void Journal::Store::settle() {
   settled_ = covered;
 }
 
-bool Journal::Store::conclude(Ending ending) {
+bool Journal::Store::conclude(Ending ending, const std::function<void()>& once_seen) {
+  const auto end = [&](const Database& database) {
+    const auto head = job_head(database, ending.job_id);
+    if (!head || head->final || is_pending(ending.job_id)) return false;
+    if (head->instance != opened_.instance->id()) {
+      throw std::invalid_argument("job " + ending.job_id + " belongs to another server");
+    }
+    if (!kind(head->kind).has_verdict(ending.verdict)) {
+      throw std::invalid_argument("kind '" + head->kind + "' declares no verdict '" +
+                                  std::string(job::name(ending.verdict)) + "'");
+    }
+    return end_job(database, ending, now_ns());
+  };
   bool first = false;
   try {
-    first = write_with_reserve([&](const Database& database) {
-      const auto head = job_head(database, ending.job_id);
-      if (!head || head->final || is_pending(ending.job_id)) return false;
-      if (head->instance != opened_.instance->id()) {
-        throw std::invalid_argument("job " + ending.job_id + " belongs to another server");
-      }
-      if (!kind(head->kind).has_verdict(ending.verdict)) {
-        throw std::invalid_argument("kind '" + head->kind + "' declares no verdict '" +
-                                    std::string(job::name(ending.verdict)) + "'");
-      }
-      return end_job(database, ending, now_ns());
-    });
+    first = with_reserve([&] { return write_ahead(end); });
   } catch (const JournalUnavailable&) {
     const std::lock_guard lock(watch_mutex_);
     // Only what is ours and unfinished as far as we know: nothing else may be overlaid on a record.
@@ -232,10 +233,16 @@ bool Journal::Store::conclude(Ending ending) {
     changed_.notify_all();
     throw;
   }
-  const std::lock_guard lock(watch_mutex_);
-  live_.erase(ending.job_id);
-  changed_.notify_all();
-  return first;
+  {
+    const std::lock_guard lock(watch_mutex_);
+    live_.erase(ending.job_id);
+    changed_.notify_all();
+  }
+  if (once_seen) once_seen();
+  return with_reserve([&] {
+    settle();
+    return first;
+  });
 }
 
 std::optional<JobRecord> Journal::Store::find(const std::string& job_id,

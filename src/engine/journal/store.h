@@ -30,7 +30,7 @@ class Journal::Store {
   void append(const std::string& job_id, std::uint64_t seq, const job::StageRecord& stage,
               std::span<const job::ArtifactLink> artifacts);
   void settle();
-  bool conclude(Ending ending);
+  bool conclude(Ending ending, const std::function<void()>& once_seen);
 
   std::optional<job::JobRecord> find(const std::string& job_id, const std::string& principal);
   std::vector<job::JobRecord> recent(const std::string& principal, std::size_t limit);
@@ -99,15 +99,20 @@ class Journal::Store {
     return result;
   }
 
-  // The same as write() for what must get through: gives up the ballast if the disk is full.
-  template <typename Change>
-  auto write_with_reserve(Change&& change) {
+  // For what must get through: gives up the ballast if the disk is full.
+  template <typename Write>
+  auto with_reserve(Write&& writes) {
     try {
-      return write(change);
+      return writes();
     } catch (const JournalUnavailable& error) {
       if (error.why != JournalUnavailable::Why::disk_full || !ballast_.give_up()) throw;
     }
-    return write(change);
+    return writes();
+  }
+
+  template <typename Change>
+  auto write_with_reserve(Change&& change) {
+    return with_reserve([&] { return write(change); });
   }
 
   struct Live {
