@@ -231,7 +231,8 @@ class Cheats(unittest.TestCase):
                     "ref_kernel": kernel(HEAVY.replace("300", "6000") + body(GUARDED + "out[i] = a[i] + b[i] + heavy(a[i], i);"), contract(n=N)),
                     "custom_kernel": kernel(lazy, contract(n=N))})["structuredContent"]
                 print(f"  {report['verdict']} {report['trust']}: {report['summary'][:300]}", json.dumps(report.get("speedup")), file=sys.stderr)
-                self.assertNotEqual((report["verdict"], report["trust"]), ("passed", "verified"))
+                self.assertEqual((report["verdict"], report["trust"]), ("passed", "suspect"))
+                self.assertIn("leans_on_outputs", [item["check"] for item in report["evidence"]])
 
     def test_to_answer_the_last_contents_once_more_saves_no_time(self):
         """Each block keeps what it answered last: no run, warm or of a graph, begins with the contents of the one before."""

@@ -349,6 +349,8 @@ void GpuTiming::tell(json& body) const {
     const char* const what =
         code == "few_examined"
             ? "Its times are of two kinds, and no more runs were looked at for work left out ("
+        : code == "quick_in_graph"
+            ? "Why it is so much quicker in a graph than launched alone is not known ("
             : "Whether its times are those of results that it kept is not known (";
     body["warnings"].push_back(
         {{"code", code}, {"message", what + why + "): trust is at most `audited`."}});

@@ -175,6 +175,11 @@ class GpuTiming {
   // REQUIRES that of the first answer to have found something.
   [[nodiscard]] Step judge_leaning(Side& side, const std::vector<TurnOrder>& orders,
                                    Leaning leaning);
+  // Warm runs on fresh tensors, each place's once more on what that left.
+  [[nodiscard]] TurnOrder left_beside_fresh(std::uint32_t pairs, double typical_ns);
+  // Whether it is what a launch has left that makes the next one quick.
+  [[nodiscard]] std::variant<bool, Ended> is_quicker_on_what_is_left(Side& side,
+                                                                     std::uint32_t pairs);
   // Warm runs and graphs of which the referee looks at one each.
   [[nodiscard]] std::vector<std::uint32_t> choose_examined_views(std::vector<TurnOrder>& orders);
   [[nodiscard]] Step go_on_afresh(Side& side, const std::string& failure);

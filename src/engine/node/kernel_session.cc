@@ -23,7 +23,7 @@ constexpr std::size_t kRunMemoryBytes = 4ULL << 30;
 json turn_frame(const TurnOrder& order) {
   json runs = json::array();
   for (const RunOrder& run : order.runs) {
-    runs.push_back(json::array({run.place, run.content, run.keep}));
+    runs.push_back(json::array({run.place, run.content, run.keep, run.as_left}));
   }
   return {{"view", order.view},
           {"warmups", order.warmups},

@@ -27,6 +27,7 @@ struct RunOrder {
   std::uint32_t place = 0;
   std::uint32_t content = 0;
   bool keep = false;
+  bool as_left = false;  // begins with what the run before has left there
 };
 
 // A turn on a device with a clock.

@@ -66,7 +66,7 @@ bool has_doubtful_times(const Conclusion& conclusion) {
   return warnings != conclusion.body.end() &&
          std::any_of(warnings->begin(), warnings->end(), [](const json& warning) {
            const std::string code = warning.value("code", "");
-           return code == "not_shown_anew" || code == "few_examined";
+           return code == "not_shown_anew" || code == "few_examined" || code == "quick_in_graph";
          });
 }
 

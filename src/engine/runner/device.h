@@ -43,7 +43,8 @@ struct TimedLaunch {
 struct TimedRun {
   std::uint32_t place = 0;
   std::uint32_t content = 0;
-  bool keep = false;  // afterwards the run's memory is handed back as the arena `content`
+  bool keep = false;     // afterwards the run's memory is handed back as the arena `content`
+  bool as_left = false;  // not in a graph: begins with what the run before has left in its place
 };
 
 enum class TimingView {

@@ -124,7 +124,9 @@ int GpuTimer::Measurement::warm_up() {
 }
 
 int GpuTimer::Measurement::queue_run(const TimedRun& run, const EventPair& events) {
-  if (const int result = restore(run); result != 0) return result;
+  if (!run.as_left) {
+    if (const int result = restore(run); result != 0) return result;
+  }
   if (plan_.view == TimingView::cold) {
     if (const int result = flush(); result != 0) return result;
   }

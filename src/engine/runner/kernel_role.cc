@@ -254,7 +254,10 @@ class Session {
                     .renews_each = turn.at("renews_each"),
                     .fresh = turn.at("fresh_module")};
     for (const auto& run : turn.at("runs")) {
-      plan.runs.push_back({.place = run.at(0), .content = run.at(1), .keep = run.at(2)});
+      plan.runs.push_back({.place = run.at(0),
+                           .content = run.at(1),
+                           .keep = run.at(2),
+                           .as_left = run.at(3)});
       if (plan.runs.back().place >= places_ || plan.runs.back().content >= contents_) {
         throw std::runtime_error("a run of an arena that was not staged");
       }
