@@ -18,7 +18,7 @@
 //   → {type: "stage", arena_bytes, on_device, places} + arenas
 //   ← {type: "staged", places} or {type: "unstaged", message}
 //   → {type: "time", grid, block, shared_bytes, arguments, wall_ns, range?, turns: [{view,
-//      runs: [[place, content, keep]], warmups, fresh_module, tell_state, tell_neighbours, precise,
+//      runs: [[place, content, keep, as_left]], warmups, fresh_module, tell_state, tell_neighbours, precise,
 //      renews_each, ramp_below_mhz}]}
 //   ← {type: "timed", range_failure?, turns: [{ending, message, fault, samples_ns, launches,
 //      clock_mhz, event_overhead_ns, state?, wall?, ramp?, note}]}: none after one that failed or
