@@ -1,6 +1,7 @@
 #include "engine/runner/device_examination.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/contract/fixed_contents.h"
 #include "engine/judge/digest.h"
@@ -21,6 +22,8 @@ constexpr std::uint32_t kRestored = 1;
 // Inputs are kept as long as they are small; larger ones are made again.
 constexpr std::uint64_t kKeptInputBytes = 4ULL << 30;
 constexpr std::size_t kMostTensors = 512;
+// Two guards, its inputs or what is unwritten, what it was before, what is expected, a digest.
+constexpr std::size_t kMostQuestionsOfTensor = 6;
 
 }  // namespace
 
@@ -230,10 +233,16 @@ json DeviceExamination::outline() {
   return {{"outputs", std::move(outputs)}};
 }
 
-json DeviceExamination::check() {
+DeviceExamination::Asked DeviceExamination::ask_check() {
   const std::uint32_t trial = current_->trial;
   const auto expected = expected_.find(trial);
   const auto before = given_.find(trial);
+  Asked asked{.slot = current_,
+              .may_be_clean = expected == expected_.end() || expected->second.clean,
+              // Beside expected outputs the first trial is enough to see a kernel that does not
+              // repeat.
+              .is_kept = before == given_.end() && (trial == 0 || expected_.empty())};
+  const std::size_t first = judge_.asked();
   ask_behaviour();
   const DeviceAddress arena = current_->arena.address();
   if (before != given_.end()) {
@@ -245,22 +254,60 @@ json DeviceExamination::check() {
                              placement->bytes);
     }
   }
-  std::optional<DeviceJudge::Question> first_comparison;
-  bool may_be_clean = expected == expected_.end() || expected->second.clean;
-  if (expected != expected_.end()) first_comparison = ask_comparisons(expected->second);
-  // Beside expected outputs the first trial is enough to see a kernel that does not repeat.
-  const bool is_kept = before == given_.end() && (trial == 0 || expected_.empty());
-  const bool has_digests = is_kept && trial == 0;
-  if (has_digests) ask_digests();
-  auto answers = judge_.answers();
-  const json digests = has_digests ? take_digests(answers) : json();
-  for (const auto& answer : answers) may_be_clean = may_be_clean && answer.count == 0;
-  json said = may_be_clean ? json{{"ok", true},
-                                  {"outputs", clean_outputs(answers, first_comparison.value_or(0))},
-                                  {"findings", json::array()}}
-                           : look_closely();
-  if (has_digests) said["digests"] = digests;
-  if (is_kept) given_[trial] = keep();
+  if (expected != expected_.end()) {
+    asked.first_comparison = ask_comparisons(expected->second).value_or(first) - first;
+  }
+  asked.has_digests = asked.is_kept && trial == 0;
+  if (asked.has_digests) ask_digests();
+  asked.questions = judge_.asked() - first;
+  return asked;
+}
+
+json DeviceExamination::told(const Asked& asked, std::vector<DeviceJudge::Answer> answers) {
+  current_ = asked.slot;
+  const json digests = asked.has_digests ? take_digests(answers) : json();
+  const bool is_clean = asked.may_be_clean &&
+                        std::all_of(answers.begin(), answers.end(),
+                                    [](const auto& answer) { return answer.count == 0; });
+  json said = is_clean ? json{{"ok", true},
+                              {"outputs", clean_outputs(answers, asked.first_comparison)},
+                              {"findings", json::array()}}
+                       : look_closely();
+  if (asked.has_digests) said["digests"] = digests;
+  if (asked.is_kept) given_[current_->trial] = keep();
+  return said;
+}
+
+json DeviceExamination::check() {
+  const Asked asked = ask_check();
+  return told(asked, judge_.answers());
+}
+
+void DeviceExamination::tell(std::vector<Asked>& asked, std::vector<json>& said) {
+  const auto answers = judge_.answers();
+  auto next = answers.begin();
+  for (const Asked& one : std::exchange(asked, {})) {
+    const auto end = next + static_cast<std::ptrdiff_t>(one.questions);
+    said.push_back(told(one, {next, end}));
+    next = end;
+  }
+}
+
+std::vector<json> DeviceExamination::check_all(std::span<const std::uint32_t> slots) {
+  const std::size_t most_questions = kMostQuestionsOfTensor * layout_.placements.size();
+  std::vector<json> said;
+  std::vector<Asked> asked;
+  for (const std::uint32_t slot : slots) {
+    select(slot);
+    // What one run of a trial is held against may be what one before it gave.
+    const bool is_of_one_before =
+        std::any_of(asked.begin(), asked.end(),
+                    [&](const Asked& one) { return one.slot->trial == current_->trial; });
+    if (is_of_one_before || !judge_.has_room_for(most_questions)) tell(asked, said);
+    select(slot);
+    asked.push_back(ask_check());
+  }
+  tell(asked, said);
   return said;
 }
 

@@ -35,6 +35,9 @@ class DeviceExamination final : public Examiner {
   void count_as(std::uint32_t trial) override { current_->trial = trial; }
   [[nodiscard]] nlohmann::json expect() override;
   [[nodiscard]] nlohmann::json check() override;
+  // In one round trip, as far as no slot's answer hangs on that of one before it.
+  [[nodiscard]] std::vector<nlohmann::json> check_all(
+      std::span<const std::uint32_t> slots) override;
   [[nodiscard]] nlohmann::json outline() override;
   [[nodiscard]] nlohmann::json weak_oracle() override;
 
@@ -68,6 +71,21 @@ class DeviceExamination final : public Examiner {
   // Those that the current arena began with.
   [[nodiscard]] DeviceAddress own_inputs();
   [[nodiscard]] Kept keep();
+  // A check whose questions are on their way.
+  struct Asked {
+    Slot* slot = nullptr;
+    std::size_t questions = 0;
+    DeviceJudge::Question first_comparison = 0;  // of these
+    bool may_be_clean = true;
+    bool is_kept = false;
+    bool has_digests = false;
+  };
+  // REQUIRES no other check of that trial to be on its way.
+  [[nodiscard]] Asked ask_check();
+  // `answers`: those of its questions.
+  [[nodiscard]] nlohmann::json told(const Asked& asked, std::vector<DeviceJudge::Answer> answers);
+  // Of all that are on their way.
+  void tell(std::vector<Asked>& asked, std::vector<nlohmann::json>& said);
   // Asks about guards, inputs and unwritten elements of the current arena.
   void ask_behaviour();
   // Whether the current arena's outputs are what is expected, one after the other; the first

@@ -105,6 +105,10 @@ DeviceJudge::Question DeviceJudge::digest(DeviceAddress data, std::uint64_t byte
   return ask("assay_digest", {.data = data, .count = bytes});
 }
 
+bool DeviceJudge::has_room_for(std::size_t questions) const {
+  return asked_ + questions <= kMostQuestions;
+}
+
 std::vector<DeviceJudge::Answer> DeviceJudge::answers() {
   space_.finish();
   std::vector<std::uint64_t> counters(asked_ * kCounters);

@@ -47,6 +47,9 @@ class DeviceJudge {
   // Answer::count is the digest of the bytes (judge/digest.h). REQUIRES data % 8 == 0.
   [[nodiscard]] Question digest(DeviceAddress data, std::uint64_t bytes);
 
+  [[nodiscard]] std::size_t asked() const { return asked_; }
+  // Whether so many more can be asked before they are answered.
+  [[nodiscard]] bool has_room_for(std::size_t questions) const;
   // Of all questions since the last call, in order; waits for everything that was queued.
   [[nodiscard]] std::vector<Answer> answers();
 

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <stdexcept>
+#include <vector>
 
 #include "engine/contract/layout.h"
 #include "engine/posix/descriptor.h"
@@ -66,6 +68,16 @@ class Examiner {
   // {ok, outputs, findings}; of trial 0, whose inputs are the contract's own, when it is first seen
   // also {digests: {name: sixteen hexadecimal digits}} (judge/digest.h).
   [[nodiscard]] virtual nlohmann::json check() = 0;
+  // Likewise of each of these slots, in order; the last is selected then.
+  [[nodiscard]] virtual std::vector<nlohmann::json> check_all(
+      std::span<const std::uint32_t> slots) {
+    std::vector<nlohmann::json> said;
+    for (const std::uint32_t slot : slots) {
+      select(slot);
+      said.push_back(check());
+    }
+    return said;
+  }
 
   // Of each output {name, shape, ok}: whether it is what is expected, and nothing of what is wrong
   // with it. REQUIRES an expected trial.
