@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <system_error>
 #include <thread>
@@ -163,6 +164,24 @@ TEST_CASE("what was used is ended once nothing is to be made") {
   REQUIRE(comes_true([&] { return made == 3; }));
   CHECK_FALSE(ended_before);
   CHECK(comes_true([&] { return children() == with_used - 2 + 3; }));
+}
+
+TEST_CASE("where one is taken as soon as it is made, what was used is ended all the same") {
+  constexpr std::size_t kTakes = 40;
+  constexpr std::size_t kMost = 12;  // those that are ready or being made, and a few
+  const std::size_t before = children();
+  Workshop workshop;
+  Spares spares(workshop.maker(), 3, kIdle);
+  std::size_t most = 0;
+  for (std::size_t taken = 0; taken < kTakes; ++taken) {
+    std::vector<Spares::Process> used;
+    spares.want();
+    REQUIRE(comes_true(
+        [&] { return (used = std::vector<Spares::Process>(1), used[0] = spares.take()) != nullptr; }));
+    spares.retire(std::move(used));
+    most = std::max(most, children() - before);
+  }
+  CHECK(most <= kMost);
 }
 
 TEST_CASE("where none can be made nobody waits, and the next want tries again") {

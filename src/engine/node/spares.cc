@@ -7,6 +7,13 @@ namespace assay::node {
 
 using Clock = std::chrono::steady_clock;
 
+namespace {
+
+// Each holds a device's memory, and where jobs never cease there is always one to be made.
+constexpr std::size_t kMostRetired = 4;
+
+}  // namespace
+
 Spares::Spares(Make make, std::size_t kept, std::chrono::seconds idle, std::size_t reserve,
                SparesLeft rest)
     : make_(std::move(make)),
@@ -106,7 +113,7 @@ void Spares::end_one(std::unique_lock<std::mutex>& lock) {
 void Spares::keep_house(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
-    if (is_short()) {
+    if (is_short() && retired_.size() <= kMostRetired) {
       make_one(lock, stop);
       continue;
     }

@@ -50,8 +50,8 @@ class Spares {
   void let_go();
   // What was taken and then not used after all.
   void put_back(Process untouched);
-  // What was used, ended in the background, once none is to be made: clearing a context away takes
-  // the driver a tenth of a second, in which it makes no other.
+  // What was used, ended in the background, once none is to be made or a few have gathered:
+  // clearing a context away takes the driver a tenth of a second, in which it makes no other.
   void retire(std::vector<Process> used);
 
  private:
