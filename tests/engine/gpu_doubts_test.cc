@@ -61,7 +61,7 @@ TEST_CASE("who cannot be asked again what its graph saves is doubtful, and not a
   REQUIRE_FALSE(ended);
   CHECK(bench.findings.empty());
   CHECK(bench.is_doubtful);
-  CHECK(warns(body, "not_shown_anew"));
+  CHECK(warns(body, "quick_in_graph"));
   CHECK(bench.renewed == std::vector<bool>{false});  // nothing more is asked of that process
 }
 
@@ -266,6 +266,16 @@ TEST_CASE("a kernel whose quick runs do not come again is doubtful at least") {
     REQUIRE_FALSE(ended);
     CHECK((patient.is_doubtful || !patient.findings.empty()));
   }
+}
+
+TEST_CASE("a kernel that is quick from a certain launch on is told, however late that comes") {
+  constexpr std::uint64_t kRipeningBytes = 126'976;  // fake_timing_runner.cc
+  std::optional<node::Ended> ended;
+  Bench ripening;
+  static_cast<void>(ripening.measure(ripening.request(200, kRipeningBytes), ended));
+  REQUIRE_FALSE(ended);
+  REQUIRE(ripening.findings.size() == 1);
+  CHECK(ripening.findings[0].at("check") == "remembers");
 }
 
 TEST_CASE("what only the end of a process empties is looked for in a fresh one") {

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "engine/judge/elements.h"
-#include "engine/judge/moments.h"
+#include "engine/judge/spread.h"
 #include "engine/judge/scalar_conversion.h"
 
 namespace assay::judge {
@@ -46,17 +45,22 @@ double usual_rounding(double value, DType dtype) {
 constexpr double kOfTerms = 4;
 // Of what is left where a type holds nothing of the value at all.
 constexpr double kBeyondAllBits = 0x1p30;
-// Roots of mean squares so far apart are not those of inputs and of what was only added up.
-constexpr double kSmaller = 4;
+// Rows as long as this are not all added up: an output of the same shape may be made of each number
+// alone, and what half of a type's digits lose has to be seen.
+constexpr double kMostTermsOfRows = 1 << 18;
 
-// What of an input's distance from zero is not there in the output any more: a product of what lies
-// far from zero does so itself, a difference does not. Sums of many lie closer together than what
-// they are made of; there a difference is told by its size.
-double cancelled(const Moments& input, std::uint64_t elements, const Moments& output,
-                 std::uint64_t output_elements) {
-  const bool is_small = kSmaller * kSmaller * output.mean_square < input.mean_square;
-  if (output_elements < elements && is_small) return input.spread;
-  return std::max(1.0, input.spread / output.spread);
+// Of a product of matrices, as many as it adds, or 0: tensors of one shape are multiplied element by
+// element, unless they are square.
+double terms_of_product(const TensorView& a, const TensorView& b, const TensorView& output,
+                        double outputs) {
+  const auto elements = [](const TensorView& tensor) {
+    return static_cast<double>(tensor.bytes.size() / contract::size_bytes(tensor.dtype));
+  };
+  if (a.shape.size() < 2 || b.shape.size() < 2) return 0;
+  const bool is_one_shape = a.shape == b.shape && a.shape == output.shape;
+  const bool is_square = a.shape.back() == a.shape[a.shape.size() - 2];
+  if (is_one_shape && !is_square) return 0;
+  return std::sqrt(elements(a) * elements(b) / outputs);
 }
 
 double ratio_of_errors(double error, double least) {
@@ -119,30 +123,40 @@ Precision together(const Precision& one, const Precision& other) {
   return all;
 }
 
-double most_ratio(std::span<const TensorView> inputs, const TensorView& output) {
-  double terms = 1;
-  double spread = 1;
+RatioLimits ratio_limits(std::span<const TensorView> inputs, const TensorView& output) {
   const std::size_t output_elements = output.bytes.size() / contract::size_bytes(output.dtype);
-  const Moments of_output = moments_of(output);
   const auto outputs = static_cast<double>(std::max<std::size_t>(output_elements, 1));
-  std::vector<double> sizes;
-  for (const TensorView& input : inputs) {
+  double added = 1;  // for one output
+  double rows = 1;
+  double products = 1;
+  double input_spread = 1;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const TensorView& input = inputs[i];
     if (!contract::is_floating(input.dtype)) continue;
-    const std::size_t elements = input.bytes.size() / contract::size_bytes(input.dtype);
-    for (const double other : sizes) {  // as many as a product of matrices adds
-      terms = std::max(terms, std::sqrt(other * static_cast<double>(elements) / outputs));
+    const auto elements =
+        static_cast<double>(input.bytes.size() / contract::size_bytes(input.dtype));
+    added = std::max(added, elements / outputs);
+    if (!input.shape.empty()) rows = std::max(rows, static_cast<double>(input.shape.back()));
+    input_spread = std::max(input_spread, spread_of(input));
+    for (const TensorView& other : inputs.first(i)) {
+      if (!contract::is_floating(other.dtype)) continue;
+      products = std::max(products, terms_of_product(other, input, output, outputs));
     }
-    sizes.push_back(static_cast<double>(elements));
-    terms = std::max(terms, static_cast<double>(elements) / outputs);
-    if (!input.shape.empty()) terms = std::max(terms, static_cast<double>(input.shape.back()));
-    spread = std::max(spread, cancelled(moments_of(input), elements, of_output, output_elements));
   }
-  return std::max(kMostRatio, kOfTerms * std::sqrt(terms)) * spread;
+  const double terms = std::max({added, products, std::min(rows, kMostTermsOfRows)});
+  const double plain = std::max(kMostRatio, kOfTerms * std::sqrt(terms));
+  // What was only added up lies as much closer together as it has terms, beside its size.
+  const double cancelled =
+      std::max(1.0, input_spread * std::max(added, products) / spread_of(output));
+  return {.plain = plain, .cancelling = plain * cancelled};
 }
 
-bool is_of_fewer_bits(const Precision& precision, double most) {
-  return precision.elements >= kLeastElements && precision.ratio > most &&
-         precision.ratio < kBeyondAllBits;
+Bits bits_of(const Precision& precision, const RatioLimits& limits) {
+  if (precision.elements < kLeastElements || precision.ratio <= limits.plain ||
+      precision.ratio >= kBeyondAllBits) {
+    return Bits::as_many;
+  }
+  return precision.ratio > limits.cancelling ? Bits::fewer : Bits::unclear;
 }
 
 }  // namespace assay::judge

@@ -43,17 +43,27 @@ struct Precision {
 // bits (float16 or tf32 for float32) has thousands.
 inline constexpr double kMostRatio = 200;
 
-// How far plain arithmetic may be from its type's rounding on this task. Sums of many terms, one
-// after the other, lose the root of their number; what is taken as a difference of squares loses
-// the square of how far the inputs lie from zero, beside how far from one another, as far as the
-// output does not lie as far from zero. `output`: what is right, in any type that holds it.
-[[nodiscard]] double most_ratio(std::span<const TensorView> inputs, const TensorView& output);
+// How far plain arithmetic may be from its type's rounding on a task. Sums of many terms, one after
+// the other, lose the root of their number. What is taken as a difference of squares loses the
+// square of how far the inputs lie from zero, beside how far from one another, as far as the output
+// does not lie as far from zero: a product of what lies far from zero does so itself. Neither hangs
+// on the unit that a tensor is in.
+struct RatioLimits {
+  double plain = kMostRatio;
+  double cancelling = kMostRatio;  // where inputs may have cancelled
+};
 
-// Whether so large an error is that of arithmetic in fewer bits. With few elements the reference
-// may be right by luck, and beyond what the narrowest type loses it is something else: a difference
-// of equals, a wrong answer that a tolerance lets pass.
+// `output`: what is right, in any type that holds it.
+[[nodiscard]] RatioLimits ratio_limits(std::span<const TensorView> inputs,
+                                       const TensorView& output);
+
+// Whether so large an error is that of arithmetic in fewer bits. Unclear: inputs that cancel explain
+// it, and fewer bits would as well. With few elements the reference may be right by luck, and beyond
+// what the narrowest type loses it is something else: a difference of equals, a wrong answer that a
+// tolerance lets pass.
 inline constexpr std::uint64_t kLeastElements = 32;
-[[nodiscard]] bool is_of_fewer_bits(const Precision& precision, double most);
+enum class Bits { as_many, unclear, fewer };
+[[nodiscard]] Bits bits_of(const Precision& precision, const RatioLimits& limits);
 
 // Nothing for types that are no real floating ones narrower than double. All spans are contiguous,
 // of one length.

@@ -39,6 +39,7 @@ constexpr std::uint32_t kShownOften = 60;
 constexpr double kLeastQuickExpected = 10;
 constexpr double kQuickMissing = 6;  // as many times fewer
 constexpr std::uint32_t kTimedAgain = 60;
+constexpr std::size_t kLastShare = 3;  // of a turn, its last third
 // So few timed runs may all have been quick by chance.
 constexpr std::size_t kFewTimed = 20;
 constexpr std::uint32_t kFreshProcesses = 3;
@@ -110,20 +111,28 @@ GpuTiming::Step GpuTiming::leave_unasked(const char* what, const std::string& wh
 }
 
 // Runs that were quick may have been so by chance, or all be slow by now: it has to be as quick in
-// others. A kernel so slow that there is no time for those has shown it often enough if it was
-// timed in more than a few.
+// others. One that answers from a certain launch of its module on has been loaded anew since: it is
+// quick again after as many as were timed. A kernel so slow that there is no time for those has
+// shown it often enough if it was timed in more than a few.
 GpuTiming::Step GpuTiming::tell_if_it_lasts(const Anew& anew) {
-  const bool is_sure = kernel_.cold_ns.size() >= kFewTimed;
-  if (affords(kTimedAgain + 1, anew.shown_ns, kShareOfQuestion)) {
-    auto again = ask_one(kernel_, cold_turn(kTimedAgain, 0).order);
-    if (auto* ended = std::get_if<Ended>(&again)) return std::move(*ended);
-    if (!is_far_slower(anew.shown_ns, median(std::get<Turn>(again).samples_ns))) {
-      return leave_unasked(kAnew, kNotAgain);
-    }
-  } else if (!is_sure) {
-    return leave_unasked(kAnew, kNoTime);
+  const auto timed = static_cast<std::uint32_t>(kernel_.cold_ns.size());
+  if (!affords(kTimedAgain + 1, anew.shown_ns, kShareOfQuestion)) {
+    if (timed < kFewTimed) return leave_unasked(kAnew, kNoTime);
+    return tell_remembered(anew.repeated_ns, anew.shown_ns);
   }
-  return tell_remembered(anew.repeated_ns, anew.shown_ns);
+  for (const std::uint32_t runs : {kTimedAgain, timed}) {
+    if (!affords(runs + 1, anew.shown_ns, kShareOfQuestion)) break;
+    auto again = ask_one(kernel_, cold_turn(runs, 0).order);
+    if (auto* ended = std::get_if<Ended>(&again)) return std::move(*ended);
+    const auto& times_ns = std::get<Turn>(again).samples_ns;
+    const auto from = runs == kTimedAgain ? 0 : times_ns.size() - times_ns.size() / kLastShare;
+    const std::vector<double> looked_at(times_ns.begin() + static_cast<std::ptrdiff_t>(from),
+                                        times_ns.end());
+    if (!looked_at.empty() && is_far_slower(anew.shown_ns, median(looked_at))) {
+      return tell_remembered(anew.repeated_ns, anew.shown_ns);
+    }
+  }
+  return leave_unasked(kAnew, kNotAgain);
 }
 
 // Of those that were timed the ones whose answers are known, or else all: each before any a second

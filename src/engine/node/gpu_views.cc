@@ -153,7 +153,7 @@ GpuTiming::Step GpuTiming::judge_leaning(Side& side, const std::vector<TurnOrder
     if (turns.ended) return std::move(turns.ended);
     // A graph that cannot be captured any more says nothing more, for it nor against it.
     if (turns.taken.back().samples_ns.empty()) {
-      unasked_["not_shown_anew"] = "its graph could not be captured again";
+      unasked_[kUnexplained] = "its graph could not be captured again";
       return go_on_afresh(side, turns.taken.back().note);
     }
     const auto again = leaning_of(orders.front(), turns.taken.front(), turns.taken.back());

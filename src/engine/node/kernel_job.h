@@ -82,11 +82,11 @@ class KernelJob {
   [[nodiscard]] Hidden judge_hidden(KernelTask part);
   // The same task, its outputs held to as many times the absolute tolerance as they are larger than
   // those of the task that was asked; nothing where they are not.
-  [[nodiscard]] std::optional<KernelTask> eased(const HiddenTask& hidden,
-                                                const nlohmann::json& expected,
+  [[nodiscard]] std::optional<KernelTask> eased(KernelTask part, const nlohmann::json& expected,
                                                 nlohmann::json& told) const;
-  [[nodiscard]] nlohmann::json generalised_line(const HiddenTask& hidden);
-  [[nodiscard]] std::string why_unjudged(const HiddenTask& hidden);
+  [[nodiscard]] nlohmann::json generalised_line(const HiddenTask& hidden,
+                                                std::chrono::steady_clock::time_point until);
+  [[nodiscard]] std::string why_unjudged(KernelTask part);
   void note_broken(const nlohmann::json& line);
   [[nodiscard]] InspectionRun inspection();
   // `ended`: how the runs before ended, if they did.

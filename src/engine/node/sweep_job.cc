@@ -235,7 +235,7 @@ void SweepJob::rank_by_one_clock() {
   if (!by_time_) return;
   const bool by_graph = is_short && have_graphs;
   for (SweepRow& row : rows_) {
-    if (!row.measured) continue;
+    if (!row.measured || row.verdict != "passed") continue;
     row.cost = by_graph ? *row.graph_ns : row.cold_ns;
     row.cost_basis = by_graph ? "graph" : "cold";
   }
@@ -340,7 +340,8 @@ void SweepJob::tell(const SweepRow& row, const char* what, StageClock& clock) co
                 {"what", what},
                 {"runs", row.runs},
                 {"total", rows_.size()}};
-  if (row.measured) clock.body[by_time_ ? "median_ns" : "thread_instructions"] = row.cost;
+  if (row.measured && by_time_) clock.body["median_ns"] = row.cold_ns;
+  if (row.measured && !by_time_) clock.body["thread_instructions"] = row.cost;
   (void)clock.tell(std::nullopt);
 }
 

@@ -1,6 +1,7 @@
 #include "engine/node/trial_judgement.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "engine/contract/fixed_contents.h"
@@ -155,6 +156,21 @@ bool is_answer_of(RefereeSession& referee, std::uint32_t trial, std::uint32_t sl
   const json& outputs = told->at("outputs");
   return std::all_of(outputs.begin(), outputs.end(),
                      [](const json& output) { return output.at("ok").get<bool>(); });
+}
+
+void note_unclear_precision(const json& said, json& warnings, std::string& weak) {
+  static const json::json_pointer kOverTrials("/precision/over_trials");
+  for (const auto& output : said.at("outputs")) {
+    if (!output.contains(kOverTrials) || !output.at(kOverTrials).at("unclear").get<bool>()) continue;
+    const std::string name = output.at("name");
+    warn_once(warnings, "precision_unclear", name,
+              "The error in '" + name + "' is " +
+                  std::to_string(std::lround(output.at(kOverTrials).at("ratio").get<double>())) +
+                  " times the reference's own: its inputs lie so far from zero, and what is right "
+                  "does not, that plain arithmetic may lose as much, and arithmetic in fewer bits "
+                  "would as well.");
+    if (weak.empty()) weak = "The task is weak: it does not tell in how many bits is computed.";
+  }
 }
 
 std::optional<Ended> judge_outputs(const json& said, std::uint32_t trial) {

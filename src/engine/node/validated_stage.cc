@@ -221,6 +221,7 @@ KernelJob::Step KernelJob::judge_trial(std::uint32_t trial, const json& said, js
   note_findings(evidence_, without_rounding(said.at("findings")), "kernel", trial);
   body["outputs"] = said.at("outputs");
   if (said.contains("digests")) body["digests"] = said.at("digests");
+  note_unclear_precision(said, warnings_, weak_);
   return judge_outputs(said, trial);
 }
 

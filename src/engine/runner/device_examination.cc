@@ -377,7 +377,9 @@ json DeviceExamination::look_closely() {
 json DeviceExamination::weak_oracle() {
   const std::uint32_t trial = current_->trial;
   const auto expected = expected_.find(trial);
-  if (expected == expected_.end()) return host_.weak_oracle();
+  if (expected == expected_.end()) {
+    return {{"warnings", json::array()}, {"expected", json::object()}};
+  }
   fetch_kept(expected->second, trial);
   if (current_->given) host_.take_inputs(current_->given.duplicate());
   if (!host_expects_.contains(trial)) {

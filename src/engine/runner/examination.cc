@@ -8,9 +8,9 @@
 #include "engine/contract/payload.h"
 #include "engine/judge/comparison.h"
 #include "engine/judge/digest.h"
-#include "engine/judge/moments.h"
 #include "engine/judge/poison.h"
 #include "engine/judge/precision.h"
+#include "engine/judge/spread.h"
 #include "engine/judge/strided.h"
 #include "engine/judge/weak_oracle.h"
 #include "engine/runner/judged_output.h"
@@ -299,11 +299,14 @@ json Examination::judge_precision(const Placement& placement, const Bytes& got) 
   judge::Precision all{};
   for (const auto& [trial, one] : trials) all = judge::together(all, one);
   const judge::TensorView output{.dtype = tensor.dtype, .shape = tensor.shape, .bytes = high};
-  const double most = judge::most_ratio(inputs_as_given().views, output);
+  const judge::RatioLimits limits = judge::ratio_limits(inputs_as_given().views, output);
+  const judge::Bits bits = judge::bits_of(all, limits);
   told["over_trials"] = {{"ratio", std::isfinite(all.ratio) ? json(all.ratio) : json(nullptr)},
                          {"elements", all.elements},
-                         {"limit", most},
-                         {"lost", judge::is_of_fewer_bits(all, most)}};
+                         {"limit", limits.cancelling},
+                         {"plain_limit", limits.plain},
+                         {"lost", bits == judge::Bits::fewer},
+                         {"unclear", bits == judge::Bits::unclear}};
   return told;
 }
 
@@ -383,8 +386,7 @@ json Examination::weak_oracle() {
                                  .bytes = expected->second};
     const auto tolerance =
         judge::tolerance_in_force(tensor.dtype, tensor.tolerance, caller_tolerance_);
-    const double rms = std::sqrt(judge::moments_of(view).mean_square);
-    said["expected"][view.name] = {{"rms", std::isfinite(rms) ? rms : 0},
+    said["expected"][view.name] = {{"middle_size", judge::middle_size(view)},
                                    {"atol", tolerance.value.atol},
                                    {"rtol", tolerance.value.rtol}};
     for (const auto& weak : judge::weak_oracle(view, inputs.views, tolerance.value)) {

@@ -91,9 +91,9 @@ class Examiner {
     return {{"outputs", std::move(outputs)}};
   }
 
-  // {warnings: trivial answers that would pass (judge/weak_oracle.h), expected: {output: {rms,
-  // atol, rtol}}}, the root of its mean square and the tolerance in force; both empty where nothing
-  // is expected.
+  // {warnings: trivial answers that would pass (judge/weak_oracle.h), expected: {output:
+  // {middle_size (judge/spread.h), atol, rtol}}}, with the tolerance in force; both empty where
+  // nothing is expected.
   [[nodiscard]] virtual nlohmann::json weak_oracle() = 0;
 };
 
