@@ -45,6 +45,9 @@ double usual_rounding(double value, DType dtype) {
 constexpr double kOfTerms = 4;
 // Of what is left where a type holds nothing of the value at all.
 constexpr double kBeyondAllBits = 0x1p30;
+// What cancels was seen to lose a twentieth of what this reckons, or less: that is covered by the
+// plain limit, which is twenty times what sums in another order lose.
+constexpr double kCoveredAnyway = 16;
 // Rows as long as this are not all added up: an output of the same shape may be made of each number
 // alone, and what half of a type's digits lose has to be seen.
 constexpr double kMostTermsOfRows = 1 << 18;
@@ -145,10 +148,10 @@ RatioLimits ratio_limits(std::span<const TensorView> inputs, const TensorView& o
   }
   const double terms = std::max({added, products, std::min(rows, kMostTermsOfRows)});
   const double plain = std::max(kMostRatio, kOfTerms * std::sqrt(terms));
-  // What was only added up lies as much closer together as it has terms, beside its size.
-  const double cancelled =
-      std::max(1.0, input_spread * std::max(added, products) / spread_of(output));
-  return {.plain = plain, .cancelling = plain * cancelled};
+  // Of what lies around zero nothing cancels. What was only added up lies as much closer together
+  // as it has terms, beside its size.
+  const double cancelled = (input_spread - 1) * std::max(added, products) / spread_of(output);
+  return {.plain = plain, .cancelling = plain * std::max(1.0, cancelled / kCoveredAnyway)};
 }
 
 Bits bits_of(const Precision& precision, const RatioLimits& limits) {
