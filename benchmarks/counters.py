@@ -95,6 +95,7 @@ READER = """__global__ void read_over(const float4* from, float* to, int n) {
   if (sum == 1234.5f) to[0] = sum;
 }"""
 READ_BYTES = 120 << 20
+GUARD_BYTES = 512
 # Reads 128 MiB and writes a number of each block: what is written to memory beside those was written by somebody else.
 READER_OF_MUCH, READER_WRITES_BYTES = KERNELS["sum"], 4 * 1056
 # Of one block: both sides' count of it says what beginning costs.
@@ -155,13 +156,23 @@ def written(folder, name, text):
     return path
 
 
-def theirs(ptx, one, folder, before=(), cache_control="all", own_stream=False, counters=None):
+def laid_out_as_ours(one):
+    """Its buffers in one, as src/engine/contract/layout.cc lays tensors out: between guards, each at a multiple of 512 bytes."""
+    arguments, end = [], 0
+    for extent in one["extents"]:
+        arguments.append({"bytes": 4 * extent, "offset": end + GUARD_BYTES})
+        end = (end + 2 * GUARD_BYTES + 4 * extent + GUARD_BYTES - 1) // GUARD_BYTES * GUARD_BYTES
+    return {"arguments": arguments, "arena_bytes": end}
+
+
+def theirs(ptx, one, folder, before=(), cache_control="all", own_stream=False, counters=None, as_ours=False):
     """What ncu counts of every launch but the first of each kernel that has the name of this one."""
     counters = counters or COUNTERS
     program = written(folder, "k.ptx", ptx)
     wanted = {"entry": entry_of(ptx), "grid": one["grid"], "block": one["block"], "launches": 1 + READINGS, "before": list(before),
-              "own_stream": own_stream,
-              "arguments": [*({"bytes": 4 * extent} for extent in one["extents"]), {"int": one["n"]}]}
+              "own_stream": own_stream}
+    buffers = laid_out_as_ours(one) if as_ours else {"arguments": [{"bytes": 4 * extent} for extent in one["extents"]]}
+    wanted |= {**buffers, "arguments": [*buffers["arguments"], {"int": one["n"]}]}
     ran = subprocess.run(["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
                           "--cache-control", cache_control, "--replay-mode", "kernel", "--kernel-name-base", "mangled",
                           "--kernel-name", wanted["entry"], "--metrics", ",".join(counters.values()),
@@ -209,9 +220,11 @@ class OurConditions:
         groups = [{key: counter for key, counter in COUNTERS.items() if key[0] == "timing_metrics"}] if TIMES & names else []
         groups += [{key: counter} for key, counter in COUNTERS.items() if key[1] in names - TIMES]
         for group in groups:
-            for how, before, own_stream in (("reads of other memory", steps, False), ("the same in a stream of its own", steps, True),
-                                            ("its own last run", (), False)):
-                readings = theirs(ptx, one, folder, before, "none", own_stream, group)
+            for how, before, control, own_stream, as_ours in (
+                    ("reads of other memory", steps, "none", False, False), ("the same in a stream of its own", steps, "none", True, False),
+                    ("its own last run", (), "none", False, False), ("empty caches, laid out as ours", (), "all", False, True),
+                    ("reads of other memory, laid out as ours", steps, "none", False, True)):
+                readings = theirs(ptx, one, folder, before, control, own_stream, group, as_ours)
                 together = found.setdefault(how, [{} for _ in readings])
                 for into, reading in zip(together, readings):
                     into.update(reading)

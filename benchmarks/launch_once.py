@@ -2,8 +2,8 @@
 
     python3 benchmarks/launch_once.py PROGRAM.ptx SPECIFICATION.json
 
-The specification: {entry, grid: [x, y, z], block: [x, y, z], shared_bytes, launches, own_stream, arguments, before: [step]}, an argument
-being {"bytes": n} for a buffer of small numbers, {"argument": i} for the kernel's own i-th buffer, {"int": v} or {"float": v}.
+The specification: {entry, grid: [x, y, z], block: [x, y, z], shared_bytes, launches, own_stream, arena_bytes, arguments, before: [step]}, an argument
+being {"bytes": n} for a buffer of small numbers, with {"offset": o} in the one that is arena_bytes large, {"argument": i} for the kernel's own i-th buffer, {"int": v} or {"float": v}.
 A step is {"restore": true}, which copies to all buffers what they had at first, or a launch of {program, entry, grid, block,
 arguments}; without a program it is the kernel's own. Exit 3: there is no driver here.
 """
@@ -33,9 +33,14 @@ class Driver:
         return call
 
 
-def buffer_of(driver, size):
+def memory_of(driver, size):
     address = ctypes.c_uint64()
     driver.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(max(size, 4)))
+    return address
+
+
+def buffer_of(driver, size, address=None):
+    address = address or memory_of(driver, size)
     period = array.array("f", [i / 1021 for i in range(1021)]).tobytes()
     raw = (period * (size // len(period) + 1))[:size // 4 * 4]
     driver.cuMemcpyHtoD_v2(address, raw, ctypes.c_size_t(len(raw)))
@@ -56,10 +61,13 @@ class Launch:
     def __init__(self, driver, program, wanted, owner=None):
         self.driver, self.wanted = driver, wanted
         self.function = function_of(driver, program, wanted["entry"]) if program else owner.function
+        self.arena = memory_of(driver, wanted["arena_bytes"]) if "arena_bytes" in wanted else None
         self.values = [self.value_of(argument, owner) for argument in wanted["arguments"]]
         self.pointers = (ctypes.c_void_p * len(self.values))(*[ctypes.addressof(value) for value in self.values])
 
     def value_of(self, argument, owner):
+        if "offset" in argument:
+            return buffer_of(self.driver, argument["bytes"], ctypes.c_uint64(self.arena.value + argument["offset"]))
         if "bytes" in argument:
             return buffer_of(self.driver, argument["bytes"])
         if "argument" in argument:

@@ -109,6 +109,14 @@ class Generalise(unittest.TestCase):
         clamped = two_sums.replace("even + odd;", "fminf(even + odd, 500.0f);")
         self.broke(self.judge(clamped, io, serial, **close))
 
+    def test_a_few_huge_numbers_excuse_nothing_of_the_rest(self):
+        """Of powers a few are as large as all others together a billion times; what is small has to be right all the same."""
+        power = HONEST.replace("2.0f * x[i]", "expf(x[i])")
+        serial = REFERENCE.replace("x[i] + x[i]", "expf(x[i])")
+        self.assertEqual(self.judge(power, contract(1000), serial)["trust"], "verified")
+        clamped = power.replace("expf(x[i])", "expf(x[i] > 30.0f ? x[i] : fminf(fmaxf(x[i], -8.0f), 8.0f))")
+        self.assertIn("inputs", self.broke(self.judge(clamped, contract(1000), serial))["changed"])
+
     def test_sizes_that_are_not_named_are_not_guessed(self):
         report = self.judge(ONE_SIZE, contract(1000, shape=1000, grid=16))
         self.assertEqual((report["trust"], report["generalisation"]["asked"]), ("verified", 4))
