@@ -25,7 +25,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 sys.path[:0] = [os.path.join(ROOT, "tests", "end_to_end"), os.path.join(ROOT, "tests", "gpu")]
 os.environ.setdefault("ASSAY", os.path.join(ROOT, "build", "release", "bin", "assay"))
 from assay_client import Server, tensor  # noqa: E402
-from deviation import WRITES, explain, mean, median, spread  # noqa: E402
+from deviation import L2_HITS, WRITES, explain, mean, median, spread  # noqa: E402
 from figures import tell  # noqa: E402
 
 LAUNCHER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch_once.py")
@@ -103,6 +103,9 @@ SMALLEST = flat(MAP % "c[i] = a[i] + b[i];", 256)
 
 ALONE = ("speed_of_light", "detailed_metrics", "memory_metrics", "compute_metrics", "pipeline_metrics", "stall_metrics",
          "scheduler_metrics", "access_pattern_metrics", "roofline_metrics", "timing_metrics", "occupancy_metrics")
+# Who asked the L2.
+SECTORS = {("", "hits"): "lts__t_sectors_lookup_hit.sum", ("", "misses"): "lts__t_sectors_lookup_miss.sum",
+           ("", "own_hits"): "lts__t_sectors_srcunit_tex_lookup_hit.sum"}
 READINGS = 3  # of each side: neither repeats itself exactly
 MORE_ROUNDS = 2  # where three do not tell: how far a side differs from itself, they show too little of
 
@@ -304,8 +307,9 @@ def compare_with_ncu(server, kernels, until):
             open_names = {name for name in names if explain(name, mine, other, reader, None, smallest)[1] == "unexplained"}
             if open_names:
                 behind[title] = conditions.readings(ptx, one, folder, open_names)
+            sectors = theirs(ptx, one, folder, counters=SECTORS) if L2_HITS in open_names else None
             for name in names:
-                found, why = explain(name, mine, other, reader, behind.get(title), smallest)
+                found, why = explain(name, mine, other, reader, behind.get(title), smallest, sectors)
                 if why == "unexplained":
                     print(f"  {title}, {name}: " + " / ".join(str([reading[name] for reading in side]) for side in (mine, other)))
                 cells.append(" / ".join("missing" if side[0][name] is None else f"{side[0][name]:.5g}" for side in (mine, other)))

@@ -12,6 +12,11 @@ FEW = 50  # bank conflicts of a whole launch: how blocks happen to meet
 READS, WRITES, DRAM = "dram_bytes_read_sum", "dram_bytes_write_sum", "dram_bytes_sum"
 FOREIGN_SHARE = 1.5  # how much of what was written before goes out while a kernel runs is not the same for all
 CYCLES, DURATION = "gpc_cycles_elapsed_max", "gpu_time_duration_sum"
+L2_HITS = "l2_hit_rate_pct"
+SAME = 0.001  # what a kernel itself asks of the L2 is the same in each pass
+# Of hits that no multiprocessor asked for (one half of the L2 in the other, and neither reads nor writes) so many may differ: from
+# pass to pass of ncu's own they were seen to do so by 4 % (add of 1 M, 2026-11-26).
+LOOKUPS_OF_OTHERS = 0.1
 
 
 def mean(readings, name):
@@ -120,6 +125,18 @@ def of_cycles(name, ours, theirs):
     return ""
 
 
+def of_lookups(name, ours, theirs, sectors):
+    """`sectors`: what they count of the same kernel by who asked: {hits, misses, own_hits}, the last those of multiprocessors."""
+    if name != L2_HITS or not sectors or spread("misses", sectors) > SAME or spread("own_hits", sectors) > SAME:
+        return ""
+    hits, misses, own = (median(sectors, key) for key in ("hits", "misses", "own_hits"))
+    mine, other = (misses * mean(side, name) / (100 - mean(side, name)) for side in (ours, theirs))
+    if min(mine, other) < own or abs(mine - other) > LOOKUPS_OF_OTHERS * (hits - own):
+        return ""
+    return (f"lookups of others: of {hits:.6g} hits {own:.6g} are what multiprocessors asked for, in each pass, as are {misses:.6g} misses; "
+            f"of the others ours has {mine - own:.5g} and ncu {other - own:.5g}")
+
+
 def of_size(name, ours, theirs):
     difference = abs(mean(ours, name) - mean(theirs, name))
     if name.endswith("_pct") and difference <= POINTS:
@@ -129,7 +146,7 @@ def of_size(name, ours, theirs):
     return ""
 
 
-def explain(name, ours, theirs, reader=None, behind=None, smallest=None):
+def explain(name, ours, theirs, reader=None, behind=None, smallest=None, sectors=None):
     """(deviation, why): "" where it is within the limit, "unexplained" where nothing here explains it."""
     if mean(ours, name) is None or mean(theirs, name) is None:
         return None, "nothing to compare"
@@ -139,5 +156,5 @@ def explain(name, ours, theirs, reader=None, behind=None, smallest=None):
     why = of_size(name, ours, theirs) or of_writes(name, ours, theirs, reader)
     if found is not None and not why:
         why = (of_spread(name, ours, theirs) or of_clock(name, ours, theirs) or of_start(name, ours, theirs, smallest)
-               or of_conditions(name, ours, behind) or of_cycles(name, ours, theirs))
+               or of_conditions(name, ours, behind) or of_cycles(name, ours, theirs) or of_lookups(name, ours, theirs, sectors))
     return found, why or "unexplained"

@@ -117,6 +117,22 @@ class Deviations(unittest.TestCase):
         ours, theirs = readings({"l2_hit_rate_pct": 0.5}), readings({"l2_hit_rate_pct": 0.6})
         self.assertTrue(self.why("l2_hit_rate_pct", ours, theirs).startswith("small"))
 
+    def test_lookups_of_others_explain_hits_only_where_the_kernels_own_repeat(self):
+        name = "l2_hit_rate_pct"
+        counts = [{"hits": hits, "misses": 393407, "own_hits": 131072} for hits in (226650, 229552, 228178)]
+        ours, theirs = ([{name: value} for value in values] for values in ((36.1, 36.2, 36.3), (36.9, 36.9, 37.3)))
+
+        def why(mine, sectors):
+            return explain(name, mine, theirs, sectors=sectors)[1]
+
+        self.assertTrue(why(ours, counts).startswith("lookups of others"), why(ours, counts))
+        self.assertIn("131072", why(ours, counts))
+        self.assertEqual(why(ours, None), "unexplained")
+        self.assertEqual(why([{name: 33.4}], counts), "unexplained")  # more than others differ by
+        self.assertEqual(why([{name: 24.0}], counts), "unexplained")  # less than its own
+        self.assertEqual(why(ours, [*counts[:2], {**counts[2], "misses": 400000}]), "unexplained")
+        self.assertEqual(explain("l1_hit_rate_pct", [{"l1_hit_rate_pct": 36.1}], [{"l1_hit_rate_pct": 37.0}], sectors=counts)[1], "unexplained")
+
     def test_what_one_side_lacks_is_not_compared(self):
         self.assertEqual(explain("dram_bytes_sum", readings({"dram_bytes_sum": None}), readings({})), (None, "nothing to compare"))
         self.assertEqual(explain("shared", [{"shared": 0}], [{"shared": 0}]), (0.0, ""))
