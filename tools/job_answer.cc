@@ -226,9 +226,9 @@ mcp::Tasks job_tasks(Jobs& jobs) {
 ToolResult answer_for_job(Jobs& jobs, const std::string& job_id, const Json& arguments,
                           CallContext& context) {
   std::optional<ToolResult> made;
-  const auto record = wait_for(
-      jobs, job_id, deadline(arguments, 0, context), context,
-      [&](const JobRecord& ended) { made = answer(ended, arguments, jobs, context); });
+  const auto record =
+      wait_for(jobs, job_id, deadline(arguments, 0, context), context,
+               [&](const JobRecord& ended) { made = answer(ended, arguments, jobs, context); });
   if (!record) {
     return {.structured = {{"job_id", job_id},
                            {"status", "error"},

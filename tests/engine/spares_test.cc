@@ -176,8 +176,9 @@ TEST_CASE("where one is taken as soon as it is made, what was used is ended all 
   for (std::size_t taken = 0; taken < kTakes; ++taken) {
     std::vector<Spares::Process> used;
     spares.want();
-    REQUIRE(comes_true(
-        [&] { return (used = std::vector<Spares::Process>(1), used[0] = spares.take()) != nullptr; }));
+    REQUIRE(comes_true([&] {
+      return (used = std::vector<Spares::Process>(1), used[0] = spares.take()) != nullptr;
+    }));
     spares.retire(std::move(used));
     most = std::max(most, children() - before);
   }

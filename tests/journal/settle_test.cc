@@ -72,15 +72,14 @@ TEST_CASE("the end of a job is seen before it is on the disk, also when that ref
   waits = 0;
   refusals = 1;
   bool seen = false;
-  CHECK_THROWS_AS(journal.conclude(record.id, Verdict::passed, State::completed,
-                                   {{"summary", "."}}, {}, 0,
-                                   [&] {
-                                     seen = true;
-                                     CHECK(waits == 0);
-                                     CHECK(journal.find(record.id, "alice")->verdict ==
-                                           Verdict::passed);
-                                   }),
-                  JournalUnavailable);
+  CHECK_THROWS_AS(
+      journal.conclude(record.id, Verdict::passed, State::completed, {{"summary", "."}}, {}, 0,
+                       [&] {
+                         seen = true;
+                         CHECK(waits == 0);
+                         CHECK(journal.find(record.id, "alice")->verdict == Verdict::passed);
+                       }),
+      JournalUnavailable);
   CHECK(seen);
   CHECK(waits == 1);
   CHECK(journal.find(record.id, "alice")->state == State::completed);

@@ -262,8 +262,8 @@ TEST_CASE("a variance by one pass is not taken for fewer bits, wherever its inpu
 }
 
 TEST_CASE("products in half precision are never clear of it, wherever their factors lie") {
-  for (const auto& [first, second] : {std::pair(0.0, 3.5), std::pair(3.5, 3.5),
-                                      std::pair(0.0, 0.0), std::pair(0.0, 100.0)}) {
+  for (const auto& [first, second] :
+       {std::pair(0.0, 3.5), std::pair(3.5, 3.5), std::pair(0.0, 0.0), std::pair(0.0, 100.0)}) {
     INFO("around " << first << " and " << second);
     auto a = noise(1 << 14, 8);
     auto b = noise(1 << 14, 9, 0.25);

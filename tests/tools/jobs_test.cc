@@ -119,8 +119,7 @@ TEST_CASE("nobody else is told an end before it is on the disk") {
     std::this_thread::sleep_for(1ms);
   }
   CHECK(disk.served() > before);
-  const auto waited =
-      world.jobs.wait(world.id, "alice", std::chrono::steady_clock::now(), {}, {});
+  const auto waited = world.jobs.wait(world.id, "alice", std::chrono::steady_clock::now(), {}, {});
   REQUIRE(waited);
   while (told_at < 0) std::this_thread::sleep_for(1ms);
   CHECK(told_at > before);

@@ -10,9 +10,9 @@
 // Every write outlives the process that made it once the call has returned. Submissions and stages
 // outlive the machine's power only once settle() has returned, or anything else was written since:
 // so that a job goes on while the disk is still at it. All else returns when the row is on the disk
-// (0.1 to 2 ms), though other threads and servers may see the end of a job before. What is expected to fail (disk full, read-only, I/O error) throws
-// JournalUnavailable and leaves the journal as it was: what was acknowledged stays, and stays
-// readable.
+// (0.1 to 2 ms), though other threads and servers may see the end of a job before. What is expected
+// to fail (disk full, read-only, I/O error) throws JournalUnavailable and leaves the journal as it
+// was: what was acknowledged stays, and stays readable.
 //
 //   journal.db                    jobs, stages, links to artifacts
 //   instances/<id>.lock           one per server, locked while it lives
@@ -103,8 +103,8 @@ class Journal {
   // find() and wait() of this process tell the end from now on, and it is written as soon as any
   // write succeeds. Throws std::invalid_argument for a state that is not final or a verdict the
   // kind does not declare. `last_stages` are appended, numbered from `seq`, in the same
-  // transaction. find() tells the end a moment before it is on the disk, when conclude() returns; in
-  // between `once_seen` is called, under no lock. If the disk then fails, JournalUnavailable is
+  // transaction. find() tells the end a moment before it is on the disk, when conclude() returns;
+  // in between `once_seen` is called, under no lock. If the disk then fails, JournalUnavailable is
   // thrown and find() tells the end all the same.
   bool conclude(const std::string& job_id, job::Verdict verdict, job::State state,
                 const nlohmann::json& conclusion,

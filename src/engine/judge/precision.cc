@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "engine/judge/elements.h"
-#include "engine/judge/spread.h"
 #include "engine/judge/scalar_conversion.h"
+#include "engine/judge/spread.h"
 
 namespace assay::judge {
 namespace {
@@ -52,18 +52,20 @@ constexpr double kCoveredAnyway = 16;
 // alone, and what half of a type's digits lose has to be seen.
 constexpr double kMostTermsOfRows = 1 << 18;
 
-// Of a product of matrices, as many as it adds, or 0: tensors of one shape are multiplied element by
-// element, unless they are square.
+std::size_t elements_of(const TensorView& tensor) {
+  return tensor.bytes.size() / contract::size_bytes(tensor.dtype);
+}
+
+// Of a product of matrices, as many as it adds, or 0: tensors of one shape are multiplied element
+// by element, unless they are square.
 double terms_of_product(const TensorView& a, const TensorView& b, const TensorView& output,
                         double outputs) {
-  const auto elements = [](const TensorView& tensor) {
-    return static_cast<double>(tensor.bytes.size() / contract::size_bytes(tensor.dtype));
-  };
   if (a.shape.size() < 2 || b.shape.size() < 2) return 0;
   const bool is_one_shape = a.shape == b.shape && a.shape == output.shape;
   const bool is_square = a.shape.back() == a.shape[a.shape.size() - 2];
   if (is_one_shape && !is_square) return 0;
-  return std::sqrt(elements(a) * elements(b) / outputs);
+  return std::sqrt(static_cast<double>(elements_of(a)) * static_cast<double>(elements_of(b)) /
+                   outputs);
 }
 
 double ratio_of_errors(double error, double least) {
@@ -127,8 +129,7 @@ Precision together(const Precision& one, const Precision& other) {
 }
 
 RatioLimits ratio_limits(std::span<const TensorView> inputs, const TensorView& output) {
-  const std::size_t output_elements = output.bytes.size() / contract::size_bytes(output.dtype);
-  const auto outputs = static_cast<double>(std::max<std::size_t>(output_elements, 1));
+  const auto outputs = static_cast<double>(std::max<std::size_t>(elements_of(output), 1));
   double added = 1;  // for one output
   double rows = 1;
   double products = 1;
@@ -136,8 +137,7 @@ RatioLimits ratio_limits(std::span<const TensorView> inputs, const TensorView& o
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const TensorView& input = inputs[i];
     if (!contract::is_floating(input.dtype)) continue;
-    const auto elements =
-        static_cast<double>(input.bytes.size() / contract::size_bytes(input.dtype));
+    const auto elements = static_cast<double>(elements_of(input));
     added = std::max(added, elements / outputs);
     if (!input.shape.empty()) rows = std::max(rows, static_cast<double>(input.shape.back()));
     input_spread = std::max(input_spread, spread_of(input));

@@ -57,10 +57,10 @@ struct RatioLimits {
 [[nodiscard]] RatioLimits ratio_limits(std::span<const TensorView> inputs,
                                        const TensorView& output);
 
-// Whether so large an error is that of arithmetic in fewer bits. Unclear: inputs that cancel explain
-// it, and fewer bits would as well. With few elements the reference may be right by luck, and beyond
-// what the narrowest type loses it is something else: a difference of equals, a wrong answer that a
-// tolerance lets pass.
+// Whether so large an error is that of arithmetic in fewer bits. Unclear: inputs that cancel
+// explain it, and fewer bits would as well. With few elements the reference may be right by luck,
+// and beyond what the narrowest type loses it is something else: a difference of equals, a wrong
+// answer that a tolerance lets pass.
 inline constexpr std::uint64_t kLeastElements = 32;
 enum class Bits { as_many, unclear, fewer };
 [[nodiscard]] Bits bits_of(const Precision& precision, const RatioLimits& limits);

@@ -159,13 +159,14 @@ bool is_answer_of(RefereeSession& referee, std::uint32_t trial, std::uint32_t sl
 }
 
 void note_unclear_precision(const json& said, json& warnings, std::string& weak) {
-  static const json::json_pointer kOverTrials("/precision/over_trials");
+  static const json::json_pointer over_trials("/precision/over_trials");
   for (const auto& output : said.at("outputs")) {
-    if (!output.contains(kOverTrials) || !output.at(kOverTrials).at("unclear").get<bool>()) continue;
+    if (!output.contains(over_trials) || !output.at(over_trials).at("unclear").get<bool>())
+      continue;
     const std::string name = output.at("name");
     warn_once(warnings, "precision_unclear", name,
               "The error in '" + name + "' is " +
-                  std::to_string(std::lround(output.at(kOverTrials).at("ratio").get<double>())) +
+                  std::to_string(std::lround(output.at(over_trials).at("ratio").get<double>())) +
                   " times the reference's own: its inputs lie so far from zero, and what is right "
                   "does not, that plain arithmetic may lose as much, and arithmetic in fewer bits "
                   "would as well.");

@@ -71,8 +71,8 @@ inline constexpr const char* kSameAnswers =
 
 // The end that the candidate's own outputs make, if they do.
 [[nodiscard]] std::optional<Ended> judge_outputs(const nlohmann::json& said, std::uint32_t trial);
-// Where an output's error is that of fewer bits, or of inputs that cancel, and nobody can tell which
-// (judge/precision.h): the task is weak.
+// Where an output's error is that of fewer bits, or of inputs that cancel, and nobody can tell
+// which (judge/precision.h): the task is weak.
 void note_unclear_precision(const nlohmann::json& said, nlohmann::json& warnings,
                             std::string& weak);
 

@@ -266,9 +266,9 @@ DeviceExamination::Asked DeviceExamination::ask_check() {
 json DeviceExamination::told(const Asked& asked, std::vector<DeviceJudge::Answer> answers) {
   current_ = asked.slot;
   const json digests = asked.has_digests ? take_digests(answers) : json();
-  const bool is_clean = asked.may_be_clean &&
-                        std::all_of(answers.begin(), answers.end(),
-                                    [](const auto& answer) { return answer.count == 0; });
+  const bool is_clean =
+      asked.may_be_clean && std::all_of(answers.begin(), answers.end(),
+                                        [](const auto& answer) { return answer.count == 0; });
   json said = is_clean ? json{{"ok", true},
                               {"outputs", clean_outputs(answers, asked.first_comparison)},
                               {"findings", json::array()}}
@@ -300,9 +300,9 @@ std::vector<json> DeviceExamination::check_all(std::span<const std::uint32_t> sl
   for (const std::uint32_t slot : slots) {
     select(slot);
     // What one run of a trial is held against may be what one before it gave.
-    const bool is_of_one_before =
-        std::any_of(asked.begin(), asked.end(),
-                    [&](const Asked& one) { return one.slot->trial == current_->trial; });
+    const bool is_of_one_before = std::any_of(asked.begin(), asked.end(), [&](const Asked& one) {
+      return one.slot->trial == current_->trial;
+    });
     if (is_of_one_before || !judge_.has_room_for(most_questions)) tell(asked, said);
     select(slot);
     asked.push_back(ask_check());

@@ -18,8 +18,8 @@
 //   → {type: "stage", arena_bytes, on_device, places} + arenas
 //   ← {type: "staged", places} or {type: "unstaged", message}
 //   → {type: "time", grid, block, shared_bytes, arguments, wall_ns, range?, turns: [{view,
-//      runs: [[place, content, keep, as_left]], warmups, fresh_module, tell_state, tell_neighbours, precise,
-//      renews_each, ramp_below_mhz}]}
+//      runs: [[place, content, keep, as_left]], warmups, fresh_module, tell_state, tell_neighbours,
+//      precise, renews_each, ramp_below_mhz}]}
 //   ← {type: "timed", range_failure?, turns: [{ending, message, fault, samples_ns, launches,
 //      clock_mhz, event_overhead_ns, state?, wall?, ramp?, note}]}: none after one that failed or
 //      has no samples; the arenas of kept runs hold what those runs left
@@ -254,10 +254,8 @@ class Session {
                     .renews_each = turn.at("renews_each"),
                     .fresh = turn.at("fresh_module")};
     for (const auto& run : turn.at("runs")) {
-      plan.runs.push_back({.place = run.at(0),
-                           .content = run.at(1),
-                           .keep = run.at(2),
-                           .as_left = run.at(3)});
+      plan.runs.push_back(
+          {.place = run.at(0), .content = run.at(1), .keep = run.at(2), .as_left = run.at(3)});
       if (plan.runs.back().place >= places_ || plan.runs.back().content >= contents_) {
         throw std::runtime_error("a run of an arena that was not staged");
       }
