@@ -211,7 +211,8 @@ void Jobs::conclude(const std::string& job_id, const Conclusion& conclusion,
       change_.notify_all();
     });
   } catch (const std::exception& error) {
-    // The job stays unfinished in the journal; the next start marks it interrupted with its stages.
+    // What was not written is written with whatever is next, or else the next start marks the job
+    // interrupted with its stages; what the disk has refused may be lost with the machine's power.
     log_("job " + job_id + ": its end could not be recorded: " + error.what());
   }
   {
@@ -337,16 +338,16 @@ std::optional<JobRecord> Jobs::wait(const std::string& job_id, const std::string
     }
     auto record = look(job_id, principal);
     if (!record) return std::nullopt;
+    const bool has_ended = job::is_final(record->state);
+    if (has_ended) {
+      if (on_end) on_end(*record);
+      wait_for_disk(job_id, stop);
+    }
     if (on_change && record->stages.size() > told_stages) {
       told_stages = record->stages.size();
       on_change(*record);
     }
-    if (job::is_final(record->state)) {
-      if (on_end) on_end(*record);
-      wait_for_disk(job_id, stop);
-      return record;
-    }
-    if (Clock::now() >= deadline || stop.stop_requested()) return record;
+    if (has_ended || Clock::now() >= deadline || stop.stop_requested()) return record;
     std::unique_lock lock(mutex_);
     // Of its own job only: hundreds may wait, each for another, and each looks into the journal;
     // nor for stages that nobody is told of.

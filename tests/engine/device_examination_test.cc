@@ -1,95 +1,10 @@
 // The referee's kernels, run by the emulator: every answer is that of the host's examiner.
-#include "engine/runner/device_examination.h"
-
-#include <array>
 #include <random>
 
-#include "tests/engine/emulator_space.h"
-#include "tests/engine/referee_kernels.h"
+#include "tests/engine/examiner_pair.h"
 
 using namespace assay;
-using contract::DType;
-using nlohmann::json;
-using runner::DeviceExamination;
-using runner::EmulatorSpace;
-using runner::Examination;
-
-namespace {
-
-contract::Contract contract_of(const json& args) {
-  auto parsed = contract::parse({{"args", args}, {"launch", {{"grid", 1}, {"block", 1}}}});
-  if (const auto* refused = std::get_if<contract::Refused>(&parsed)) {
-    FAIL(refused->violations.front().message);
-  }
-  return std::get<contract::Parsed>(parsed).contract;
-}
-
-json tensor(const char* name, const char* role, const json& spec) {
-  return {{"name", name}, {"type", "tensor"}, {"role", role}, {"tensor_spec", spec}};
-}
-
-constexpr judge::Secret kSecret{.low = 0x1234'5678'9ABC, .high = 77};
-
-// Both examiners on one contract; a run is what a lambda does to an arena of either.
-struct Pair {
-  explicit Pair(const json& args)
-      : contract(contract_of(args)),
-        space(runner::referee_kernels()),
-        host(contract, {}, kSecret),
-        device(contract, {}, kSecret, space) {}
-
-  // Fills both, lets `run` write, and answers both arenas' bytes before it.
-  template <typename Run>
-  void turn(std::uint32_t trial, const Run& run) {
-    const auto host_arena = posix::SharedMemory::adopt(host.fill(trial, 0), bytes());
-    const auto lent = device.fill(trial, 0);
-    const auto device_arena = space.lent(lent);
-    REQUIRE(std::equal(host_arena.bytes().begin(), host_arena.bytes().end(), device_arena.begin()));
-    run(host_arena.bytes());
-    run(device_arena);
-  }
-  [[nodiscard]] std::size_t bytes() const { return host.layout().total_bytes; }
-  [[nodiscard]] std::size_t offset(std::size_t tensor) const {
-    return host.layout().placements.at(tensor).offset;
-  }
-  // What the host's examiner says is what the device's says.
-  json agreed_check() {
-    const json said = host.check();
-    CHECK(device.check() == said);
-    return said;
-  }
-  json agreed_expect() {
-    const json said = host.expect();
-    CHECK(device.expect() == said);
-    return said;
-  }
-
-  contract::Contract contract;
-  EmulatorSpace space;
-  Examination host;
-  DeviceExamination device;
-};
-
-template <typename T>
-void put(std::span<std::byte> arena, std::size_t offset, std::size_t index, T value) {
-  std::memcpy(arena.data() + offset + index * sizeof(T), &value, sizeof(T));
-}
-
-json in_and_out(const char* dtype, std::size_t n) {
-  return {tensor("a", "input", {{"shape", {n}}, {"dtype", dtype}}),
-          tensor("out", "output", {{"shape", {n}}, {"dtype", dtype}})};
-}
-
-// out = f(i) for every element.
-auto writes_floats(const Pair& pair, std::size_t n, float scale) {
-  return [&pair, n, scale](std::span<std::byte> arena) {
-    for (std::size_t i = 0; i < n; ++i) {
-      put(arena, pair.offset(1), i, scale * static_cast<float>(i));
-    }
-  };
-}
-
-}  // namespace
+using namespace assay::examiner_pair;
 
 TEST_CASE("a right output is clean on the device, and never fetched") {
   Pair pair(in_and_out("float32", 300));
@@ -119,42 +34,6 @@ TEST_CASE("outputs of the contract's own inputs have a digest, the same from bot
   Pair other(in_and_out("float32", 301));
   other.turn(0, writes_floats(other, 301, 2.0F));
   CHECK(other.agreed_check().at("digests") != first.at("digests"));
-}
-
-TEST_CASE("several runs are judged together as one after the other") {
-  struct Left {
-    std::uint32_t trial;
-    float scale;
-  };
-  // Of trial 1 two, which differ; once more of trial 0, which is as it was.
-  constexpr std::array kLeft{Left{0, 1.0F}, Left{1, 1.0F}, Left{1, 1.5F}, Left{2, 1.0F},
-                             Left{0, 1.0F}};
-  for (const bool expects : {true, false}) {
-    Pair pair(in_and_out("float32", 300));
-    for (std::uint32_t trial = 0; expects && trial < 3; ++trial) {
-      pair.turn(trial, writes_floats(pair, 300, trial == 2 ? 3.0F : 1.0F));
-      CHECK(pair.agreed_expect().at("findings").empty());
-    }
-    std::vector<std::uint32_t> slots;
-    for (const Left& left : kLeft) {
-      const auto slot = static_cast<std::uint32_t>(slots.size());
-      const auto write = writes_floats(pair, 300, left.scale);
-      write(posix::SharedMemory::adopt(pair.host.fill(left.trial, slot), pair.bytes()).bytes());
-      write(pair.space.lent(pair.device.fill(left.trial, slot)));
-      slots.push_back(slot);
-    }
-    const auto said = pair.host.check_all(slots);
-    CHECK(pair.device.check_all(slots) == said);
-    REQUIRE(said.size() == kLeft.size());
-    CHECK(said[0].contains("digests"));
-    CHECK_FALSE(said[4].contains("digests"));
-    if (expects) {
-      const std::array ok{true, true, false, false, true};
-      for (std::size_t i = 0; i < ok.size(); ++i) CHECK(said[i].at("ok") == ok.at(i));
-    } else {
-      CHECK(said[2].at("findings").at(0).at("check") == "repeat_differs");
-    }
-  }
 }
 
 TEST_CASE("what is wrong is told by the device's examiner as by the host's") {

@@ -16,6 +16,17 @@ json findings_of(std::uint64_t bytes) {
   return bench.findings;
 }
 
+// Not accused, and not trusted either: the warning says why.
+json doubted(Bench& bench, std::uint64_t bytes, const char* code) {
+  std::optional<node::Ended> ended;
+  json body = bench.measure(bench.request(100, bytes), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(bench.findings.empty());
+  CHECK(bench.is_doubtful);
+  CHECK(warns(body, code));
+  return body;
+}
+
 }  // namespace
 
 TEST_CASE("a kernel that is far faster on what a launch has left than on fresh tensors is told") {
@@ -44,24 +55,14 @@ TEST_CASE("a kernel that is far faster on what a launch has left than on fresh t
 TEST_CASE("who is quick in a graph, and not on what a launch has left, is doubtful, not accused") {
   constexpr std::uint64_t kCapriciousBytes = 122'880;  // fake_timing_runner.cc
   Bench bench;
-  std::optional<node::Ended> ended;
-  const json body = bench.measure(bench.request(100, kCapriciousBytes), ended);
-  REQUIRE_FALSE(ended);
-  CHECK(bench.findings.empty());
-  CHECK(bench.is_doubtful);
-  CHECK(warns(body, "quick_in_graph"));
+  const json body = doubted(bench, kCapriciousBytes, "quick_in_graph");
   CHECK(body.at("views").at("graph").at("median_ns") == 1'000);
 }
 
 TEST_CASE("who cannot be asked again what its graph saves is doubtful, and not accused") {
   constexpr std::uint64_t kCapturedOnceBytes = 106'496;  // fake_timing_runner.cc
   Bench bench;
-  std::optional<node::Ended> ended;
-  const json body = bench.measure(bench.request(100, kCapturedOnceBytes), ended);
-  REQUIRE_FALSE(ended);
-  CHECK(bench.findings.empty());
-  CHECK(bench.is_doubtful);
-  CHECK(warns(body, "quick_in_graph"));
+  static_cast<void>(doubted(bench, kCapturedOnceBytes, "quick_in_graph"));
   CHECK(bench.renewed == std::vector<bool>{false});  // nothing more is asked of that process
 }
 
@@ -173,12 +174,7 @@ TEST_CASE("a device that was busy though nobody of ours had it is told, if anybo
 TEST_CASE("who has become slow altogether is doubtful, and not accused of what it keeps") {
   constexpr std::uint64_t kWearyBytes = 118'784;  // fake_timing_runner.cc
   Bench bench;
-  std::optional<node::Ended> ended;
-  const json body = bench.measure(bench.request(100, kWearyBytes), ended);
-  REQUIRE_FALSE(ended);
-  CHECK(bench.findings.empty());
-  CHECK(bench.is_doubtful);
-  CHECK(warns(body, "not_shown_anew"));
+  static_cast<void>(doubted(bench, kWearyBytes, "not_shown_anew"));
 }
 
 TEST_CASE("a kernel that is slower on contents it was not shown before is told") {

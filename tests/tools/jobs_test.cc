@@ -58,9 +58,11 @@ namespace {
 // Ends its job when it is told to.
 class GatedEngine final : public node::Engine {
  public:
-  node::Conclusion run(const node::Order&, const std::function<void(const node::StageEvent&)>&,
+  node::Conclusion run(const node::Order&,
+                       const std::function<void(const node::StageEvent&)>& on_stage,
                        const std::stop_token&) override {
     open_.wait(false);
+    on_stage({.record = {.name = "concluded"}});  // one write with the end
     return {.verdict = job::Verdict::passed, .body = {{"summary", "passed"}}};
   }
   nlohmann::json capabilities() override { return {{"devices", nlohmann::json::array()}}; }
@@ -87,17 +89,23 @@ TEST_CASE("an answer is made while the end is on its way to the disk, and told o
   const int before = disk.served();
   world.engine.open();
   int made = -1;
+  int told = -1;
   int ends = 0;
-  const auto record = world.jobs.wait(world.id, "alice", std::chrono::steady_clock::now() + 15s, {},
-                                      {}, [&](const job::JobRecord& ended) {
-                                        CHECK(ended.state == job::State::completed);
-                                        CHECK(ended.conclusion.at("summary") == "passed");
-                                        made = disk.served();
-                                        ++ends;
-                                        disk.go_on();
-                                      });
+  const auto record = world.jobs.wait(
+      world.id, "alice", std::chrono::steady_clock::now() + 15s, {},
+      [&](const job::JobRecord& seen) {
+        if (job::is_final(seen.state)) told = disk.served();
+      },
+      [&](const job::JobRecord& ended) {
+        CHECK(ended.state == job::State::completed);
+        CHECK(ended.conclusion.at("summary") == "passed");
+        made = disk.served();
+        ++ends;
+        disk.go_on();
+      });
   CHECK(ends == 1);
   CHECK(made == before);
+  CHECK(told > before);  // its last stage, as a client is told of it
   CHECK(disk.served() > before);
   REQUIRE(record);
   CHECK(record->state == job::State::completed);

@@ -39,7 +39,7 @@ constexpr std::uint32_t kShownOften = 60;
 constexpr double kLeastQuickExpected = 10;
 constexpr double kQuickMissing = 6;  // as many times fewer
 constexpr std::uint32_t kTimedAgain = 60;
-constexpr std::size_t kLastShare = 3;  // of a turn, its last third
+constexpr std::uint32_t kLastShare = 3;  // of a turn, its last third
 // So few timed runs may all have been quick by chance.
 constexpr std::size_t kFewTimed = 20;
 constexpr std::uint32_t kFreshProcesses = 3;
@@ -120,15 +120,16 @@ GpuTiming::Step GpuTiming::tell_if_it_lasts(const Anew& anew) {
     if (timed < kFewTimed) return leave_unasked(kAnew, kNoTime);
     return tell_remembered(anew.repeated_ns, anew.shown_ns);
   }
-  for (const std::uint32_t runs : {kTimedAgain, timed}) {
+  const std::pair<std::uint32_t, std::uint32_t> runs_and_last[] = {
+      {kTimedAgain, kTimedAgain}, {timed, std::max(timed / kLastShare, 1U)}};
+  for (const auto& [runs, last] : runs_and_last) {
     if (!affords(runs + 1, anew.shown_ns, kShareOfQuestion)) break;
     auto again = ask_one(kernel_, cold_turn(runs, 0).order);
     if (auto* ended = std::get_if<Ended>(&again)) return std::move(*ended);
     const auto& times_ns = std::get<Turn>(again).samples_ns;
-    const auto from = runs == kTimedAgain ? 0 : times_ns.size() - times_ns.size() / kLastShare;
-    const std::vector<double> looked_at(times_ns.begin() + static_cast<std::ptrdiff_t>(from),
-                                        times_ns.end());
-    if (!looked_at.empty() && is_far_slower(anew.shown_ns, median(looked_at))) {
+    const auto looked_at =
+        static_cast<std::ptrdiff_t>(std::min<std::size_t>(last, times_ns.size()));
+    if (is_far_slower(anew.shown_ns, median({times_ns.end() - looked_at, times_ns.end()}))) {
       return tell_remembered(anew.repeated_ns, anew.shown_ns);
     }
   }

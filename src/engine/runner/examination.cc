@@ -1,7 +1,6 @@
 #include "engine/runner/examination.h"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include "engine/contract/fixed_contents.h"
@@ -299,14 +298,8 @@ json Examination::judge_precision(const Placement& placement, const Bytes& got) 
   judge::Precision all{};
   for (const auto& [trial, one] : trials) all = judge::together(all, one);
   const judge::TensorView output{.dtype = tensor.dtype, .shape = tensor.shape, .bytes = high};
-  const judge::RatioLimits limits = judge::ratio_limits(inputs_as_given().views, output);
-  const judge::Bits bits = judge::bits_of(all, limits);
-  told["over_trials"] = {{"ratio", std::isfinite(all.ratio) ? json(all.ratio) : json(nullptr)},
-                         {"elements", all.elements},
-                         {"limit", limits.cancelling},
-                         {"plain_limit", limits.plain},
-                         {"lost", bits == judge::Bits::fewer},
-                         {"unclear", bits == judge::Bits::unclear}};
+  told["over_trials"] =
+      describe_over_trials(all, judge::ratio_limits(inputs_as_given().views, output));
   return told;
 }
 

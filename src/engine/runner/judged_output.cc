@@ -71,6 +71,16 @@ json describe(const judge::Precision& precision, bool same) {
           {"elements", precision.elements}};
 }
 
+json describe_over_trials(const judge::Precision& all, const judge::RatioLimits& limits) {
+  const judge::Bits bits = judge::bits_of(all, limits);
+  return {{"ratio", std::isfinite(all.ratio) ? json(all.ratio) : json(nullptr)},
+          {"elements", all.elements},
+          {"limit", limits.cancelling},
+          {"plain_limit", limits.plain},
+          {"lost", bits == judge::Bits::fewer},
+          {"unclear", bits == judge::Bits::unclear}};
+}
+
 bool is_poisoned(const contract::Arg& argument) {
   const contract::TensorSpec& tensor = *argument.tensor_spec;
   return argument.role == contract::Role::output && !tensor.init && !tensor.data;

@@ -25,4 +25,9 @@ namespace assay::runner {
 // they say nothing: `same` is whether the reference in double is the reference, within tolerance.
 [[nodiscard]] nlohmann::json describe(const judge::Precision& precision, bool same);
 
+// Its member over_trials, of all trials so far: {ratio (null: infinite), elements, limit,
+// plain_limit, lost, unclear}.
+[[nodiscard]] nlohmann::json describe_over_trials(const judge::Precision& all,
+                                                  const judge::RatioLimits& limits);
+
 }  // namespace assay::runner

@@ -48,6 +48,7 @@
 #include "engine/runner/launch_frame.h"
 #include "engine/runner/nvtx.h"
 #include "engine/runner/outcome_frame.h"
+#include "engine/runner/plan_frame.h"
 #include "engine/runner/ptx_places.h"
 #include "engine/runner/role.h"
 #include "engine/runner/textures.h"
@@ -221,7 +222,7 @@ class Session {
     const auto until =
         Clock::now() + std::chrono::nanoseconds(body.at("wall_ns").get<std::int64_t>());
     for (const auto& turn : body.at("turns")) {
-      TimingPlan plan = decode_plan(turn);
+      TimingPlan plan = plan_of(turn, {.places = places_, .contents = contents_});
       plan.wall = std::max<std::chrono::nanoseconds>(until - Clock::now(), kLeastWall);
       if (plan.fresh) device_.reload();
       const Timed timed = has_sequence_ ? device_.time_sequence(plan) : device_.time(launch, plan);
@@ -244,36 +245,10 @@ class Session {
     return arenas;
   }
 
-  TimingPlan decode_plan(const json& turn) const {
-    TimingPlan plan{.view = decode_view(turn.at("view").get<std::string>()),
-                    .warmups = turn.at("warmups"),
-                    .tell_state = turn.at("tell_state"),
-                    .tell_neighbours = turn.at("tell_neighbours"),
-                    .ramp_below_mhz = turn.at("ramp_below_mhz"),
-                    .precise = turn.at("precise"),
-                    .renews_each = turn.at("renews_each"),
-                    .fresh = turn.at("fresh_module")};
-    for (const auto& run : turn.at("runs")) {
-      plan.runs.push_back(
-          {.place = run.at(0), .content = run.at(1), .keep = run.at(2), .as_left = run.at(3)});
-      if (plan.runs.back().place >= places_ || plan.runs.back().content >= contents_) {
-        throw std::runtime_error("a run of an arena that was not staged");
-      }
-    }
-    return plan;
-  }
-
   static CounterRequest decode_counters(const json& body) {
     return {.library = body.at("library").get<std::string>(),
             .metrics = body.value("metrics", std::vector<std::string>()),
             .groups = body.at("groups").get<decltype(CounterRequest::groups)>()};
-  }
-
-  static TimingView decode_view(const std::string& name) {
-    if (name == "cold") return TimingView::cold;
-    if (name == "warm") return TimingView::warm;
-    if (name == "graph") return TimingView::graph;
-    throw std::runtime_error("unknown view '" + name + "'");
   }
 
   static emulator::Budget decode_budget(const json& budget) {
