@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/node/element_types.h"
-#include "engine/node/passed_scalar.h"
+#include "engine/node/passed_argument.h"
 #include "engine/node/passed_texture.h"
 
 namespace assay::node {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "engine/node/passed_scalar.h"
+#include "engine/node/passed_argument.h"
 #include "engine/node/python_failure.h"
 
 namespace assay::node {
@@ -20,19 +20,6 @@ constexpr std::chrono::seconds kCompileLimit{60};
 constexpr std::chrono::milliseconds kRunGrace{500};
 
 constexpr const char* kReference = "ref_kernel";
-
-json passed_tensor(const contract::Arg& arg, const TensorPlace& place) {
-  const contract::TensorSpec& spec = *arg.tensor_spec;
-  json item = {{"name", arg.name},
-               {"type", "tensor"},
-               {"role", contract::name(arg.role)},
-               {"offset", place.offset},
-               {"bytes", place.bytes},
-               {"shape", spec.shape},
-               {"dtype", contract::name(spec.dtype)}};
-  if (spec.strides) item["strides"] = *spec.strides;
-  return item;
-}
 
 const TensorPlace* place_of(const std::vector<TensorPlace>& places, const std::string& name) {
   const auto found = std::find_if(places.begin(), places.end(),

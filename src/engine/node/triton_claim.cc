@@ -1,7 +1,7 @@
 #include "engine/node/triton_claim.h"
 
 #include "engine/node/claimed_value.h"
-#include "engine/node/passed_scalar.h"
+#include "engine/node/passed_argument.h"
 
 namespace assay::node {
 namespace {

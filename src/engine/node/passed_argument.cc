@@ -1,4 +1,4 @@
-#include "engine/node/passed_scalar.h"
+#include "engine/node/passed_argument.h"
 
 #include <bit>
 
@@ -19,6 +19,19 @@ nlohmann::json passed_scalar(const contract::Arg& arg) {
   } else if (const auto* text = std::get_if<std::string>(&arg.value)) {
     item["text"] = *text;
   }
+  return item;
+}
+
+nlohmann::json passed_tensor(const contract::Arg& arg, const TensorPlace& place) {
+  const contract::TensorSpec& spec = *arg.tensor_spec;
+  nlohmann::json item = {{"name", arg.name},
+                         {"type", "tensor"},
+                         {"role", contract::name(arg.role)},
+                         {"offset", place.offset},
+                         {"bytes", place.bytes},
+                         {"shape", spec.shape},
+                         {"dtype", contract::name(spec.dtype)}};
+  if (spec.strides) item["strides"] = *spec.strides;
   return item;
 }
 
