@@ -308,6 +308,8 @@ def compare_with_ncu(server, kernels, until):
             if open_names:
                 behind[title] = conditions.readings(ptx, one, folder, open_names)
             sectors = theirs(ptx, one, folder, counters=SECTORS) if L2_HITS in open_names else None
+            if sectors:
+                print(f"  {title}, sectors by ncu: {sectors}")
             for name in names:
                 found, why = explain(name, mine, other, reader, behind.get(title), smallest, sectors)
                 if why == "unexplained":

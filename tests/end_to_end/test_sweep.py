@@ -64,6 +64,22 @@ class Sweep(unittest.TestCase):
         self.assertEqual(verdicts, {"right": "passed", "wrong": "wrong_output", "broken": "compile_failed"})
         self.assertEqual(report["best"]["name"], "right PER_THREAD=2")
 
+    def test_without_a_reference_variants_are_held_against_each_other(self):
+        plain = kernel("#ifndef X\n#define X 1\n#endif\n" + ADD.replace("a[i] + b[i]", "X == 1 ? a[i] + b[i] : X == 2 ? b[i] + a[i] : 1.0f"))
+        report = self.server.call("sweep", {"kernel": plain, "parameters": {"X": [1, 2]}})["structuredContent"]
+        self.assertIn("checked against each other only", report["summary"])
+        self.assertEqual(report["best"]["trust"], "verified", report)
+        report = self.server.call("sweep", {"kernel": plain, "parameters": {"X": [1, 3]}})["structuredContent"]
+        self.assertIsNone(report["best"], report)
+        self.assertEqual([(line["verdict"], line["trust"]) for line in report["table"]], [("passed", "audited")] * 2)
+        self.assertIn("variants_disagree", [warning["code"] for warning in report["warnings"]])
+
+    def test_a_variant_that_hangs_leaves_the_others_their_time(self):
+        variants = [{"name": "hangs", "source_code": FOREVER}, {"name": "good"}]
+        report = self.sweep(kernel=kernel(ADD), variants=variants, budget_s=6, timeout=30)["structuredContent"]
+        self.assertEqual(report["best"]["name"], "good", report)
+        self.assertIn("cut by the budget", report["table"][1]["note"])
+
     def test_too_many_combinations_are_refused_with_a_pointer(self):
         answer = self.sweep(kernel=tiled(), parameters={"PER_THREAD": list(range(1, 40)), "OTHER": [1, 2]})
         self.assertTrue(answer["isError"])

@@ -1,10 +1,13 @@
 // A sweep whose kernels are judged by a table, for its tests.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "engine/node/sweep_job.h"
@@ -36,6 +39,8 @@ struct FakeJudge {
   std::map<std::string, std::string> trusts{};
   std::set<std::string> doubtful{};             // in longer rounds than the first
   std::map<std::string, std::string> beside{};  // trust or verdict of those that are compared
+  std::map<std::string, std::string> outputs{};  // of those that compute something of their own
+  std::map<std::string, double> takes_s{};       // of execution; more than its timeout is cut there
   const char* clock = "gpu";
   std::string device{};  // that it says it ran on; "": it says nothing
   std::mutex mutex{};
@@ -51,6 +56,18 @@ struct FakeJudge {
       if (at_compile || request.at("options").at("until") != "compiled") {
         return {.verdict = verdict, .body = {{"summary", "it failed: " + name}}};
       }
+    }
+    const json& until = request.at("options").at("until");
+    if (until != "compiled" && takes_s.contains(name)) {
+      const double timeout = request.at("options").at("timeout");
+      const double seconds = std::min(timeout, takes_s[name]);
+      std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+      if (takes_s[name] > timeout) {
+        return {.verdict = job::Verdict::timed_out, .body = {{"summary", "it hung: " + name}}};
+      }
+    }
+    if (until == "validated" && outputs[name] != outputs[request.at("ref_kernel").at("name")]) {
+      return {.verdict = job::Verdict::wrong_output, .body = {{"summary", "it differs: " + name}}};
     }
     Conclusion conclusion{.verdict = job::Verdict::passed,
                           .body = {{"summary", "passed"}, {"trust", "verified"}}};
@@ -73,7 +90,7 @@ struct FakeJudge {
       conclusion.body["trust"] = "audited";
       conclusion.body["warnings"] = {{{"code", "not_shown_anew"}, {"message", "no time"}}};
     }
-    if (request.contains("ref_kernel") && beside.contains(name)) {
+    if (until == "timed" && request.contains("ref_kernel") && beside.contains(name)) {
       if (const auto verdict = job::verdict_from(beside[name])) {
         return {.verdict = *verdict, .body = {{"summary", "not as the other: " + name}}};
       }
@@ -95,7 +112,7 @@ inline json request_of(const std::vector<std::string>& names, int trials = 100,
         {{"name", name}, {"parameters", json::object()}, {"kernel", {{"name", name}}}});
   }
   return {{"variants", variants},
-          {"options", {{"num_trials", trials}, {"until", "timed"}}},
+          {"options", {{"num_trials", trials}, {"until", "timed"}, {"timeout", 30}}},
           {"budget_s", budget_s}};
 }
 

@@ -112,7 +112,7 @@ GpuTiming::Step GpuTiming::leave_unasked(const char* what, const std::string& wh
 
 // Runs that were quick may have been so by chance, or all be slow by now: it has to be as quick in
 // others. One that answers from a certain launch of its module on has been loaded anew since: it is
-// quick again after as many as were timed. A kernel so slow that there is no time for those has
+// quick again after as many as were timed, and a few are as quick by chance. A kernel so slow that there is no time for those has
 // shown it often enough if it was timed in more than a few.
 GpuTiming::Step GpuTiming::tell_if_it_lasts(const Anew& anew) {
   const auto timed = static_cast<std::uint32_t>(kernel_.cold_ns.size());
@@ -120,10 +120,11 @@ GpuTiming::Step GpuTiming::tell_if_it_lasts(const Anew& anew) {
     if (timed < kFewTimed) return leave_unasked(kAnew, kNoTime);
     return tell_remembered(anew.repeated_ns, anew.shown_ns);
   }
+  const std::uint32_t as_many = timed < kFewTimed ? 0 : std::max(timed, kTimedAgain);
   const std::pair<std::uint32_t, std::uint32_t> runs_and_last[] = {
-      {kTimedAgain, kTimedAgain}, {timed, std::max(timed / kLastShare, 1U)}};
+      {kTimedAgain, kTimedAgain}, {as_many, as_many / kLastShare}};
   for (const auto& [runs, last] : runs_and_last) {
-    if (!affords(runs + 1, anew.shown_ns, kShareOfQuestion)) break;
+    if (runs == 0 || !affords(runs + 1, anew.shown_ns, kShareOfQuestion)) break;
     auto again = ask_one(kernel_, cold_turn(runs, 0).order);
     if (auto* ended = std::get_if<Ended>(&again)) return std::move(*ended);
     const auto& times_ns = std::get<Turn>(again).samples_ns;

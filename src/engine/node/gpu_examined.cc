@@ -32,7 +32,26 @@ std::vector<std::uint32_t> GpuTiming::choose_examined(TurnOrder& turn, std::uint
   last_examined_ = contents.back();
   RunOrder& first = turn.runs.front();
   if (slots_ > 1) first.content = (contents.front() + 1 + below(slots_ - 1)) % slots_;
+  for (const std::uint32_t run : which) {
+    for (const std::uint32_t beside : {run - 1, run + 1}) draw_between(turn, beside, contents.front());
+  }
   return contents;
+}
+
+// A run that begins like one beside it would tell that one of them is examined: there are contents
+// for it that neither has, where there are three at least.
+void GpuTiming::draw_between(TurnOrder& turn, std::uint32_t run, std::uint32_t first_examined) {
+  if (run >= turn.runs.size() || turn.runs[run].keep || slots_ < 3) return;
+  std::vector<std::uint32_t> free;
+  for (std::uint32_t content = 0; content < slots_; ++content) {
+    const bool before = run > 0 && turn.runs[run - 1].content == content;
+    const bool after = run + 1 < turn.runs.size() && turn.runs[run + 1].content == content;
+    const bool begins = run == 0 && content == first_examined;
+    if (!before && !after && !begins) free.push_back(content);
+  }
+  const std::uint32_t now = turn.runs[run].content;
+  if (free.empty() || std::find(free.begin(), free.end(), now) != free.end()) return;
+  turn.runs[run].content = free[below(static_cast<std::uint32_t>(free.size()))];
 }
 
 GpuTiming::Step GpuTiming::examine(const std::vector<std::uint32_t>& slots) {

@@ -125,6 +125,7 @@ class GpuTiming {
   // Of the reference none is looked at.
   [[nodiscard]] Step take_turn(Side& side, const ColdTurn& turn);
   [[nodiscard]] std::vector<std::uint32_t> choose_examined(TurnOrder& turn, std::uint32_t count);
+  void draw_between(TurnOrder& turn, std::uint32_t run, std::uint32_t first_examined);
   [[nodiscard]] std::uint32_t known_contents() const;
   [[nodiscard]] Step examine(const std::vector<std::uint32_t>& slots);
   [[nodiscard]] Step look_at(const std::vector<std::uint32_t>& slots, std::uint32_t& count);

@@ -89,11 +89,16 @@ std::vector<std::uint32_t> GpuTiming::choose_examined_views(std::vector<TurnOrde
   for (TurnOrder& order : orders) {
     const bool is_graph = std::string_view(order.view) == "graph";
     if (!is_graph && known_contents() < 2) continue;
-    RunOrder& run = is_graph ? order.runs.front()
-                             : order.runs.at(below(static_cast<std::uint32_t>(order.runs.size())));
+    const std::uint32_t which =
+        is_graph ? 0 : below(static_cast<std::uint32_t>(order.runs.size()));
+    RunOrder& run = order.runs[which];
     if (!is_graph) run.content = (graph_content_ + 1) % known_contents();
     run.keep = true;
     contents.push_back(run.content);
+    if (is_graph) continue;
+    for (const std::uint32_t beside : {which - 1, which + 1}) {
+      draw_between(order, beside, run.content);
+    }
   }
   return contents;
 }

@@ -84,8 +84,7 @@ class KernelJob {
   // those of the task that was asked; nothing where they are not.
   [[nodiscard]] std::optional<KernelTask> eased(KernelTask part, const nlohmann::json& expected,
                                                 nlohmann::json& told) const;
-  [[nodiscard]] nlohmann::json generalised_line(const HiddenTask& hidden,
-                                                std::chrono::steady_clock::time_point until);
+  [[nodiscard]] nlohmann::json generalised_line(const HiddenTask& hidden);
   [[nodiscard]] std::string why_unjudged(KernelTask part);
   void note_broken(const nlohmann::json& line);
   [[nodiscard]] InspectionRun inspection();

@@ -8,6 +8,8 @@
 #include <thread>
 
 #include "engine/node/median.h"
+#include "engine/node/sweep_agreement.h"
+#include "engine/node/sweep_table.h"
 
 namespace assay::node {
 namespace {
@@ -15,7 +17,6 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t kFirstTrials = 10;
 constexpr std::size_t kFinalists = 4;
 // Slower than the best by more than this is no tie, whatever the interval.
 constexpr double kWorthComparing = 1.10;
@@ -26,7 +27,6 @@ constexpr double kShortNs = 15'000;
 constexpr unsigned kMostCompilers = 8;
 // Of the budget: what is compiled and never run ranks nothing.
 constexpr int kShareOfCompiling = 2;
-
 const json* stage_of(const Conclusion& conclusion, const char* name) {
   const auto stages = conclusion.body.find("stages");
   if (stages == conclusion.body.end()) return nullptr;
@@ -102,11 +102,13 @@ Conclusion SweepJob::run() {
   until_ = Clock::now() + budget;
   compile(Clock::now() + std::chrono::nanoseconds(budget) / kShareOfCompiling);
   measure_in_rounds();
+  try_cut_again();
+  hold_against_each_other();
+  // Side by side each would be held against outputs that may be the wrong ones.
+  if (have_disagreed(rows_)) return conclude();
   by_time_ ? find_ties() : find_equal_counts();
   return conclude();
 }
-
-bool SweepJob::budget_left() const { return Clock::now() < until_; }
 
 json SweepJob::request_for(const SweepRow& row, std::uint32_t trials, With with) const {
   json request = {{"kernel", row.variant.at("kernel")}, {"options", request_.at("options")}};
@@ -173,13 +175,15 @@ void SweepJob::measure_in_rounds() {
   for (std::uint32_t trials = std::min(kFirstTrials, wanted);;
        trials = std::min(trials * 4, wanted)) {
     const bool is_first = racing.empty() || !racing.front()->measured;
-    for (SweepRow* row : racing) {
+    for (std::size_t i = 0; i < racing.size(); ++i) {
       if (!budget_left()) return;
-      evaluate(*row, trials, is_first ? With::reference : With::nothing);
+      const auto with = is_first ? With::reference : With::nothing;
+      evaluate(*racing[i], trials, with, racing.size() - i);
     }
     std::erase_if(racing, [](const SweepRow* row) { return row->verdict != "passed"; });
+    if (is_first) hold_against_each_other();
     // Instructions are counted once and for all.
-    if (trials >= wanted || !by_time_ || racing.empty()) return;
+    if (trials >= wanted || !by_time_ || racing.empty() || have_disagreed(rows_)) return;
     rank_by_one_clock();
     std::sort(racing.begin(), racing.end(),
               [](const SweepRow* a, const SweepRow* b) { return a->cost < b->cost; });
@@ -187,11 +191,17 @@ void SweepJob::measure_in_rounds() {
   }
 }
 
-void SweepJob::evaluate(SweepRow& row, std::uint32_t trials, With with) {
+void SweepJob::evaluate(SweepRow& row, std::uint32_t trials, With with, std::size_t waiting) {
   StageClock clock(reporter_, "ran");
-  const Conclusion conclusion = judge_(request_for(row, trials, with), stop_);
-  if (stop_.stop_requested()) throw JobStopped();
+  const auto [conclusion, limit_s, is_cut] =
+      judge_within_budget(request_for(row, trials, with), waiting);
   stay_on_device(conclusion);
+  if (is_cut) {
+    // What an earlier round has found stands.
+    if (!row.measured) row.cut_after_s = limit_s;
+    return tell(row, "cut by the budget", clock);
+  }
+  row.cut_after_s = 0;
   row.verdict = job::name(conclusion.verdict);
   row.summary = conclusion.body.value("summary", "");
   // The first time speaks of the output; later ones of the time, and of what speaks against it.
@@ -309,8 +319,8 @@ SweepJob::Compared SweepJob::compare(const SweepRow& row, const SweepRow& with) 
   StageClock clock(reporter_, "ran");
   json request = request_for(row, request_.at("options").at("num_trials"), With::nothing);
   request["ref_kernel"] = with.variant.at("kernel");
-  const Conclusion conclusion = judge_(request, stop_);
-  if (stop_.stop_requested()) throw JobStopped();
+  const auto [conclusion, limit_s, is_cut] = judge_within_budget(std::move(request), 1);
+  ties_are_open_ |= is_cut;
   Compared compared{.is_suspect = conclusion.body.value("trust", json(nullptr)) == kSuspect};
   const json* timed = stage_of(conclusion, "timed");
   if (conclusion.verdict == job::Verdict::passed && timed != nullptr) {
@@ -319,7 +329,7 @@ SweepJob::Compared SweepJob::compare(const SweepRow& row, const SweepRow& with) 
   if (!compared.speedup.is_object()) {
     // Beside the best it is held against that one's outputs, which are within a tolerance
     // themselves.
-    compared.why = conclusion.body.value("summary", "");
+    compared.why = is_cut ? "cut by the budget" : conclusion.body.value("summary", "");
     if (compared.why.empty()) compared.why = std::string(job::name(conclusion.verdict));
   }
   tell(row, "compared with the best", clock);

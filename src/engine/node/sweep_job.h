@@ -2,10 +2,12 @@
 // rounds of which the better half goes on with more runs, the last ones against the best in turns.
 // On the emulator, whose times rank nothing, they are ranked by the instructions that they execute,
 // and equal counts are ties. Ranked with ties; at most half of the budget is for compiling, and
-// what it did not reach is said.
+// what it did not reach is said. None that hangs takes what the others need.
 //
 // Every variant is judged by the job kind `kernel`, so a sweep believes nothing that an evaluation
-// would not. One object per job, used by the job's thread.
+// would not. Without a reference a pass says nothing of the outputs: the variants' are held against
+// each other then, and where they differ there is no best. One object per job, used by the job's
+// thread.
 #pragma once
 
 #include <chrono>
@@ -17,7 +19,7 @@
 #include "engine/job/kind.h"
 #include "engine/node/reporter.h"
 #include "engine/node/stage_clock.h"
-#include "engine/node/sweep_table.h"
+#include "engine/node/sweep_row.h"
 
 namespace assay::node {
 
@@ -38,11 +40,26 @@ class SweepJob {
 
  private:
   enum class With { nothing, reference };
+  static constexpr std::uint32_t kFirstTrials = 10;
 
   // What is not begun by then stays as it is.
   void compile(std::chrono::steady_clock::time_point until);
   void measure_in_rounds();
-  void evaluate(SweepRow& row, std::uint32_t trials, With with);
+  // What the first round cut, with what is left and as if nobody waited for it.
+  void try_cut_again();
+  struct Judged {
+    Conclusion conclusion{};
+    double limit_s = 0;
+    bool is_cut = false;  // by the budget: it asked for more
+  };
+  // Throws JobStopped. Execution has what it asked for, or else its share of the budget's rest,
+  // which `waiting` (at least 1, itself among them) are to have: sweep_allowance.cc.
+  [[nodiscard]] Judged judge_within_budget(nlohmann::json request, std::size_t waiting);
+  // One round's for one row; `waiting` as above.
+  void evaluate(SweepRow& row, std::uint32_t trials, With with, std::size_t waiting);
+  // Those that passed and were not yet, where no reference says what is right.
+  void hold_against_each_other();
+  void find_outputs_group(SweepRow& row);
   void stay_on_device(const Conclusion& conclusion);
   void take_measurement(SweepRow& row, const Conclusion& conclusion);
   // All by the same clock: cold runs, or graphs where some are too short for events and all have
@@ -74,6 +91,7 @@ class SweepJob {
   std::stop_token stop_;
   std::vector<SweepRow> rows_{};  // at least one
   std::chrono::steady_clock::time_point until_{};
+  std::vector<const SweepRow*> like_none_before_{};  // whose outputs: the first of each group
   bool ties_are_open_ = false;  // the budget ended before all that may be one was compared
   bool by_time_ = true;         // false: an emulator's times rank nothing, its instructions do
 };
