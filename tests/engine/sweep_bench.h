@@ -37,8 +37,8 @@ struct FakeJudge {
   std::set<std::string> faster{};  // than whatever they are compared with
   std::map<std::string, double> graphs_ns{};  // slopes of those that have one
   std::map<std::string, std::string> trusts{};
-  std::set<std::string> doubtful{};             // in longer rounds than the first
-  std::map<std::string, std::string> beside{};  // trust or verdict of those that are compared
+  std::set<std::string> doubtful{};              // in longer rounds than the first
+  std::map<std::string, std::string> beside{};   // trust or verdict of those that are compared
   std::map<std::string, std::string> outputs{};  // of those that compute something of their own
   std::map<std::string, double> takes_s{};       // of execution; more than its timeout is cut there
   const char* clock = "gpu";

@@ -72,8 +72,8 @@ TEST_CASE("a third that agrees with the second only is of its group, a fourth of
         "Give a ref_kernel.");
   const json four = swept(judge, request_of({"a", "b", "c", "d"}), told);
   CHECK(lines_of(four)["d"].at("outputs_group") == 3);
-  CHECK(four.at("warnings")[0].at("message").get<std::string>().find(
-            "and (d) are like neither") != std::string::npos);
+  CHECK(four.at("warnings")[0].at("message").get<std::string>().find("and (d) are like neither") !=
+        std::string::npos);
 }
 
 TEST_CASE("with a reference nobody is held against another variant's outputs") {

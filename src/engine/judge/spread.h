@@ -1,7 +1,7 @@
 // How the numbers of a tensor lie: how far from zero beside how far from one another, by which it
 // is known what rounding may leave of them; and how large the one in the middle is. Of some
-// thousand of its elements, one somewhere in each of as many stretches; those that are not finite count for nothing, and of
-// complex ones the real part does.
+// thousand of its elements, one somewhere in each of as many stretches; those that are not finite
+// count for nothing, and of complex ones the real part does.
 //
 // Pure; any thread.
 #pragma once

@@ -40,6 +40,9 @@ constexpr double kLeastQuickExpected = 10;
 constexpr double kQuickMissing = 6;  // as many times fewer
 constexpr std::uint32_t kTimedAgain = 60;
 constexpr std::uint32_t kLastShare = 3;  // of a turn, its last third
+// The share of runs that are quick again, of one that keeps results; it is half of one that was
+// quick by chance.
+constexpr double kLasting = 0.7;
 // So few timed runs may all have been quick by chance.
 constexpr std::size_t kFewTimed = 20;
 constexpr std::uint32_t kFreshProcesses = 3;
@@ -112,8 +115,9 @@ GpuTiming::Step GpuTiming::leave_unasked(const char* what, const std::string& wh
 
 // Runs that were quick may have been so by chance, or all be slow by now: it has to be as quick in
 // others. One that answers from a certain launch of its module on has been loaded anew since: it is
-// quick again after as many as were timed, and a few are as quick by chance. A kernel so slow that there is no time for those has
-// shown it often enough if it was timed in more than a few.
+// quick again after as many as were timed, and a few are as quick by chance. A kernel so slow that
+// there is no time for those has shown it often enough if it was timed in more than a few. Where
+// too few are quick for that, it is held against as many on new contents.
 GpuTiming::Step GpuTiming::tell_if_it_lasts(const Anew& anew) {
   const auto timed = static_cast<std::uint32_t>(kernel_.cold_ns.size());
   if (!affords(kTimedAgain + 1, anew.shown_ns, kShareOfQuestion)) {
@@ -121,8 +125,8 @@ GpuTiming::Step GpuTiming::tell_if_it_lasts(const Anew& anew) {
     return tell_remembered(anew.repeated_ns, anew.shown_ns);
   }
   const std::uint32_t as_many = timed < kFewTimed ? 0 : std::max(timed, kTimedAgain);
-  const std::pair<std::uint32_t, std::uint32_t> runs_and_last[] = {
-      {kTimedAgain, kTimedAgain}, {as_many, as_many / kLastShare}};
+  const std::pair<std::uint32_t, std::uint32_t> runs_and_last[] = {{kTimedAgain, kTimedAgain},
+                                                                   {as_many, as_many / kLastShare}};
   for (const auto& [runs, last] : runs_and_last) {
     if (runs == 0 || !affords(runs + 1, anew.shown_ns, kShareOfQuestion)) break;
     auto again = ask_one(kernel_, cold_turn(runs, 0).order);
@@ -130,11 +134,12 @@ GpuTiming::Step GpuTiming::tell_if_it_lasts(const Anew& anew) {
     const auto& times_ns = std::get<Turn>(again).samples_ns;
     const auto looked_at =
         static_cast<std::ptrdiff_t>(std::min<std::size_t>(last, times_ns.size()));
-    if (is_far_slower(anew.shown_ns, median({times_ns.end() - looked_at, times_ns.end()}))) {
+    if (quick_share({times_ns.end() - looked_at, times_ns.end()}, anew.shown_ns) >= kLasting) {
       return tell_remembered(anew.repeated_ns, anew.shown_ns);
     }
   }
-  return leave_unasked(kAnew, kNotAgain);
+  if (auto ended = show_often(anew.shown_ns)) return ended;
+  return is_told_to_remember_ ? std::nullopt : leave_unasked(kAnew, kNotAgain);
 }
 
 // Of those that were timed the ones whose answers are known, or else all: each before any a second

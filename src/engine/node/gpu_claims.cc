@@ -83,9 +83,11 @@ GpuTiming::Step GpuTiming::judge_claims(json& body) {
   if (!wall.why.empty()) {
     if (auto ended = judge_(0, finding("wall_clock", wall.told))) return ended;
   }
-  const double warm_ns = slope_ns > 0 ? slope_ns : median_of(views, "warm");
+  // Of launches that find their work done it says nothing of the kernel's time.
+  const bool slope_counts = slope_ns > 0 && !request_.works_on_contents;
+  const double warm_ns = slope_counts ? slope_ns : median_of(views, "warm");
   body["floor"] = node::tell(request_.floor, warm_ns > 0 ? std::optional(warm_ns) : std::nullopt);
-  const double least_ns = slope_ns > 0 ? std::min(slope_ns, cold_ns) : cold_ns;
+  const double least_ns = slope_counts ? std::min(slope_ns, cold_ns) : cold_ns;
   if (cold_ns <= 0 || !is_below(request_.floor, least_ns)) return std::nullopt;
   return judge_(0, finding("below_floor", {{"claimed_ns", least_ns},
                                            {"must_ns", *request_.floor.must_ns},

@@ -33,7 +33,8 @@ std::vector<std::uint32_t> GpuTiming::choose_examined(TurnOrder& turn, std::uint
   RunOrder& first = turn.runs.front();
   if (slots_ > 1) first.content = (contents.front() + 1 + below(slots_ - 1)) % slots_;
   for (const std::uint32_t run : which) {
-    for (const std::uint32_t beside : {run - 1, run + 1}) draw_between(turn, beside, contents.front());
+    for (const std::uint32_t beside : {run - 1, run + 1})
+      draw_between(turn, beside, contents.front());
   }
   return contents;
 }

@@ -84,8 +84,10 @@ TimingFacts timing_facts(const json& timed, const char* views, const char* sampl
   }
   const auto found = timed.find(views);
   if (found == timed.end()) return facts;
-  for (const char* view : {"graph", "warm"}) {
-    if (facts.kernel_ns || !found->contains(view)) continue;
+  // A slope of launches that find their work done is no kernel's time.
+  const bool graph_counts = timed.value("graph_counts", true);
+  for (const std::string_view view : {"graph", "warm"}) {
+    if (facts.kernel_ns || !found->contains(view) || (view == "graph" && !graph_counts)) continue;
     const auto median = found->at(view).find("median_ns");
     if (median != found->at(view).end()) facts.kernel_ns = median->get<double>();
   }

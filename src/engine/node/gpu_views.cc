@@ -89,8 +89,7 @@ std::vector<std::uint32_t> GpuTiming::choose_examined_views(std::vector<TurnOrde
   for (TurnOrder& order : orders) {
     const bool is_graph = std::string_view(order.view) == "graph";
     if (!is_graph && known_contents() < 2) continue;
-    const std::uint32_t which =
-        is_graph ? 0 : below(static_cast<std::uint32_t>(order.runs.size()));
+    const std::uint32_t which = is_graph ? 0 : below(static_cast<std::uint32_t>(order.runs.size()));
     RunOrder& run = order.runs[which];
     if (!is_graph) run.content = (graph_content_ + 1) % known_contents();
     run.keep = true;

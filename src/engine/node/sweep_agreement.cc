@@ -29,8 +29,8 @@ bool have_disagreed(const std::vector<SweepRow>& rows) {
 }
 
 json warning_of_disagreement(const std::vector<SweepRow>& rows) {
-  std::string text = "The outputs of (" + names_of(rows, 1) + ") are not those of (" +
-                     names_of(rows, 2) + ")";
+  std::string text =
+      "The outputs of (" + names_of(rows, 1) + ") are not those of (" + names_of(rows, 2) + ")";
   if (const std::string others = names_of(rows, kOutputGroups); !others.empty()) {
     text += ", and (" + others + ") are like neither";
   }
@@ -41,8 +41,8 @@ json warning_of_disagreement(const std::vector<SweepRow>& rows) {
 std::string told_of_agreement(const std::vector<SweepRow>& rows) {
   const auto held = std::count_if(rows.begin(), rows.end(),
                                   [](const SweepRow& row) { return row.outputs.has_value(); });
-  const auto unheld = std::count_if(
-      rows.begin(), rows.end(), [](const SweepRow& row) { return !row.why_not_held.empty(); });
+  const auto unheld = std::count_if(rows.begin(), rows.end(),
+                                    [](const SweepRow& row) { return !row.why_not_held.empty(); });
   std::string text;
   if (held > 1) text = " Without a ref_kernel outputs were checked against each other only.";
   if (unheld > 0) {

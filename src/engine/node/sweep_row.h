@@ -27,9 +27,9 @@ struct SweepRow {
   nlohmann::json against_best = nullptr;  // ratio and interval, where they were compared
   bool tied = false;                      // cannot be told from the best
   bool measured = false;
-  double cut_after_s = 0;         // the budget gave it no more, and it has no verdict; 0: it did
-  std::optional<int> outputs{};   // which group's, from 1 on (sweep_agreement.h)
-  std::string why_not_held{};     // against the others' outputs, though it should have been
+  double cut_after_s = 0;        // the budget gave it no more, and it has no verdict; 0: it did
+  std::optional<int> outputs{};  // which group's, from 1 on (sweep_agreement.h)
+  std::string why_not_held{};    // against the others' outputs, though it should have been
 
   [[nodiscard]] bool is_suspect() const { return trust == kSuspect; }
 };

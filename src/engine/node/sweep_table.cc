@@ -37,7 +37,9 @@ std::string told_number(std::ptrdiff_t count, const char* what) {
 }  // namespace
 
 SweepTable::SweepTable(std::vector<SweepRow> rows, By by, bool ties_are_open)
-    : rows_(std::move(rows)), by_time_(by == By::time), ties_are_open_(ties_are_open),
+    : rows_(std::move(rows)),
+      by_time_(by == By::time),
+      ties_are_open_(ties_are_open),
       disagree_(have_disagreed(rows_)) {
   const auto held = std::count_if(rows_.begin(), rows_.end(),
                                   [](const SweepRow& row) { return row.outputs.has_value(); });
@@ -110,9 +112,9 @@ std::string SweepTable::summary_of_passed() const {
   const auto failed = static_cast<std::ptrdiff_t>(rows_.size()) - passed - waiting;
   const auto cut = count([](const SweepRow& row) { return row.cut_after_s > 0; });
   const std::string all = std::to_string(rows_.size());
-  std::string text = disagree_ ? "No best of " + all + ", for their outputs disagree"
-                               : "Best of " + all + ": " +
-                                     rows_.front().variant.at("name").get<std::string>();
+  std::string text =
+      disagree_ ? "No best of " + all + ", for their outputs disagree"
+                : "Best of " + all + ": " + rows_.front().variant.at("name").get<std::string>();
   if (tied > 0) text += " (" + std::to_string(tied) + " more cannot be told from it)";
   text += "; " + std::to_string(passed) + " passed";
   const auto suspect = count([](const SweepRow& row) { return row.measured && row.is_suspect(); });

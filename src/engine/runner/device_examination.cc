@@ -70,7 +70,7 @@ DeviceAddress DeviceExamination::inputs(std::uint32_t trial) {
   if (const auto known = inputs_.find(trial); known != inputs_.end()) {
     return known->second.address();
   }
-  if ((inputs_.size() + 1) * layout_.total_bytes > kKeptInputBytes) inputs_.clear();
+  if (lets_inputs_go(trial)) inputs_.clear();
   DeviceMemory memory(space_, layout_.total_bytes);
   for (const auto& placement : layout_.placements) {
     if (is_poisoned(arg(placement))) continue;
@@ -80,6 +80,10 @@ DeviceAddress DeviceExamination::inputs(std::uint32_t trial) {
     judge_.generate(tensor, stream, memory.address() + placement.offset);
   }
   return (inputs_[trial] = std::move(memory)).address();
+}
+
+bool DeviceExamination::lets_inputs_go(std::uint32_t trial) const {
+  return !inputs_.contains(trial) && (inputs_.size() + 1) * layout_.total_bytes > kKeptInputBytes;
 }
 
 DeviceAddress DeviceExamination::own_inputs() {
@@ -303,7 +307,9 @@ std::vector<json> DeviceExamination::check_all(std::span<const std::uint32_t> sl
     const bool is_of_one_before = std::any_of(asked.begin(), asked.end(), [&](const Asked& one) {
       return one.slot->trial == current_->trial;
     });
-    if (is_of_one_before || !judge_.has_room_for(most_questions)) tell(asked, said);
+    // Nor is memory to go that a question before is still about.
+    const bool lets_go = !current_->taken && lets_inputs_go(current_->trial);
+    if (is_of_one_before || lets_go || !judge_.has_room_for(most_questions)) tell(asked, said);
     select(slot);
     asked.push_back(ask_check());
   }

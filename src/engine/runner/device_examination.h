@@ -69,6 +69,8 @@ class DeviceExamination final : public Examiner {
   // The inputs of a trial, laid out as in an arena.
   [[nodiscard]] DeviceAddress inputs(std::uint32_t trial);
   // Those that the current arena began with.
+  // Whether these inputs have no room beside those that are kept.
+  [[nodiscard]] bool lets_inputs_go(std::uint32_t trial) const;
   [[nodiscard]] DeviceAddress own_inputs();
   [[nodiscard]] Kept keep();
   // A check whose questions are on their way.
