@@ -1,6 +1,7 @@
-// Who runs next: of the jobs that wait, the first one of the client who has the fewest running, so
-// that a hundred jobs of one client delay another's by one. A client who keeps too many waiting is
-// told so; that is his to mend, and nobody else's.
+// Who runs next: of the jobs that wait, the first one of the client who has the fewest running, and
+// of several such clients of the one who was served the longest ago, so that a hundred jobs of one
+// client delay another's by one, where one runs at a time, too. A client who keeps too many waiting
+// is told so; that is his to mend, and nobody else's.
 //
 // Any thread.
 #pragma once
@@ -41,6 +42,7 @@ class JobQueue {
   // REQUIRES that somebody waits, and the lock.
   [[nodiscard]] Ticket next() const;
   void remove(Ticket ticket);
+  void note_served(const std::string& client);
 
   const unsigned slots_;
   const std::size_t most_waiting_;
@@ -49,6 +51,8 @@ class JobQueue {
   Ticket next_ticket_ = 0;
   std::vector<Waiting> waiting_{};           // in order
   std::map<Ticket, std::string> running_{};  // whose
+  std::uint64_t served_so_far_ = 0;
+  std::map<std::string, std::uint64_t> served_{};  // the last of each, counted from 1
 };
 
 }  // namespace assay::node
