@@ -273,17 +273,20 @@ void Jobs::forget_finished() {
   }
 }
 
-void Jobs::wait_for_disk(const std::string& job_id, const std::stop_token& stop) {
+void Jobs::wait_for_disk(std::span<const JobRecord> seen, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  change_.wait_for(lock, stop, kDiskPatience, [&] {
-    const auto found = running_.find(job_id);
-    return found == running_.end() || found->second.is_concluded;
-  });
+  const auto is_there = [this](const JobRecord& one) {
+    const auto found = running_.find(one.id);
+    return !job::is_final(one.state) || found == running_.end() || found->second.is_concluded;
+  };
+  change_.wait_for(lock, stop, kDiskPatience,
+                   [&] { return std::all_of(seen.begin(), seen.end(), is_there); });
 }
 
-std::optional<JobRecord> Jobs::find(const std::string& job_id, const std::string& principal) {
+std::optional<JobRecord> Jobs::find(const std::string& job_id, const std::string& principal,
+                                    const std::stop_token& stop) {
   auto record = look(job_id, principal);
-  if (record && job::is_final(record->state)) wait_for_disk(job_id, {});
+  if (record) wait_for_disk({&*record, 1}, stop);
   return record;
 }
 
@@ -303,8 +306,11 @@ std::optional<JobRecord> Jobs::look(const std::string& job_id, const std::string
   return record;
 }
 
-std::vector<JobRecord> Jobs::recent(const std::string& principal, std::size_t limit) {
-  return journal_.recent(principal, limit);
+std::vector<JobRecord> Jobs::recent(const std::string& principal, std::size_t limit,
+                                    const std::stop_token& stop) {
+  auto records = journal_.recent(principal, limit);
+  wait_for_disk(records, stop);
+  return records;
 }
 
 std::optional<std::string> Jobs::artifact(const job::ArtifactLink& link) const {
@@ -341,7 +347,7 @@ std::optional<JobRecord> Jobs::wait(const std::string& job_id, const std::string
     const bool has_ended = job::is_final(record->state);
     if (has_ended) {
       if (on_end) on_end(*record);
-      wait_for_disk(job_id, stop);
+      wait_for_disk({&*record, 1}, stop);
     }
     if (on_change && record->stages.size() > told_stages) {
       told_stages = record->stages.size();

@@ -58,9 +58,12 @@ class Jobs {
                                                    const std::stop_token& stop,
                                                    const Look& on_change, const Look& on_end = {});
 
+  // Both tell an end once it is on the disk; for a second at most, and until `stop`, they wait.
   [[nodiscard]] std::optional<job::JobRecord> find(const std::string& job_id,
-                                                   const std::string& principal);
-  [[nodiscard]] std::vector<job::JobRecord> recent(const std::string& principal, std::size_t limit);
+                                                   const std::string& principal,
+                                                   const std::stop_token& stop = {});
+  [[nodiscard]] std::vector<job::JobRecord> recent(const std::string& principal, std::size_t limit,
+                                                   const std::stop_token& stop = {});
 
   // What `link` of a record names. Nothing: it was not kept, or is gone.
   [[nodiscard]] std::optional<std::string> artifact(const job::ArtifactLink& link) const;
@@ -124,8 +127,9 @@ class Jobs {
   void changed(const std::string& job_id);
   [[nodiscard]] std::optional<job::JobRecord> look(const std::string& job_id,
                                                    const std::string& principal);
-  // Until the end of a job is on the disk; a disk that hangs holds nobody up for long.
-  void wait_for_disk(const std::string& job_id, const std::stop_token& stop);
+  // Until those of the jobs that have ended are on the disk with it; a disk that hangs holds nobody
+  // up for long.
+  void wait_for_disk(std::span<const job::JobRecord> seen, const std::stop_token& stop);
   // REQUIRES the mutex. Nothing: not, or no longer, a job of this server that runs.
   [[nodiscard]] std::optional<std::uint64_t> changes_of(const std::string& job_id) const;
   void forget_finished();

@@ -64,6 +64,26 @@ TEST_CASE("who comes again at once has no right to be first again") {
   CHECK(served(queue, "BA") == "BA");  // B was served longer ago than A
 }
 
+TEST_CASE("of several slots each goes to who has the fewest running, then to who waited longest") {
+  node::JobQueue queue(2, 100);
+  const auto a1 = queue.enter("A");
+  const auto a2 = queue.enter("A");
+  const auto a3 = queue.enter("A");
+  REQUIRE(queue.wait(a1, {}));
+  REQUIRE(queue.wait(a2, {}));
+  const auto b1 = queue.enter("B");
+  const auto b2 = queue.enter("B");
+  const auto c1 = queue.enter("C");
+  queue.done(a1);
+  REQUIRE(queue.wait(b1, {}));  // A, who came before, has one running
+  queue.done(a2);
+  REQUIRE(queue.wait(c1, {}));  // B has one running, A was served already
+  queue.done(b1);
+  REQUIRE(queue.wait(a3, {}));  // neither has one running; B was served after A
+  queue.done(c1);
+  REQUIRE(queue.wait(b2, {}));
+}
+
 TEST_CASE("who has more waiting than he may is told at the one too many, another is not") {
   node::JobQueue queue(1, 2);
   const auto first = queue.enter("A");

@@ -182,7 +182,9 @@ TEST_CASE("who has too many waiting is told, others are not") {
   for (int i = 0; i < 4; ++i) send("greedy" + std::to_string(i), "greedy");
   // The first may run already, two wait: one of the four is refused at least, two at most.
   const auto refused = served.next();
-  CHECK(node::link::decode_conclusion(refused).verdict == job::Verdict::engine_fault);
+  const auto refusal = node::link::decode_conclusion(refused);
+  CHECK(refusal.verdict == job::Verdict::cancelled);  // no fault of ours
+  CHECK(refusal.body.at("detail").at("cause") == "too_many_waiting");
   send("modest", "modest");
   go = true;
   std::set<std::string> concluded;

@@ -166,6 +166,34 @@ TEST_CASE("what was used is ended once nothing is to be made") {
   CHECK(comes_true([&] { return children() == with_used - 2 + 3; }));
 }
 
+TEST_CASE("four that were used are as many as gather while others are to be made") {
+  for (const std::size_t used_up : {3U, 4U}) {
+    INFO(used_up << " were used");
+    std::atomic<bool> may_go_on = false;
+    std::atomic<int> calls = 0;
+    std::atomic<std::size_t> alive_at_second = 0;
+    std::vector<Spares::Process> used(used_up);
+    for (auto& one : used) one = sleeper();
+    const std::size_t others = children() - used_up;
+    Spares spares(
+        [&](const std::stop_token&) -> Spares::Process {
+          const int call = ++calls;
+          if (call == 1 && !comes_true([&] { return may_go_on.load(); })) return nullptr;
+          // But for the one made before.
+          if (call == 2) alive_at_second = children() - others - 1;
+          return sleeper();
+        },
+        2, kIdle);
+    spares.want();
+    REQUIRE(comes_true([&] { return calls == 1; }));
+    spares.retire(std::move(used));
+    may_go_on = true;
+    CHECK(comes_true([&] { return alive_at_second > 0; }));
+    // Of three none is ended before the next is made; of four the first is.
+    CHECK(alive_at_second == 3);
+  }
+}
+
 TEST_CASE("where one is taken as soon as it is made, what was used is ended all the same") {
   constexpr std::size_t kTakes = 40;
   constexpr std::size_t kMost = 12;  // those that are ready or being made, and a few

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <filesystem>
 
 #include "tests/catch.h"
 #include "tests/journal/fixture.h"
@@ -12,6 +13,7 @@ namespace {
 
 std::atomic<int> waits{0};
 std::atomic<int> refusals{0};  // that many to come fail
+std::atomic<int> refused_with{EIO};
 
 }  // namespace
 
@@ -20,7 +22,7 @@ extern "C" int fdatasync(int fd) {
   ++waits;
   if (refusals > 0) {
     --refusals;
-    errno = EIO;
+    errno = refused_with;
     return -1;
   }
   return static_cast<int>(::syscall(SYS_fdatasync, fd));
@@ -32,7 +34,21 @@ namespace {
 using job::State;
 using job::Verdict;
 
+// Of the database alone: what is there whatever becomes of the log beside it.
+std::string in_database(const Folder& folder, const std::string& sql) {
+  const Folder copy;
+  std::filesystem::copy_file(folder.path() / "journal.db", copy.path() / "journal.db");
+  return query(copy.path(), sql);
+}
+
 const job::StageRecord kStage{.name = "compiled", .body = {{"log", "x"}}};
+
+// All so far is in the database, and the head of a new log is on the disk.
+void begin_log(Journal& journal, const std::string& job_id) {
+  journal.sweep();
+  journal.append(job_id, 0, kStage);
+  journal.settle();
+}
 
 TEST_CASE("a stage is recorded at once and waits for the disk when it is settled") {
   const Folder folder;
@@ -93,10 +109,49 @@ TEST_CASE("a disk that refuses is told by settle() until it takes what was recor
   journal.submit(record);
   journal.settle();
   journal.append(record.id, 0, kStage);
-  refusals = 1;
+  // Ours once; then SQLite's own, twice.
+  refusals = 3;
   CHECK_THROWS_AS(journal.settle(), JournalUnavailable);
+  CHECK_THROWS_AS(journal.settle(), JournalUnavailable);
+  CHECK(refusals == 0);
   journal.settle();
   CHECK(journal.find(record.id, "alice")->stages.size() == 1);
+  CHECK(in_database(folder, "SELECT count(*) FROM stage") == "1");
+}
+
+TEST_CASE("an end that a full disk refused is acknowledged once its row was written anew") {
+  // With the second, the descriptor of SQLite's is told as ours was.
+  for (const int times : {1, 2}) {
+    const Folder folder;
+    Journal journal(folder.path(), options());
+    const auto record = new_job();
+    journal.submit(record);
+    begin_log(journal, record.id);
+    refused_with = ENOSPC;
+    refusals = times;
+    CHECK(journal.conclude(record.id, Verdict::passed, State::completed, {{"summary", "."}}));
+    refused_with = EIO;
+    CHECK(refusals == 0);
+    CHECK(in_database(folder, "SELECT verdict FROM job") == "passed");
+  }
+}
+
+TEST_CASE("an end that the disk refused is written anew with whatever is written next") {
+  const Folder folder;
+  Journal journal(folder.path(), options());
+  const auto record = new_job();
+  journal.submit(record);
+  begin_log(journal, record.id);
+  const auto conclude = [&] {
+    return journal.conclude(record.id, Verdict::passed, State::completed, {{"summary", "."}});
+  };
+  const std::string ended = "SELECT count(*) FROM job WHERE verdict = 'passed'";
+  refusals = 1;
+  CHECK_THROWS_AS(conclude(), JournalUnavailable);
+  CHECK(in_database(folder, ended) == "0");
+  journal.submit(new_job());
+  CHECK(in_database(folder, ended) == "1");
+  CHECK_FALSE(conclude());
 }
 
 TEST_CASE("a journal on a network's file system settles every write by itself") {

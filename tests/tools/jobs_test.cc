@@ -133,6 +133,31 @@ TEST_CASE("nobody else is told an end before it is on the disk") {
   CHECK(told_at > before);
 }
 
+TEST_CASE("nor is it told in a list of jobs, which waits for the disk until it is left") {
+  Fixture world;
+  disk.hang();
+  const int before = disk.served();
+  world.engine.open();
+  const auto told = [&](const std::stop_token& stop) {
+    const auto records = world.jobs.recent("alice", 10, stop);
+    REQUIRE(records.size() == 1);
+    return job::is_final(records.front().state);
+  };
+  std::stop_source left;
+  left.request_stop();
+  const auto begin = std::chrono::steady_clock::now();
+  while (!told(left.get_token())) std::this_thread::sleep_for(1ms);
+  (void)world.jobs.find(world.id, "alice", left.get_token());
+  CHECK(std::chrono::steady_clock::now() - begin < 900ms);
+  CHECK(disk.served() == before);
+  std::jthread disk_goes_on([] {
+    std::this_thread::sleep_for(100ms);
+    disk.go_on();
+  });
+  CHECK(told({}));
+  CHECK(disk.served() > before);
+}
+
 TEST_CASE("a disk that hangs holds up nobody who waits for an end") {
   Fixture world;
   disk.hang();

@@ -64,6 +64,7 @@ void Database::check(int result, std::string_view what) const {
   // Of the system call that failed, if one did: sqlite3_system_errno() is not set by every step.
   const int error = errno;
   if (result == SQLITE_OK || result == SQLITE_ROW || result == SQLITE_DONE) return;
+  if (result == SQLITE_IOERR_FSYNC) failed_sync_ = true;
   // Some calls return an error without leaving it at the connection.
   const bool is_kept = ::sqlite3_extended_errcode(handle_.get()) != SQLITE_OK;
   std::string message = "journal: " + std::string(what) + ": " +

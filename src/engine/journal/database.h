@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace assay::journal {
 
@@ -32,6 +33,8 @@ class Database {
   // Whether commits wait for the disk, as they do at first, or leave that to the next that does.
   // Not within a transaction.
   void wait_for_disk(bool wait);
+  // True, once: a wait for the disk has failed since this was last asked.
+  [[nodiscard]] bool take_failed_sync() const { return std::exchange(failed_sync_, false); }
   // Throws unless the result is OK, ROW or DONE; `what` begins the message.
   void check(int result, std::string_view what) const;
 
@@ -47,6 +50,7 @@ class Database {
 
   std::unique_ptr<sqlite3, Close> handle_{};
   std::optional<bool> waits_for_disk_{};  // as was said last
+  mutable bool failed_sync_ = false;
   // Compiled statements not in use, by their text. Declared last: finalized before the close.
   mutable std::unordered_map<std::string, Handle> idle_{};
 };

@@ -94,7 +94,8 @@ class Journal {
               std::span<const job::ArtifactLink> artifacts = {});
 
   // Blocks until all that any thread had submitted or appended is on the disk. Throws
-  // JournalUnavailable if it cannot get there.
+  // JournalUnavailable if it cannot get there; the next call, as any write, first writes anew what
+  // the disk may have dropped.
   void settle();
 
   // How the job ended: the first conclusion wins, a later one changes nothing and returns false.
@@ -105,7 +106,7 @@ class Journal {
   // kind does not declare. `last_stages` are appended, numbered from `seq`, in the same
   // transaction. find() tells the end a moment before it is on the disk, when conclude() returns;
   // in between `once_seen` is called, under no lock. If the disk then fails, JournalUnavailable is
-  // thrown and find() tells the end all the same.
+  // thrown and find() tells the end all the same; it is written anew with whatever is written next.
   bool conclude(const std::string& job_id, job::Verdict verdict, job::State state,
                 const nlohmann::json& conclusion,
                 std::span<const job::StageRecord> last_stages = {}, std::uint64_t seq = 0,

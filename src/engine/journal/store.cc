@@ -194,22 +194,6 @@ void Journal::Store::append(const std::string& job_id, std::uint64_t seq,
   changed_.notify_all();
 }
 
-// Whoever comes while another waits for the disk is served by one more wait for all of them.
-void Journal::Store::settle() {
-  if (!write_ahead_log_) return;
-  const std::uint64_t wanted = written_;
-  const std::lock_guard lock(settle_mutex_);
-  if (settled_ >= wanted) return;
-  const std::uint64_t covered = written_;
-  if (::fdatasync(write_ahead_log_.get()) != 0) {
-    const int error = errno;
-    // The kernel says so once, and may have dropped what it could not write.
-    mark_suspect();
-    throw unavailable(error, "journal: settle");
-  }
-  settled_ = covered;
-}
-
 bool Journal::Store::conclude(Ending ending, const std::function<void()>& once_seen) {
   const auto end = [&](const Database& database) {
     const auto head = job_head(database, ending.job_id);
@@ -239,10 +223,16 @@ bool Journal::Store::conclude(Ending ending, const std::function<void()>& once_s
     changed_.notify_all();
   }
   if (once_seen) once_seen();
-  return with_reserve([&] {
-    settle();
-    return first;
-  });
+  try {
+    // The second time, if there is one, settles what was written anew.
+    with_reserve([&] { return settle(), true; });
+  } catch (const JournalUnavailable&) {
+    // The log may have lost it: kept until something is written behind a sound one.
+    const std::lock_guard lock(watch_mutex_);
+    if (first) pending_.emplace(ending.job_id, std::move(ending));
+    throw;
+  }
+  return first;
 }
 
 std::optional<JobRecord> Journal::Store::find(const std::string& job_id,
@@ -337,6 +327,7 @@ void Journal::Store::require_writable() {
   const std::lock_guard lock(write_mutex_);
   guarded([&] {
     require_file_in_place();
+    require_sound_log();
     const Transaction never_committed(*opened_.writer);
     insert_job(*opened_.writer, trial, opened_.instance->id(), request);
     opened_.writer->flush();
@@ -353,6 +344,7 @@ void Journal::Store::tidy_file() {
     const std::lock_guard lock(write_mutex_);
     guarded([&] {
       require_file_in_place();
+      require_sound_log();
       write_pending_ends();
       opened_.writer->execute("PRAGMA incremental_vacuum(4096)");
       opened_.writer->execute("PRAGMA wal_checkpoint(TRUNCATE)");

@@ -1,7 +1,12 @@
 // The Journal's inside. Two connections, so that a reader never waits for a writer's disk:
 // `write_mutex_` guards the writing one, `read_mutex_` the reading one, `watch_mutex_` what waiters
-// look at. Taken in this order, never the other way round; the log is called under none, and
-// `settle_mutex_` is held together with no other.
+// look at, `settle_mutex_` what is on the disk. Taken in this order, settle_mutex_ first, never the
+// other way round; the log is called under none.
+//
+// A sync that fails says so once, and the kernel may have dropped what it could not write: the next
+// would say that all is well, and what is written behind the gap is lost with it. So the
+// write-ahead log is in doubt from then on, and whatever is next written or settled first copies it
+// into the database and begins it anew.
 #pragma once
 
 #include <atomic>
@@ -70,6 +75,7 @@ class Journal::Store {
     const std::lock_guard lock(write_mutex_);
     return guarded([&] {
       require_file_in_place();
+      require_sound_log();
       auto result = in_transaction(change);
       write_pending_ends();
       return result;
@@ -83,6 +89,7 @@ class Journal::Store {
     const std::lock_guard lock(write_mutex_);
     return guarded([&] {
       require_file_in_place();
+      require_sound_log();
       auto result = in_transaction(change, false);
       ++written_;
       write_pending_ends();
@@ -95,7 +102,7 @@ class Journal::Store {
     opened_.writer->wait_for_disk(waits_for_disk);
     Transaction transaction(*opened_.writer);
     auto result = change(*opened_.writer);
-    transaction.commit();
+    commit(transaction);
     return result;
   }
 
@@ -123,6 +130,11 @@ class Journal::Store {
   [[nodiscard]] std::string last_asked_of(const std::string& job_id);
   void require_file_in_place() const;
   void mark_suspect() const noexcept;
+  void doubt_log() noexcept;
+  // Each with write_mutex_ held.
+  void commit(Transaction& transaction);
+  void require_sound_log();
+  void begin_log_anew();
   void write_pending_ends();
   bool is_pending(const std::string& job_id);
   void overlay_pending(job::JobRecord& record);
@@ -144,6 +156,7 @@ class Journal::Store {
   std::mutex settle_mutex_{};
   std::atomic<std::uint64_t> written_{0};  // ahead of the disk, in all
   std::uint64_t settled_ = 0;              // of these
+  std::atomic<bool> log_in_doubt_{false};  // a sync of it has failed
   std::mutex watch_mutex_{};
   std::condition_variable_any changed_{};
   std::map<std::string, Live> live_{};       // this instance's unfinished jobs

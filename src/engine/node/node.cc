@@ -160,10 +160,12 @@ Conclusion Node::conclude(const Order& order, JobQueue::Ticket ticket, Reporter&
   }
   if (queue_.is_too_many(ticket)) {
     queue_.leave(ticket);
-    return {.verdict = job::Verdict::engine_fault,
-            .body = {{"summary", std::to_string(config_.most_waiting) +
-                                     " jobs of yours wait already: send this one again when some "
-                                     "have ended."}}};
+    // Theirs, and no word on the job, of which nothing was run.
+    return {.verdict = job::Verdict::cancelled,
+            .body = {{"summary", "Not run: " + std::to_string(config_.most_waiting) +
+                                     " jobs of yours wait already. Send this one again when some "
+                                     "have ended."},
+                     {"detail", {{"cause", "too_many_waiting"}}}}};
   }
   if (!queue_.wait(ticket, stop)) return cancelled;
   Conclusion conclusion = cancelled;

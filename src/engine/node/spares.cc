@@ -113,7 +113,7 @@ void Spares::end_one(std::unique_lock<std::mutex>& lock) {
 void Spares::keep_house(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
-    if (is_short() && retired_.size() <= kMostRetired) {
+    if (is_short() && retired_.size() < kMostRetired) {
       make_one(lock, stop);
       continue;
     }
