@@ -34,12 +34,21 @@ OrderedJson no_runtime() {
   return stats;
 }
 
+constexpr int kBusy = 503;
+
+// That the engine ran nothing of it, for too many of the same client wait (node.cc).
+bool is_one_too_many(const ToolResult& result) {
+  const auto error = result.structured.find("error");
+  return error != result.structured.end() && error->is_object() &&
+         error->value("cause", "") == "too_many_waiting";
+}
+
 HttpAnswer too_many_wait() {
   HttpAnswer answer = json_answer(
-      503, {{"error",
-             "too many requests wait for their jobs already; nothing was run. Try again, or ask "
-             "with ?wait=0 and look at GET /job/{job_id}"},
-            {"status", "error"}});
+      kBusy, {{"error",
+               "too many requests wait for their jobs already; nothing was run. Try again, or ask "
+               "with ?wait=0 and look at GET /job/{job_id}"},
+              {"status", "error"}});
   answer.fields.push_back({"Retry-After", "1"});
   return answer;
 }
@@ -153,6 +162,7 @@ int Judging::status_of(const ToolResult& result) {
   if (status == "client_error") return 400;
   if (result.structured.value("state", "") == "not_found") return 404;
   if (result.is_error) return 500;
+  if (is_one_too_many(result)) return kBusy;
   return is_unfinished(result) ? 202 : 200;
 }
 
@@ -181,6 +191,7 @@ HttpAnswer Judging::told(ToolResult result, const Submission& submission) const 
         {{"code", "ignored_member"}, {"message", "'" + name + "' is unknown and was ignored"}});
   HttpAnswer answer = json_answer(status, body);
   if (!gpu.empty()) answer.fields.push_back({"X-GPU-Type", gpu});
+  if (status == kBusy) answer.fields.push_back({"Retry-After", "1"});
   if (status == 202)
     answer.fields.push_back({"Location", "/job/" + body.at("job_id").get<std::string>()});
   return answer;

@@ -114,6 +114,17 @@ TEST_CASE("a job that its engine left behind is a fault") {
   check(both(desk, evaluation()), kFault);
 }
 
+TEST_CASE("who has too many waiting already is asked to come again, and it is no fault") {
+  Desk desk;
+  desk.engine.conclusion = {
+      .verdict = Verdict::cancelled,
+      .body = {{"summary", "Not run."}, {"detail", {{"cause", "too_many_waiting"}}}}};
+  check(both(desk, evaluation()), {false, "success", 503, "success"});
+  const auto answer = desk.ask("POST", "/evaluate", evaluation().dump());
+  CHECK(std::any_of(answer.fields.begin(), answer.fields.end(),
+                    [](const auto& field) { return field.name == "Retry-After"; }));
+}
+
 TEST_CASE("a job that has not ended within the wait is told as it stands") {
   Desk desk;
   desk.engine.hangs = true;
