@@ -115,7 +115,10 @@ class PythonTiming {
   [[nodiscard]] std::variant<LentArena, Ended> lend(std::uint32_t slot);
   [[nodiscard]] std::vector<std::uint32_t> choose(std::uint32_t contents) const;
   [[nodiscard]] Step show_anew();
-  [[nodiscard]] bool is_more_than_its_slope(const Walls& once) const;
+  [[nodiscard]] Step hold_against_slopes_of_now(bool& is_more);
+  // Both nanoseconds of a call.
+  [[nodiscard]] bool is_more_than_slope(const Walls& once, double said_ns,
+                                        double reference_ns) const;
   void tell_put_off();
   [[nodiscard]] std::uint32_t rounds_wanted() const;
   void spare_inputs();
