@@ -219,8 +219,9 @@ OrderedJson timing(const json& body) {
     out["reference"] = {{"cold", summary_of(samples(body, "reference_samples_ns"))}};
     views("reference_views", out["reference"]);
   }
-  for (const char* key : {"event_overhead_ns", "runs_examined", "runs_examined_beside", "clocks",
-                          "floor", "wall_clock", "neighbours", "speedup_note", "lifted"}) {
+  for (const char* key :
+       {"event_overhead_ns", "runs_examined", "runs_examined_beside", "runs_alike", "clocks",
+        "floor", "wall_clock", "neighbours", "speedup_note", "lifted"}) {
     if (body.contains(key)) out[key] = body.at(key);
   }
   if (body.contains("in_place")) {

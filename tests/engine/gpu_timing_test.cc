@@ -101,6 +101,58 @@ TEST_CASE("where times are of two kinds, twelve runs more are examined") {
   CHECK(examined_beside(kUnsteadyBytes) == 3 + 12);
 }
 
+TEST_CASE("where every timed run has left what was found right, nothing more is examined") {
+  constexpr std::uint64_t kUnsteadyAlikeBytes = 131'072;  // fake_timing_runner.cc
+  Bench bench;
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kUnsteadyAlikeBytes), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(body.at("runs_alike") == 100);
+  CHECK(body.at("runs_examined_beside") == 3);  // those that are shown anew
+  CHECK_FALSE(bench.is_doubtful);
+
+  Bench silent;  // whose device takes no digests
+  CHECK(silent.measure(silent.request(100), ended).at("runs_alike").is_null());
+}
+
+TEST_CASE("a kernel that does nothing in some of its timed runs is told, whichever are looked at") {
+  constexpr std::uint64_t kSkippingBytes = 135'168;  // fake_timing_runner.cc
+  Bench bench;
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kSkippingBytes), ended);
+  REQUIRE_FALSE(ended);
+  REQUIRE(bench.findings.size() == 1);
+  CHECK(bench.findings[0].at("check") == "did_nothing");
+  CHECK(bench.findings[0].at("of") == 100);
+  CHECK(bench.findings[0].at("runs").get<int>() + body.at("runs_alike").get<int>() == 100);
+}
+
+TEST_CASE("a kernel that leaves other bits where nobody looks is doubtful, not accused") {
+  constexpr std::uint64_t kSkimpingBytes = 139'264;  // fake_timing_runner.cc
+  for (const bool has_reference : {false, true}) {
+    Bench bench;
+    if (has_reference) bench.reference = bench.session();
+    std::optional<node::Ended> ended;
+    const json body = bench.measure(bench.request(100, kSkimpingBytes), ended);
+    REQUIRE_FALSE(ended);
+    CHECK(bench.findings.empty());
+    CHECK(warns(body, "outputs_vary"));
+    CHECK(bench.is_doubtful);
+    CHECK(body.at("runs_alike") < 100);
+  }
+}
+
+TEST_CASE("a kernel that gives other bits each time is known by those that were looked at") {
+  constexpr std::uint64_t kRacingBytes = 143'360;  // fake_timing_runner.cc
+  Bench bench;
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kRacingBytes), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(bench.findings.empty());
+  CHECK(body.at("runs_alike") == 3);
+  CHECK_FALSE(bench.is_doubtful);
+}
+
 TEST_CASE("a kernel that is not shown contents anew is known to be so") {
   Bench bench;
   auto request = bench.request(10);

@@ -171,6 +171,8 @@ TEST_CASE("what a runner says of a turn arrives: its wall clock, its ramp, who e
   runner::Timed timed{.samples_ns = {5, 7}, .launches = 2, .clock_mhz = 1900};
   timed.wall = runner::Wall{.launches = 20, .wall_ns = 300, .events_ns = 200, .hidden_ns = 4};
   timed.ramp = runner::Ramp{.from_mhz = 345, .ms = 60};
+  timed.digests = {~std::uint64_t{0}, 7};
+  timed.begun_with = {3};
   timed.state.pids = {11, 12};
   timed.state.working = {{.pid = 12, .sm_pct = 90}};
   timed.state.busy_pct = 80;
@@ -189,6 +191,8 @@ TEST_CASE("what a runner says of a turn arrives: its wall clock, its ramp, who e
   CHECK(turn.wall->hidden_ns == 4.0);
   CHECK(turn.ramped_from_mhz == 345.0);
   CHECK(turn.ramped_ms == 60);
+  CHECK(turn.digests == std::vector{~std::uint64_t{0}, std::uint64_t{7}});
+  CHECK(turn.begun_with == std::vector<std::uint64_t>{3});
   CHECK(turn.state.at("pids") == json({11, 12}));
   CHECK(turn.state.at("working").at(0) == json({{"pid", 12}, {"sm_pct", 90}}));
   CHECK(turn.state.at("busy_pct") == 80);
@@ -210,7 +214,8 @@ TEST_CASE("a wall clock that is no number is the runner's end, no exception of o
 }
 
 TEST_CASE("a turn in which anything is of no kind or beyond all bounds is the runner's end") {
-  const json good = runner::turn_frame({.samples_ns = {5, 6}}, {.tell_state = true});
+  const json good = runner::turn_frame({.samples_ns = {5, 6}, .digests = {1, 2}, .begun_with = {3}},
+                                       {.tell_state = true});
   const auto heard = [](const json& turn, OrderedTurn ordered) {
     const json body = {{"type", "timed"}, {"turns", json::array({turn})}};
     return decode_claim(RunnerRole::gpu_kernel, [&] { return turns_claim(body, {ordered}); });
@@ -243,6 +248,14 @@ TEST_CASE("a turn in which anything is of no kind or beyond all bounds is the ru
       {"/event_overhead_ns", 1e300},
       {"/event_overhead_ns", nullptr},
       {"/note", {}},
+      {"/digests", 7},
+      {"/digests", {1U}},
+      {"/digests", {1U, 2U, 3U}},
+      {"/digests", {1U, -2}},
+      {"/digests", {1U, "2"}},
+      {"/begun_with", nullptr},
+      {"/begun_with", {1.5}},
+      {"/begun_with", json(1000, 1U)},
       {"/wall", 7},
       {"/wall", {{"launches", -1}, {"wall_ns", 1}, {"events_ns", 1}}},
       {"/wall", {{"launches", 1}, {"wall_ns", 1e300}, {"events_ns", 1}}},
@@ -260,6 +273,7 @@ TEST_CASE("a turn in which anything is of no kind or beyond all bounds is the ru
   // None at all is an answer of what may fail, and only of that.
   json none = good;
   none["samples_ns"] = json::array();
+  none.erase("digests");
   CHECK(std::holds_alternative<Turns>(heard(none, {.runs = 2, .may_fail = true})));
 }
 

@@ -86,6 +86,24 @@ TEST_CASE("a slope that is not there side by side is not the best, nor ranked be
   CHECK(std::any_of(judge.asked.begin(), judge.asked.end(), is_its));
 }
 
+TEST_CASE("who is quickest alone by chance is no best by a slope that is not there side by side") {
+  const auto best_of = [](std::set<std::string> alike) {
+    FakeJudge judge{.times_ns = {{"leans", 5'500}, {"honest", 5'900}, {"slow", 5'700}},
+                    .graphs_ns = {{"leans", 1'100}, {"honest", 1'700}, {"slow", 2'300}}};
+    judge.alike = std::move(alike);
+    Told told;
+    return swept(judge, request_of({"leans", "honest", "slow"}), told);
+  };
+  const json doubted = best_of({"honest", "leans"});
+  CHECK(doubted.at("best").at("name") == "honest");
+  for (const json& line : doubted.at("table")) {
+    CHECK(line.at("cost_ns") >= 1'700);
+    if (line.at("name") == "leans") CHECK(line.at("rank") == 1);
+    if (line.at("name") == "slow") CHECK(line.at("rank") == 3);
+  }
+  CHECK(best_of({}).at("best").at("name") == "leans");  // beside it the others are slower
+}
+
 TEST_CASE("what is seen of a variant beside the best counts: suspect there is suspect") {
   FakeJudge judge{.times_ns = {{"honest", 14'900}, {"cheat", 15'000}, {"other", 15'200}},
                   .faster = {"cheat"},

@@ -14,8 +14,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "end_to_end")]
 os.environ.setdefault("ASSAY", os.path.join(HERE, "..", "..", "build", "release", "bin", "assay"))
 from assay_client import ADD, Server, contract, kernel, tensor  # noqa: E402
-from device_cheats import (BESIDE, BESIDE_N, CAUGHT_OTHERWISE, COUNTING, FICKLE, GUARDED, HEAVY, HONEST, KEPT_BELOW, KEPT_THERE,  # noqa: E402
-                           NOT_KEPT, PARTS_OF_BLOCKS, PATIENT, REFUSED, WRONG, body)
+from device_cheats import (ADDS_AS_IT_COMES, BESIDE, BESIDE_N, CAUGHT_OTHERWISE, COUNTING, FICKLE, GUARDED, HEAVY, HONEST, KEPT_BELOW, KEPT_THERE,  # noqa: E402
+                           NOT_KEPT, PARTS_OF_BLOCKS, PATIENT, REFUSED, SELDOM_IDLE, SELDOM_WHOLE, WRONG, body)
 
 N = 1 << 20
 # Of a cheat: nothing of ours may have failed in its stead.
@@ -135,6 +135,36 @@ class Cheats(unittest.TestCase):
                 report = self.evaluate(source, n=BESIDE_N)
                 if report["verdict"] == "passed":
                     self.assertIn("remembers", [item["check"] for item in report["evidence"]], report["timing"].get("cold"))
+
+    def test_runs_that_nobody_looks_at_are_known_by_what_they_left(self):
+        """Looked at nine times, one that idles in one run of thirty escapes three times of four: of so many it cannot each time."""
+        told = []
+        for _ in range(8):
+            report = self.evaluate(SELDOM_IDLE)
+            self.assertIn(report["verdict"], CAUGHT)
+            if (report["verdict"], report["trust"]) == ("passed", "verified"):  # in none of its timed runs, which then is no cheat
+                self.assertGreater(report["timing"]["cold"]["min_ns"], 0.8 * report["timing"]["cold"]["median_ns"])
+            told += [item for item in report.get("evidence", []) if item["check"] == "did_nothing"]
+        self.assertGreater(len(told), 0)
+        honest = self.evaluate(HONEST)
+        self.assertEqual((honest["verdict"], honest["trust"]), ("passed", "verified"), honest["summary"])
+        self.assertGreater(honest["timing"]["runs_alike"], 60)  # those on contents of which a run was looked at
+
+    def test_runs_that_leave_other_bits_are_not_believed(self):
+        warned = 0
+        for _ in range(8):
+            report = self.evaluate(SELDOM_WHOLE)
+            self.assertIn(report["verdict"], CAUGHT)
+            self.assertNotEqual((report["verdict"], report["trust"]), ("passed", "verified"), report.get("timing"))
+            warned += any(warning["code"] == "outputs_vary" for warning in report.get("warnings", []))
+        self.assertGreater(warned, 0)
+        io = {"args": [tensor("a", N, kind="randn", seed=1), tensor("out", N // 256, role="output"), {"name": "n", "type": "int", "value": N}],
+              "launch": {"grid": {"x": N // 256}, "block": {"x": 256}}}
+        for _ in range(3):
+            honest = self.server.call("evaluate", {"kernel": kernel(ADDS_AS_IT_COMES, io), "timeout": 20})["structuredContent"]
+            print("  adds as it comes:", honest["summary"][:200], honest.get("timing", {}).get("runs_alike"), file=sys.stderr)
+            self.assertEqual(honest["verdict"], "passed")
+            self.assertNotIn("outputs_vary", [warning["code"] for warning in honest.get("warnings", [])])
 
     def test_what_must_not_run_does_not(self):
         for name, (source, verdicts) in REFUSED.items():

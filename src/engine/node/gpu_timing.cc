@@ -92,6 +92,7 @@ GpuTiming::Step GpuTiming::measure(json& body) {
     if (is_spent_) unasked_["not_shown_anew"] = uncaptured_;
     if (!is_spent_) shown_anew();
   }
+  if (!ended) ended = judge_alike(body);
   if (!ended) ended = judge_claims(body);
   tell(body);
   return ended;
@@ -281,7 +282,9 @@ GpuTiming::Step GpuTiming::narrow() {
 // chance that it did nothing there. These are like those that were timed, and count for nothing
 // else.
 GpuTiming::Step GpuTiming::look_closer() {
-  if (request_.keeps_state || !is_uneven(kernel_.cold_ns)) return std::nullopt;
+  const AlikeRuns::Count left = alike_.count();
+  const bool is_in_doubt = left.otherwise > 0 || (is_uneven(kernel_.cold_ns) && !left.is_whole());
+  if (request_.keeps_state || left.idle > 0 || !is_in_doubt) return std::nullopt;
   const std::uint32_t per_turn = std::max(known_contents(), 1U);
   for (std::uint32_t looked_at = 0; looked_at < kExaminedOfState; looked_at += per_turn) {
     if (!affords(per_turn + kLaunchesOfRun, slowest_ns(), kShareOfTurns)) {
@@ -291,6 +294,7 @@ GpuTiming::Step GpuTiming::look_closer() {
     auto reply = ask_one(kernel_, asked.order);
     if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
     if (auto ended = look_at(asked.examined, examined_beside_)) return ended;
+    alike_.note(asked.order, std::get<Turn>(reply), 1, true, false);
   }
   return std::nullopt;
 }
@@ -298,6 +302,7 @@ GpuTiming::Step GpuTiming::look_closer() {
 GpuTiming::ColdTurn GpuTiming::cold_turn(std::uint32_t runs, std::uint32_t examined) {
   // One run more than counts: the first after a switch of contexts is slower.
   ColdTurn turn{.order = order("cold", runs + 1, slowest_ns())};
+  turn.order.digests = true;
   turn.examined = choose_examined(turn.order, std::min(examined, runs));
   return turn;
 }
@@ -317,7 +322,11 @@ GpuTiming::Step GpuTiming::take_turn(Side& side, const ColdTurn& asked) {
   side.cold.turns_ns.push_back(median(counted));
   if (taken.clock_mhz) side.cold.turn_cycles.push_back(median(counted) * *taken.clock_mhz * 1e-3);
   if (side.typical_ns <= 0) side.typical_ns = median(counted);
-  return is_examined ? examine(asked.examined) : std::nullopt;
+  if (is_examined) {
+    if (auto ended = examine(asked.examined)) return ended;
+  }
+  if (&side == &kernel_) alike_.note(turn, taken, 1, is_examined);
+  return std::nullopt;
 }
 
 void GpuTiming::tell(json& body) const {
@@ -351,6 +360,8 @@ void GpuTiming::tell(json& body) const {
             ? "Its times are of two kinds, and no more runs were looked at for work left out ("
         : code == "quick_in_graph"
             ? "Why it is so much quicker in a graph than launched alone is not known ("
+        : code == "outputs_vary"
+            ? "Whether all of its timed runs did their work is not known ("
             : "Whether its times are those of results that it kept is not known (";
     body["warnings"].push_back(
         {{"code", code}, {"message", what + why + "): trust is at most `audited`."}});

@@ -13,6 +13,7 @@
 #include <random>
 #include <vector>
 
+#include "engine/node/alike_runs.h"
 #include "engine/node/clock_log.h"
 #include "engine/node/cold_stop.h"
 #include "engine/node/ended.h"
@@ -129,8 +130,10 @@ class GpuTiming {
   [[nodiscard]] std::uint32_t known_contents() const;
   [[nodiscard]] Step examine(const std::vector<std::uint32_t>& slots);
   [[nodiscard]] Step look_at(const std::vector<std::uint32_t>& slots, std::uint32_t& count);
-  // More runs of a kernel whose times are of two kinds.
+  // More runs of a kernel whose times are of two kinds, or who leaves other bits in some.
   [[nodiscard]] Step look_closer();
+  // The timed runs that nobody looked at, by what they left.
+  [[nodiscard]] Step judge_alike(nlohmann::json& body);
   struct Anew {
     double shown_ns = 0;  // on contents that were not shown before
     double repeated_ns = 0;
@@ -235,6 +238,7 @@ class GpuTiming {
   std::uint32_t examined_beside_ = 0;             // of others, like them, or on contents shown anew
   std::uint32_t graph_content_ = 0;               // of the place that begins anew within a graph
   std::optional<std::uint32_t> last_examined_{};  // its contents
+  AlikeRuns alike_{};                             // of the kernel
   double event_overhead_ns_ = 0;
   std::string unrepeatable_{};                    // what became of a view, and whose
   std::string uncaptured_{};                      // likewise of a graph

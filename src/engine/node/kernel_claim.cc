@@ -23,6 +23,7 @@ constexpr std::size_t kMostMetrics = 4096;
 constexpr std::size_t kMostLaunches = 4096;
 constexpr std::size_t kMostNotes = 4096;
 constexpr std::uint32_t kMostPlaces = 1U << 20;
+constexpr std::size_t kMostContents = 64;
 constexpr double kMostMhz = 1e5;
 constexpr double kMostMs = 1e9;
 
@@ -240,6 +241,15 @@ RecordedLaunches recorded_claim(const json& body) {
   return recorded;
 }
 
+std::vector<std::uint64_t> digests_claim(const json& told, std::size_t most) {
+  std::vector<std::uint64_t> digests;
+  for (const json& digest : claimed_list(told, most)) {
+    if (!digest.is_number_unsigned()) throw ImplausibleClaim("a digest that is none");
+    digests.push_back(digest.get<std::uint64_t>());
+  }
+  return digests;
+}
+
 Turn turn_claim(const json& told, const OrderedTurn& ordered) {
   Turn turn{.launches = claimed_small_count(told.at("launches")),
             .event_overhead_ns = claimed_ns(told.at("event_overhead_ns")),
@@ -259,6 +269,12 @@ Turn turn_claim(const json& told, const OrderedTurn& ordered) {
   if (const auto ramp = told.find("ramp"); ramp != told.end()) {
     turn.ramped_from_mhz = claimed_number(ramp->at("from_mhz"), 0, kMostMhz);
     turn.ramped_ms = claimed_number(ramp->at("ms"), 0, kMostMs);
+  }
+  if (!told.contains("digests")) return turn;
+  turn.digests = digests_claim(told.at("digests"), ordered.runs);
+  turn.begun_with = digests_claim(told.at("begun_with"), kMostContents);
+  if (turn.digests.size() != turn.samples_ns.size()) {
+    throw ImplausibleClaim("runs without a digest");
   }
   return turn;
 }

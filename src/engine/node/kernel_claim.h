@@ -59,6 +59,10 @@ struct Turn {
   // Runs at this clock were thrown away, and the device was kept busy for so long.
   std::optional<double> ramped_from_mhz{};
   double ramped_ms = 0;
+  // If they were asked for and could be taken: of what each run has left, and of each of the staged
+  // contents as a run begins with it.
+  std::vector<std::uint64_t> digests{};
+  std::vector<std::uint64_t> begun_with{};
 };
 
 // What is to be heard of a turn: a time of each run, or none where it may fail (a graph's).

@@ -40,6 +40,10 @@ std::string timing_text(const json& finding) {
            std::to_string(std::lround(finding.at("fresh_ns").get<double>())) +
            " ns. It does less where its answer is there already.";
   }
+  if (check == "did_nothing") {
+    return "In " + finding.at("runs").dump() + " of " + finding.at("of").dump() +
+           " timed runs it left its tensors as they were.";
+  }
   if (check == "wall_clock") {
     return "Its times do not agree with the host's clock: " +
            finding.at("detail").get<std::string>() + ".";

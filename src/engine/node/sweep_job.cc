@@ -66,7 +66,8 @@ bool has_doubtful_times(const Conclusion& conclusion) {
   return warnings != conclusion.body.end() &&
          std::any_of(warnings->begin(), warnings->end(), [](const json& warning) {
            const std::string code = warning.value("code", "");
-           return code == "not_shown_anew" || code == "few_examined" || code == "quick_in_graph";
+           return code == "not_shown_anew" || code == "few_examined" || code == "quick_in_graph" ||
+                  code == "outputs_vary";
          });
 }
 
@@ -268,7 +269,9 @@ void SweepJob::find_ties() {
   // A slope is believed no sooner than side by side: a kernel that does less on what the launch
   // before has left has the least of all.
   SweepRow* best = *std::min_element(rows.begin(), rows.end(), is_quicker_alone);
-  if (SweepRow* faster = compare_with(*best, rows); faster != nullptr) {
+  SweepRow* faster = compare_with(*best, rows);
+  if (faster == nullptr) faster = no_slower_beside(*best, rows);
+  if (faster != nullptr) {
     // Without those that have become suspect meanwhile.
     const std::vector<SweepRow*> left = ranked();
     for (SweepRow* row : left) {
@@ -313,6 +316,26 @@ SweepRow* SweepJob::compare_with(SweepRow& best, const std::vector<SweepRow*>& r
     }
   }
   return faster;
+}
+
+// Alone they differ by less than events resolve, and the quickest may be so by chance: its slope is
+// held against the next that is not its like.
+SweepRow* SweepJob::no_slower_beside(SweepRow& best, const std::vector<SweepRow*>& ranked) {
+  if (std::string_view(best.cost_basis) != "graph") return nullptr;
+  const auto next = std::find_if(ranked.begin(), ranked.end(), [&](const SweepRow* row) {
+    return row != &best && row->cost > best.cost * kWorthComparing;
+  });
+  if (next == ranked.end()) return nullptr;
+  if (!budget_left()) {
+    ties_are_open_ = true;
+    return nullptr;
+  }
+  SweepRow& row = **next;
+  const Compared compared = compare(row, best);
+  if (compared.is_suspect) row.trust = kSuspect;
+  if (compared.is_suspect || !compared.speedup.is_object()) return nullptr;
+  row.against_best = compared.speedup;
+  return compared.speedup.value("verdict", "slower") == "slower" ? nullptr : &row;
 }
 
 SweepJob::Compared SweepJob::compare(const SweepRow& row, const SweepRow& with) {

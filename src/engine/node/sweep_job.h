@@ -68,6 +68,9 @@ class SweepJob {
   void find_ties();
   // Against the best of them; the one that was faster beside it, if any was.
   [[nodiscard]] SweepRow* compare_with(SweepRow& best, const std::vector<SweepRow*>& ranked);
+  // The next whose slope is apart from the best one's, if side by side it is no slower: then that
+  // slope is not believed.
+  [[nodiscard]] SweepRow* no_slower_beside(SweepRow& best, const std::vector<SweepRow*>& ranked);
   struct Compared {
     nlohmann::json speedup = nullptr;  // the ratio and what belongs to it, if there is one
     bool is_suspect = false;           // the row, by what was seen beside the other

@@ -64,6 +64,7 @@ struct TimingPlan {
   bool precise = false;              // of a graph: longer ones, for a comparison
   bool renews_each = false;          // of a graph: contents are put anew before each launch
   bool fresh = false;                // nothing that earlier runs left is there
+  bool digests = false;              // of what cold and warm runs leave are told
 };
 
 // A stretch of graph launches by this process's own clock, beside their events: what the launches
@@ -93,6 +94,10 @@ struct Timed {
   std::string note{};                 // why there are no samples
   std::optional<Wall> wall{};         // of a graph
   std::optional<Ramp> ramp{};         // before what is told here
+  // If asked for, and the device can (run_digests.h): of each run what it left, and of each of the
+  // staged arenas what runs begin with. Equal ones are of equal bytes.
+  std::vector<std::uint64_t> digests{};
+  std::vector<std::uint64_t> begun_with{};
 };
 
 // The launch of a sequence that was counted: the one that takes the most time.

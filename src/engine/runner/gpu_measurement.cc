@@ -30,6 +30,7 @@ Timed GpuTimer::Measurement::carry_out() {
   measure_overhead();
   if (plan_.fresh) forget_runs();
   int result = prepare();
+  if (result == cuda::kSuccess && plan_.digests) result = take_begun_with();
   if (result == cuda::kSuccess) result = warm_up();
   if (result == cuda::kSuccess) {
     context_.stamp(0);
@@ -123,14 +124,17 @@ int GpuTimer::Measurement::warm_up() {
   return result;
 }
 
-int GpuTimer::Measurement::queue_run(const TimedRun& run, const EventPair& events) {
+int GpuTimer::Measurement::queue_run(const TimedRun& run, std::size_t which) {
   if (!run.as_left) {
     if (const int result = restore(run); result != 0) return result;
   }
   if (plan_.view == TimingView::cold) {
     if (const int result = flush(); result != 0) return result;
   }
-  return launch_between(events, run.place);
+  if (const int result = launch_between(timer_.events_[which], run.place); result != 0) {
+    return result;
+  }
+  return plan_.digests ? take_digest(run, which) : cuda::kSuccess;
 }
 
 // The runs queued since the last wait, in order.
@@ -139,17 +143,50 @@ int GpuTimer::Measurement::collect(std::size_t queued) {
   for (std::size_t i = 0; i < queued; ++i) {
     timed_.samples_ns.push_back(elapsed_ns(timer_.events_[i]));
   }
+  if (!plan_.digests) return cuda::kSuccess;
+  const auto digests = timer_.digests_.read(queued);
+  timed_.digests.insert(timed_.digests.end(), digests.begin(), digests.end());
+  return cuda::kSuccess;
+}
+
+int GpuTimer::Measurement::begin_batch(std::size_t runs) {
+  if (plan_.digests) {
+    if (const int result = timer_.digests_.clear(); result != 0) return result;
+  }
+  if (plan_.view != TimingView::warm) return cuda::kSuccess;
+  return context_.hold(kQueueingOfRun * std::min(runs, kBatch));
+}
+
+int GpuTimer::Measurement::take_digest(const TimedRun& run, std::size_t which) {
+  return timer_.digests_.take(which, timer_.places_.at(run.place),
+                              timer_.arenas_.at(run.content)->size());
+}
+
+// Once for what was staged.
+int GpuTimer::Measurement::take_begun_with() {
+  auto& begun_with = timer_.begun_with_;
+  if (begun_with.empty() && timer_.digests_.can()) {
+    int result = timer_.digests_.clear();
+    for (std::size_t i = 0; i < contents() && result == cuda::kSuccess; ++i) {
+      result =
+          timer_.digests_.take(i, timer_.contents_.at(i)->address(), timer_.arenas_.at(i)->size());
+    }
+    if (result == cuda::kSuccess) result = wait();
+    if (result != cuda::kSuccess) return result;
+    begun_with = timer_.digests_.read(contents());
+  }
+  timed_.begun_with = begun_with;
   return cuda::kSuccess;
 }
 
 int GpuTimer::Measurement::time_runs() {
   std::size_t queued = 0;
   for (const TimedRun& run : plan_.runs) {
-    if (queued == 0 && plan_.view == TimingView::warm) {
-      const auto ahead = std::min<std::size_t>(kBatch, &plan_.runs.back() - &run + 1);
-      if (const int result = context_.hold(kQueueingOfRun * ahead); result != 0) return result;
+    if (queued == 0) {
+      const auto ahead = static_cast<std::size_t>(&plan_.runs.back() - &run + 1);
+      if (const int result = begin_batch(ahead); result != 0) return result;
     }
-    if (const int result = queue_run(run, timer_.events_[queued]); result != 0) return result;
+    if (const int result = queue_run(run, queued); result != 0) return result;
     ++queued;
     const bool to_host = run.keep && !timer_.arenas_.at(run.content)->bytes().empty();
     if (run.keep && !to_host) {

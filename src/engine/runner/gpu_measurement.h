@@ -26,6 +26,10 @@ class GpuTimer::Measurement {
   [[nodiscard]] Timed carry_out();
 
  private:
+  // Of this job's: a process of another's may hold room for more.
+  [[nodiscard]] std::uint32_t contents() const {
+    return static_cast<std::uint32_t>(timer_.arenas_.size());
+  }
   // All that answer an int answer the driver's result.
   [[nodiscard]] int wait() const;
   void forget_runs();
@@ -39,17 +43,17 @@ class GpuTimer::Measurement {
   [[nodiscard]] double elapsed_ns(const EventPair& events) const;
   void measure_overhead();
   [[nodiscard]] int warm_up();
-  [[nodiscard]] int queue_run(const TimedRun& run, const EventPair& events);
+  [[nodiscard]] int queue_run(const TimedRun& run, std::size_t which);
   [[nodiscard]] int collect(std::size_t queued);
   [[nodiscard]] int time_runs();
+  [[nodiscard]] int begin_batch(std::size_t runs);
+  // Of what a run has left in its place.
+  [[nodiscard]] int take_digest(const TimedRun& run, std::size_t which);
+  [[nodiscard]] int take_begun_with();
   [[nodiscard]] int queue_handing_back(const TimedRun& run) const;
   void hand_back_to_host(const TimedRun& run) const;
 
   // The graph view: gpu_graphs.cc.
-  // Of this job's: a process of another's may hold room for more.
-  [[nodiscard]] std::uint32_t contents() const {
-    return static_cast<std::uint32_t>(timer_.arenas_.size());
-  }
   [[nodiscard]] std::uint32_t graph_places() const;
   [[nodiscard]] std::uint32_t whole_rounds(std::uint32_t count) const;
   [[nodiscard]] std::optional<std::uint32_t> wanted_renewal() const;

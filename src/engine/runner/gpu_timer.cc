@@ -18,9 +18,11 @@ constexpr std::size_t kKeptBytes = 2ULL << 30;
 
 }  // namespace
 
-GpuTimer::GpuTimer(GpuContext& context) : context_(context), room_(context), flush_(context) {
+GpuTimer::GpuTimer(GpuContext& context)
+    : context_(context), room_(context), flush_(context), digests_(context) {
   const auto& driver = context_.driver();
   flush_.assemble();  // ahead of the job that will use it
+  digests_.assemble();
   for (std::size_t i = 0; i < kBatch; ++i) {
     EventPair pair;
     driver.check(driver.EventCreate(&pair.start, 0), "cuEventCreate");
@@ -41,6 +43,7 @@ std::uint32_t GpuTimer::stage(std::vector<std::unique_ptr<Arena>>&& arenas, std:
   const auto& driver = context_.driver();
   arenas_ = std::move(arenas);
   contents_.resize(std::max(contents_.size(), arenas_.size()));
+  begun_with_.clear();
   forget_graphs();
   flush_.prepare();
   for (std::size_t i = 0; i < arenas_.size(); ++i) {
@@ -79,6 +82,7 @@ void GpuTimer::scrub() {
   driver.check(clear_apart(), "scrubbing");
   driver.check(context_.wait(Clock::now() + kStagingLimit), "scrubbing");
   arenas_.clear();
+  begun_with_.clear();
   places_.clear();
   if (held <= kKeptBytes) return;
   contents_.clear();
@@ -88,6 +92,7 @@ void GpuTimer::scrub() {
 int GpuTimer::clear_apart() const {
   int result = flush_.clear();
   if (result == cuda::kSuccess) result = context_.clear_stamps();
+  if (result == cuda::kSuccess) result = digests_.clear();
   return result == cuda::kSuccess ? context_.overwrite_shared() : result;
 }
 

@@ -15,6 +15,7 @@
 #include "engine/runner/gpu_context.h"
 #include "engine/runner/gpu_mapping.h"
 #include "engine/runner/l2_flush.h"
+#include "engine/runner/run_digests.h"
 
 namespace assay::runner {
 
@@ -112,6 +113,8 @@ class GpuTimer {
   std::vector<cuda::Address> places_{};  // where kernels work
   std::size_t place_bytes_ = 0;
   L2Flush flush_;
+  RunDigests digests_;
+  std::vector<std::uint64_t> begun_with_{};  // of contents_, once they were asked for
   std::vector<EventPair> events_{};
   std::optional<double> overhead_ns_{};  // of a pair of events
   std::unique_ptr<Graphs> graphs_{};     // of the last work that has an identity

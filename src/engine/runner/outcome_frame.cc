@@ -70,6 +70,10 @@ json turn_frame(const Timed& timed, const TimingPlan& plan) {
     told["ramp"] = {{"from_mhz", timed.ramp->from_mhz}, {"ms", timed.ramp->ms}};
   }
   told["note"] = timed.note;
+  if (!timed.digests.empty()) {
+    told["digests"] = timed.digests;
+    told["begun_with"] = timed.begun_with;
+  }
   return told;
 }
 

@@ -25,7 +25,8 @@ TimingPlan plan_of(const json& turn, const Staged& staged) {
                   .ramp_below_mhz = turn.at("ramp_below_mhz"),
                   .precise = turn.at("precise"),
                   .renews_each = turn.at("renews_each"),
-                  .fresh = turn.at("fresh_module")};
+                  .fresh = turn.at("fresh_module"),
+                  .digests = turn.at("digests")};
   for (const json& run : turn.at("runs")) {
     plan.runs.push_back(
         {.place = run.at(0), .content = run.at(1), .keep = run.at(2), .as_left = run.at(3)});

@@ -1,0 +1,22 @@
+// Of GpuTiming: timed runs that nobody looked at, held against those that were found right.
+#include "engine/node/gpu_timing.h"
+
+namespace assay::node {
+
+using nlohmann::json;
+
+// What is told of a kernel that gives other bits each time rests on the runs that were looked at.
+GpuTiming::Step GpuTiming::judge_alike(json& body) {
+  const AlikeRuns::Count left = alike_.count();
+  body["runs_alike"] = left.runs > 0 ? json(left.alike) : json(nullptr);
+  if (left.idle > 0) {
+    const json told{{"check", "did_nothing"}, {"runs", left.idle}, {"of", left.runs}};
+    return judge_(0, {{"outputs", json::array()}, {"findings", json::array({told})}});
+  }
+  if (left.otherwise == 0) return std::nullopt;
+  return leave_unasked("outputs_vary", std::to_string(left.otherwise) + " of " +
+                                           std::to_string(left.runs) +
+                                           " left other bits than those that were looked at");
+}
+
+}  // namespace assay::node
