@@ -220,8 +220,8 @@ OrderedJson timing(const json& body) {
     views("reference_views", out["reference"]);
   }
   for (const char* key :
-       {"event_overhead_ns", "runs_examined", "runs_examined_beside", "runs_alike", "clocks",
-        "floor", "wall_clock", "neighbours", "speedup_note", "lifted"}) {
+       {"event_overhead_ns", "runs_examined", "runs_examined_beside", "digests", "clocks", "floor",
+        "wall_clock", "neighbours", "speedup_note", "lifted"}) {
     if (body.contains(key)) out[key] = body.at(key);
   }
   if (body.contains("in_place")) {

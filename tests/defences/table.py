@@ -53,6 +53,7 @@ QUIETLY = Change(NODE + "gpu_anew.cc", "unasked_[what] = why;", "(void)what, (vo
 VIEWS_LOOKED_AT = Change(NODE + "gpu_views.cc", "is_judged && reference_", "false")
 GRAPHS_LOOKED_AT = Change(NODE + "gpu_comparison.cc", "is_examined && side == &kernel_", "false")
 PAIRS_LOOKED_AT = Change(NODE + "gpu_comparison.cc", "is_examined ? 1 : 0", "0")
+NO_DIGESTS = Change(NODE + "gpu_timing.cc", "turn.order.digests = true;", NOTHING, STATEMENT)
 BORNE_OUT = Change(NODE + "gpu_comparison.cc", "borne_out", "true", around="if (borne_out) return std::nullopt;")
 CONTENTS_OF_RUNS = (
     Change(NODE + "gpu_timing.cc", "below(slots_)", "0", around="std::uint32_t content = below(slots_);"),
@@ -182,8 +183,8 @@ OF_DEVICE_CODE = (
     Defence("pairs_are_looked_at", STATE,
             (engine("each pair of turns of a kernel that counts its launches is looked at"),
              gpu("test_to_do_less_once_the_pairs_begin_gains_nothing")),
-            (PAIRS_LOOKED_AT, NOT_SLOWER, QUIETLY),
-            "such a kernel may be slow where it is shown contents anew, and no more quick after that: then its trust is `audited`"),
+            (PAIRS_LOOKED_AT, NOT_SLOWER, QUIETLY, NO_DIGESTS),
+            "what such a kernel leaves stands out anyway, and it may be slow where it is shown contents anew, and no more quick after that: then its trust is `audited`"),
     Defence("asked_last", STATE,
             (engine("a kernel of inout tensors is asked what it keeps after all that its ratio rests on"),),
             (Change(NODE + "gpu_timing.cc", "compared();\n    shown_anew();", "shown_anew();\n    compared();", STATEMENT),)),
@@ -241,7 +242,7 @@ OF_DEVICE_CODE = (
             (QUIETLY,)),
     Defence("looked_at_closer", "to do its work in some launches only",
             (engine("where times are of two kinds, twelve runs more are examined"),),
-            (Change(NODE + "gpu_timing.cc", "!is_uneven(kernel_.cold_ns)", "true"),)),
+            (Change(NODE + "gpu_timing.cc", "is_uneven(kernel_.cold_ns)", "false"),)),
     Defence("every_run_leaves_a_digest", "to do its work in some launches only",
             (engine("a kernel that does nothing in some of its timed runs is told, whichever are looked at"),
              gpu("test_runs_that_nobody_looks_at_are_known_by_what_they_left")),

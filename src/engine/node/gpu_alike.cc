@@ -8,7 +8,8 @@ using nlohmann::json;
 // What is told of a kernel that gives other bits each time rests on the runs that were looked at.
 GpuTiming::Step GpuTiming::judge_alike(json& body) {
   const AlikeRuns::Count left = alike_.count();
-  body["runs_alike"] = left.runs > 0 ? json(left.alike) : json(nullptr);
+  body["digests"] = nullptr;
+  if (left.runs > 0) body["digests"] = {{"runs", left.runs}, {"alike", left.alike}};
   if (left.idle > 0) {
     const json told{{"check", "did_nothing"}, {"runs", left.idle}, {"of", left.runs}};
     return judge_(0, {{"outputs", json::array()}, {"findings", json::array({told})}});

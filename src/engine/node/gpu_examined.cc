@@ -22,14 +22,17 @@ std::vector<std::uint32_t> GpuTiming::choose_examined(TurnOrder& turn, std::uint
   const std::uint32_t known = known_contents();
   std::vector<std::uint32_t> contents;
   for (const std::uint32_t run : which) {
-    const std::optional<std::uint32_t> last = contents.empty() ? last_examined_ : contents.back();
-    const std::uint32_t step = contents.empty() && known > 1 ? 1 + below(known - 1) : 1;
-    contents.push_back(last ? (*last + step) % known : below(known));
+    if (!contents.empty()) {
+      contents.push_back((contents.back() + 1) % known);
+    } else {
+      contents.push_back(last_examined_ ? draw_examined(*last_examined_) : below(known));
+    }
     turn.runs[run].keep = true;
     turn.runs[run].content = contents.back();
   }
   if (contents.empty()) return contents;
   last_examined_ = contents.back();
+  ever_examined_.insert(contents.begin(), contents.end());
   RunOrder& first = turn.runs.front();
   if (slots_ > 1) first.content = (contents.front() + 1 + below(slots_ - 1)) % slots_;
   for (const std::uint32_t run : which) {
@@ -37,6 +40,17 @@ std::vector<std::uint32_t> GpuTiming::choose_examined(TurnOrder& turn, std::uint
       draw_between(turn, beside, contents.front());
   }
   return contents;
+}
+
+std::uint32_t GpuTiming::draw_examined(std::uint32_t last) {
+  std::vector<std::uint32_t> others;
+  for (std::uint32_t content = 0; content < known_contents(); ++content) {
+    if (content != last) others.push_back(content);
+  }
+  if (others.empty()) return last;
+  const auto was = [&](std::uint32_t content) { return ever_examined_.contains(content); };
+  if (!std::all_of(others.begin(), others.end(), was)) std::erase_if(others, was);
+  return others[below(static_cast<std::uint32_t>(others.size()))];
 }
 
 // A run that begins like one beside it would tell that one of them is examined: there are contents

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "engine/node/alike_runs.h"
@@ -126,6 +127,8 @@ class GpuTiming {
   // Of the reference none is looked at.
   [[nodiscard]] Step take_turn(Side& side, const ColdTurn& turn);
   [[nodiscard]] std::vector<std::uint32_t> choose_examined(TurnOrder& turn, std::uint32_t count);
+  // Not that; one of which no run was looked at, while there is such.
+  [[nodiscard]] std::uint32_t draw_examined(std::uint32_t last);
   void draw_between(TurnOrder& turn, std::uint32_t run, std::uint32_t first_examined);
   [[nodiscard]] std::uint32_t known_contents() const;
   [[nodiscard]] Step examine(const std::vector<std::uint32_t>& slots);
@@ -238,6 +241,7 @@ class GpuTiming {
   std::uint32_t examined_beside_ = 0;             // of others, like them, or on contents shown anew
   std::uint32_t graph_content_ = 0;               // of the place that begins anew within a graph
   std::optional<std::uint32_t> last_examined_{};  // its contents
+  std::set<std::uint32_t> ever_examined_{};       // likewise
   AlikeRuns alike_{};                             // of the kernel
   double event_overhead_ns_ = 0;
   std::string unrepeatable_{};                    // what became of a view, and whose
