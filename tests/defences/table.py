@@ -60,8 +60,8 @@ CONTENTS_OF_RUNS = (
     Change(NODE + "gpu_timing.cc", "if (slots_ > 1) content = (content + 1 + below(slots_ - 1)) % slots_;", NOTHING, STATEMENT))
 SAME_CONTENTS = (
     *CONTENTS_OF_RUNS,
-    Change(NODE + "gpu_examined.cc", "(*last + step) % known", "*last"),
-    Change(NODE + "gpu_examined.cc", "below(known)", "0", around=": below(known));"),
+    Change(NODE + "gpu_examined.cc", "(contents.back() + 1) % known", "contents.back()"),
+    Change(NODE + "gpu_examined.cc", "last_examined_ ? draw_examined(*last_examined_) : below(known)", "0"),
     Change(NODE + "gpu_examined.cc", "if (slots_ > 1) first.content = (contents.front() + 1 + below(slots_ - 1)) % slots_;",
            "first.content = contents.front();", STATEMENT))
 
