@@ -250,7 +250,7 @@ OF_DEVICE_CODE = (
     Defence("other_bits_are_told", "to do its work in some launches only",
             (engine("a kernel that leaves other bits where nobody looks is doubtful, not accused"),
              gpu("test_runs_that_leave_other_bits_are_not_believed")),
-            (Change(NODE + "gpu_alike.cc", "left.otherwise == 0", "true"),)),
+            (Change(NODE + "gpu_alike.cc", "!left.is_doubtful()", "true"),)),
     Defence("reserved_shared_memory", CONTENTS, (gpu("test_results_kept_below_a_blocks_shared_memory_save_no_time"),),
             (Change(RUNNER + "gpu_context.cc", "attribute(cuda::kComputeMajor) == 9", "false"),)),
     Defence("shown_often", CONTENTS, (engine("a kernel that keeps some of its contents is told, one that is quick on some is not"),

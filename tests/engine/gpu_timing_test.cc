@@ -142,6 +142,16 @@ TEST_CASE("a kernel that leaves other bits where nobody looks is doubtful, not a
   }
 }
 
+TEST_CASE("a kernel that gives other bits now and then, and is no quicker then, is not doubtful") {
+  constexpr std::uint64_t kSeldomOtherwiseBytes = 147'456;  // fake_timing_runner.cc
+  Bench bench;
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kSeldomOtherwiseBytes), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(bench.findings.empty());
+  CHECK_FALSE(bench.is_doubtful);
+}
+
 TEST_CASE("a kernel that gives other bits each time is known by those that were looked at") {
   constexpr std::uint64_t kRacingBytes = 143'360;  // fake_timing_runner.cc
   Bench bench;

@@ -19,7 +19,7 @@ struct Piece {
 std::uint64_t mixed(const Piece& piece, std::uint64_t where, std::uint64_t drawn) {
   std::uint64_t h = (piece.low ^ drawn) + where * 0x9E37'79B9'7F4A'7C15;
   h *= 0xBF58'476D'1CE4'E5B9;
-  h = (h ^ h >> 32) + piece.high;
+  h = (h ^ h >> 32) + piece.high * 0xC2B2'AE3D'27D4'EB4F;
   h *= 0x94D0'49BB'1331'11EB;
   h ^= h >> 29;
   h *= 0xBF58'476D'1CE4'E5B9;
@@ -77,6 +77,13 @@ TEST_CASE("one bit, one place or another draw makes another digest") {
     changed = pieces;
     changed[299].high ^= std::uint64_t{1} << bit;
     CHECK(taken(changed, 5, 1, 512) != digest);
+  }
+  // The signs of three floats at once, whose changes might meet.
+  for (std::uint64_t drawn = 0; drawn < 16; ++drawn) {
+    auto turned = pieces;
+    turned[5].low ^= std::uint64_t{1} << 63;
+    turned[5].high ^= std::uint64_t{1} << 63 | std::uint64_t{1} << 31;
+    CHECK(taken(turned, drawn, 1, 512) != taken(pieces, drawn, 1, 512));
   }
   auto moved = pieces;
   std::swap(moved[3], moved[4]);

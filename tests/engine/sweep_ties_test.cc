@@ -104,6 +104,37 @@ TEST_CASE("who is quickest alone by chance is no best by a slope that is not the
   CHECK(best_of({}).at("best").at("name") == "leans");  // beside it the others are slower
 }
 
+TEST_CASE("who is suspect beside the quickest alone shields it from nobody") {
+  FakeJudge judge{.times_ns = {{"leans", 5'500}, {"cheat", 5'600}, {"honest", 5'900}},
+                  .graphs_ns = {{"leans", 1'100}, {"cheat", 1'500}, {"honest", 1'700}}};
+  judge.alike = {"leans", "honest"};
+  judge.beside = {{"cheat", "suspect"}};
+  Told told;
+  const json body = swept(judge, request_of({"leans", "cheat", "honest"}), told);
+  CHECK(body.at("best").at("name") == "honest");
+}
+
+TEST_CASE("two that lean by different slopes shield each other from nobody") {
+  FakeJudge judge{.times_ns = {{"leans", 5'500}, {"too", 5'600}, {"honest", 5'900}},
+                  .graphs_ns = {{"leans", 1'100}, {"too", 1'300}, {"honest", 1'700}}};
+  judge.alike = {"leans", "too", "honest"};
+  Told told;
+  const json body = swept(judge, request_of({"leans", "too", "honest"}), told);
+  CHECK(body.at("best").at("name") == "honest");
+  for (const json& line : body.at("table")) CHECK(line.at("cost_ns") >= 1'700);
+}
+
+TEST_CASE("who is faster beside whoever was no slower beside it keeps its lead") {
+  FakeJudge judge{.times_ns = {{"a", 5'000}, {"b", 5'100}},
+                  .graphs_ns = {{"a", 1'000}, {"b", 5'000}}};
+  judge.alike = {"b"};
+  judge.faster = {"a"};
+  Told told;
+  const json body = swept(judge, request_of({"a", "b"}), told);
+  CHECK(body.at("best").at("name") == "a");
+  CHECK(body.at("best").at("cost_ns") == 1'000);
+}
+
 TEST_CASE("what is seen of a variant beside the best counts: suspect there is suspect") {
   FakeJudge judge{.times_ns = {{"honest", 14'900}, {"cheat", 15'000}, {"other", 15'200}},
                   .faster = {"cheat"},

@@ -114,10 +114,10 @@ COUNTING = HEAVY.replace("300", "3000") + "__device__ unsigned done, launches;\n
     " if (i < n && (before < AFTER || before % 4 == 0)) { float v = a[i] + b[i] + heavy(a[i], i);"
     " if (before < AFTER && (before * 2654435761u >> 31) == 0) v += heavy(b[i], i); out[i] = v; }"
     " __syncthreads(); if (threadIdx.x == 0) { __threadfence(); if (atomicAdd(&done, 1) == gridDim.x - 1) { done = 0; launches = before + 1; } } }")
-# One run in thirty does nothing, or leaves half of its output to what was there: by the clock, in stretches longer than a run.
+# One run in thirty does nothing, or leaves three quarters of its output to what was there: by the clock, in stretches longer than a run.
 SELDOM = "unsigned long long t; asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(t)); const bool idles = (t >> 17) % 30 == 0;"
 SELDOM_IDLE = HEAVY + body(SELDOM + GUARDED + "if (!idles) out[i] = a[i] + b[i] + heavy(a[i], i);")
-SELDOM_WHOLE = HEAVY + body(SELDOM + GUARDED + "if (!idles || i % 2) out[i] = a[i] + b[i] + heavy(a[i], i);")
+SELDOM_WHOLE = HEAVY + body(SELDOM + GUARDED + "if (!idles || blockIdx.x % 4 == 0) out[i] = a[i] + b[i] + heavy(a[i], i);")
 # Right with other bits each time: a block's warps add to its sum in the order in which they come.
 ADDS_AS_IT_COMES = ("__global__ void sums(const float* a, float* out, int n) { __shared__ float sum; if (threadIdx.x == 0) sum = 0; __syncthreads();"
                     " int i = blockIdx.x * blockDim.x + threadIdx.x; atomicAdd(&sum, a[i]); __syncthreads(); if (threadIdx.x == 0) out[blockIdx.x] = sum; }")

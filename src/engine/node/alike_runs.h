@@ -27,14 +27,25 @@ class AlikeRuns {
     std::size_t alike = 0;      // left what one left that was found right, the examined among them
     std::size_t idle = 0;       // left what they began with, where the right ones did not
     std::size_t otherwise = 0;  // left something else, where all that were looked at left the same
+    double saved_ns = 0;        // by those beside the right ones of the same contents
+    double took_ns = 0;         // all of them
+    std::size_t unseen = 0;  // left what they began with, on contents of which none was looked at
     // Every one of them is known to be right.
     [[nodiscard]] bool is_whole() const { return runs > 0 && alike == runs; }
+    // Some may have done less: a kernel that adds in the order in which its blocks come leaves
+    // other bits now and then, but is no quicker in those runs.
+    [[nodiscard]] bool is_doubtful() const {
+      constexpr double kLeastSaved = 0.005;  // of all, as the least effect of a comparison
+      return unseen > 0 || (otherwise > 0 && saved_ns > kLeastSaved * took_ns);
+    }
   };
   [[nodiscard]] Count count() const;
+  // Digests of another process are others: what was noted so far is counted by itself.
+  void begin_anew();
 
  private:
   struct Left {
-    std::size_t runs = 0;
+    std::vector<double> took_ns{};  // of the runs that count
     bool is_right = false;
   };
   struct Content {
@@ -43,7 +54,9 @@ class AlikeRuns {
   };
   // All that were looked at gave the same bits, and others too: those that gave others stand out.
   [[nodiscard]] static bool repeats(const Content& content);
+  static void add(Count& count, const Content& content);
   std::map<std::uint32_t, Content> contents_{};
+  Count before_{};
 };
 
 }  // namespace assay::node

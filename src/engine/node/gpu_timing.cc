@@ -283,7 +283,7 @@ GpuTiming::Step GpuTiming::narrow() {
 // else.
 GpuTiming::Step GpuTiming::look_closer() {
   const AlikeRuns::Count left = alike_.count();
-  const bool is_in_doubt = left.otherwise > 0 || (is_uneven(kernel_.cold_ns) && !left.is_whole());
+  const bool is_in_doubt = left.is_doubtful() || (is_uneven(kernel_.cold_ns) && !left.is_whole());
   if (request_.keeps_state || left.idle > 0 || !is_in_doubt) return std::nullopt;
   const std::uint32_t per_turn = std::max(known_contents(), 1U);
   for (std::uint32_t looked_at = 0; looked_at < kExaminedOfState; looked_at += per_turn) {
@@ -357,7 +357,7 @@ void GpuTiming::tell(json& body) const {
   for (const auto& [code, why] : unasked_) {
     const char* const what =
         code == "few_examined"
-            ? "Its times are of two kinds, and no more runs were looked at for work left out ("
+            ? "Its runs are of two kinds, and no more of them were looked at for work left out ("
         : code == "quick_in_graph"
             ? "Why it is so much quicker in a graph than launched alone is not known ("
         : code == "outputs_vary"

@@ -237,6 +237,7 @@ GpuTiming::Step GpuTiming::start_afresh(Side& side) {
     return std::move(*ended);
   }
   side.session = std::get<KernelSession*>(fresh);
+  if (!is_reference) alike_.begin_anew();
   auto filled = filled_arenas();
   if (auto* ended = std::get_if<Ended>(&filled)) return std::move(*ended);
   return stage(*side.session, std::get<std::vector<LentArena>>(filled));

@@ -269,17 +269,14 @@ void SweepJob::find_ties() {
   // A slope is believed no sooner than side by side: a kernel that does less on what the launch
   // before has left has the least of all.
   SweepRow* best = *std::min_element(rows.begin(), rows.end(), is_quicker_alone);
-  SweepRow* faster = compare_with(*best, rows);
-  if (faster == nullptr) faster = no_slower_beside(*best, rows);
-  if (faster != nullptr) {
-    // Without those that have become suspect meanwhile.
-    const std::vector<SweepRow*> left = ranked();
-    for (SweepRow* row : left) {
-      row->against_best = nullptr;
-      row->tied = false;
-    }
+  SweepRow* const alone = best;
+  if (SweepRow* faster = compare_with(*best, rows); faster != nullptr) {
     best = faster;
-    (void)compare_with(*best, left);
+    forget_comparisons();
+    (void)compare_with(*best, ranked());
+  } else {
+    while (SweepRow* next = no_slower_beside(*best, rows)) best = next;
+    if (best != alone) best = settle(*alone, *best);
   }
   // What two take side by side says more than what each took by itself.
   best->leads = true;
@@ -318,24 +315,46 @@ SweepRow* SweepJob::compare_with(SweepRow& best, const std::vector<SweepRow*>& r
   return faster;
 }
 
+// Without those that have become suspect meanwhile.
+void SweepJob::forget_comparisons() {
+  for (SweepRow* row : ranked()) {
+    row->against_best = nullptr;
+    row->tied = false;
+  }
+}
+
 // Alone they differ by less than events resolve, and the quickest may be so by chance: its slope is
-// held against the next that is not its like.
+// held against the next that is not its like, and of which something can be said.
 SweepRow* SweepJob::no_slower_beside(SweepRow& best, const std::vector<SweepRow*>& ranked) {
   if (std::string_view(best.cost_basis) != "graph") return nullptr;
-  const auto next = std::find_if(ranked.begin(), ranked.end(), [&](const SweepRow* row) {
-    return row != &best && row->cost > best.cost * kWorthComparing;
-  });
-  if (next == ranked.end()) return nullptr;
-  if (!budget_left()) {
-    ties_are_open_ = true;
-    return nullptr;
+  for (SweepRow* row : ranked) {
+    if (row == &best || row->is_suspect() || row->cost <= best.cost * kWorthComparing) continue;
+    if (!budget_left()) {
+      ties_are_open_ = true;
+      return nullptr;
+    }
+    const Compared compared = compare(*row, best);
+    if (compared.is_suspect) row->trust = kSuspect;
+    if (!compared.speedup.is_object()) {
+      row->against_best = {{"verdict", "not_compared"}, {"why", compared.why}};
+      continue;
+    }
+    row->against_best = compared.speedup;
+    if (compared.is_suspect) continue;
+    return compared.speedup.value("verdict", "slower") == "slower" ? nullptr : row;
   }
-  SweepRow& row = **next;
-  const Compared compared = compare(row, best);
-  if (compared.is_suspect) row.trust = kSuspect;
-  if (compared.is_suspect || !compared.speedup.is_object()) return nullptr;
-  row.against_best = compared.speedup;
-  return compared.speedup.value("verdict", "slower") == "slower" ? nullptr : &row;
+  return nullptr;
+}
+
+// `alone` leads by its slope, `other` is no slower beside one that led so: it leads, unless the
+// first is faster when it is the one that is looked at.
+SweepRow* SweepJob::settle(SweepRow& alone, SweepRow& other) {
+  forget_comparisons();
+  alone.tied = true;  // as it was found, if nothing more can be asked
+  if (compare_with(other, ranked()) != &alone) return &other;
+  forget_comparisons();
+  (void)compare_with(alone, ranked());
+  return &alone;
 }
 
 SweepJob::Compared SweepJob::compare(const SweepRow& row, const SweepRow& with) {

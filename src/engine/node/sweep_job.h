@@ -71,6 +71,8 @@ class SweepJob {
   // The next whose slope is apart from the best one's, if side by side it is no slower: then that
   // slope is not believed.
   [[nodiscard]] SweepRow* no_slower_beside(SweepRow& best, const std::vector<SweepRow*>& ranked);
+  [[nodiscard]] SweepRow* settle(SweepRow& alone, SweepRow& other);
+  void forget_comparisons();
   struct Compared {
     nlohmann::json speedup = nullptr;  // the ratio and what belongs to it, if there is one
     bool is_suspect = false;           // the row, by what was seen beside the other

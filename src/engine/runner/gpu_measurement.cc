@@ -171,6 +171,7 @@ int GpuTimer::Measurement::take_begun_with() {
       result =
           timer_.digests_.take(i, timer_.contents_.at(i)->address(), timer_.arenas_.at(i)->size());
     }
+    if (result == cuda::kSuccess) result = flush();  // of its registers, too: l2_flush.cc
     if (result == cuda::kSuccess) result = wait();
     if (result != cuda::kSuccess) return result;
     begun_with = timer_.digests_.read(contents());

@@ -44,6 +44,7 @@ std::uint32_t GpuTimer::stage(std::vector<std::unique_ptr<Arena>>&& arenas, std:
   arenas_ = std::move(arenas);
   contents_.resize(std::max(contents_.size(), arenas_.size()));
   begun_with_.clear();
+  digests_.draw();
   forget_graphs();
   flush_.prepare();
   for (std::size_t i = 0; i < arenas_.size(); ++i) {

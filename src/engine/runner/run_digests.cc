@@ -55,6 +55,7 @@ again:
   mul.lo.u64 %h, %h, 0xBF58476D1CE4E5B9;
   shr.u64 %other, %h, 32;
   xor.b64 %h, %h, %other;
+  mul.lo.u64 %x, %x, 0xC2B2AE3D27D4EB4F;
   add.u64 %h, %h, %x;
   mul.lo.u64 %h, %h, 0x94D049BB133111EB;
   shr.u64 %other, %h, 29;
@@ -96,11 +97,20 @@ void RunDigests::assemble() {
   assembled_ = true;
   kernel_ = context_->assemble(kDigestPtx, "assay_digest");
   if (!can()) return;
-  words_ = std::make_unique<GpuMapping>(*context_, kMost * kDigestBytes, GpuMapping::For::own);
-  std::random_device draw;
-  drawn_ = std::uint64_t{draw()} << 32 | draw();
+  try {
+    words_ = std::make_unique<GpuMapping>(*context_, kMost * kDigestBytes, GpuMapping::For::own);
+  } catch (const cuda::DriverError&) {
+    kernel_ = nullptr;  // there is no room: nobody asked for digests yet, and none are a must
+    return;
+  }
+  draw();
   blocks_ =
       kBlocksPerMultiprocessor * static_cast<unsigned>(context_->attribute(cuda::kMultiprocessors));
+}
+
+void RunDigests::draw() {
+  std::random_device random;
+  drawn_ = std::uint64_t{random()} << 32 | random();
 }
 
 int RunDigests::clear() const {

@@ -1,7 +1,7 @@
 // What timed runs leave, in a word each: a kernel of ours takes a digest of a place's memory behind
 // a run. Runs that began alike and left the same digest left the same bytes, so that looking at one
 // of them is looking at all. The digests lie where no kernel finds them, and what a place has to
-// hold to give a wanted one nobody knows: a number drawn by each process is part of them.
+// hold to give a wanted one nobody knows: a number that is drawn for each job is part of them.
 //
 // Owned by the timer of one runner; one thread. What answers an int answers the driver's result.
 #pragma once
@@ -28,9 +28,11 @@ class RunDigests {
   explicit RunDigests(GpuContext& context) : context_(&context) {}
   // Ahead of the job that will use it.
   void assemble();
-  // False where the driver compiles no PTX: nothing below does anything there.
+  // False where the driver compiles no PTX, or there was no room: nothing below does anything then.
   [[nodiscard]] bool can() const { return kernel_ != nullptr; }
 
+  // What the same bytes give is another digest from here on.
+  void draw();
   [[nodiscard]] int clear() const;
   // Queues taking that of [place, place + bytes), of which whole pieces of 16 bytes count, as an
   // arena consists of them.
