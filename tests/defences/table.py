@@ -175,8 +175,8 @@ OF_DEVICE_CODE = (
             (Change(RUNNER + "device_judge.cc", "end - begin", "0"),)),
 
     Defence("examined_runs", STATE, (EXAMINED, gpu(ONCE, "every other launch does nothing")),
-            (NOTHING_EXAMINED, NOT_SLOWER, VIEWS_LOOKED_AT, GRAPHS_LOOKED_AT),
-            "contents shown anew may cost such a kernel more, and half of what warm runs and graphs leave is wrong: neither is looked at;"
+            (NOTHING_EXAMINED, NOT_SLOWER, VIEWS_LOOKED_AT, GRAPHS_LOOKED_AT, NO_DIGESTS),
+            "idle runs are doubtful by what they leave, contents shown anew may cost such a kernel more, and half of what warm runs and graphs leave is wrong: neither is looked at;"
             " what ends after ten launches does so in validation"),
     Defence("more_are_examined_of_what_keeps_state", STATE, (engine("a kernel that keeps state is examined in twelve turns of their own"),),
             (Change(NODE + "gpu_timing.cc", "request_.keeps_state ? kExaminedOfState : kExaminedTurns", "kExaminedTurns"),)),
@@ -252,7 +252,8 @@ OF_DEVICE_CODE = (
              gpu("test_runs_that_leave_other_bits_are_not_believed")),
             (Change(NODE + "gpu_alike.cc", "!left.is_doubtful()", "true"),)),
     Defence("reserved_shared_memory", CONTENTS, (gpu("test_results_kept_below_a_blocks_shared_memory_save_no_time"),),
-            (Change(RUNNER + "gpu_context.cc", "attribute(cuda::kComputeMajor) == 9", "false"),)),
+            (Change(RUNNER + "gpu_context.cc", "attribute(cuda::kComputeMajor) == 9", "false"), NOT_SLOWER, QUIETLY),
+            "it may be slower on contents shown anew, as often as what it kept of others is gone by then"),
     Defence("shown_often", CONTENTS, (engine("a kernel that keeps some of its contents is told, one that is quick on some is not"),
                                       engine("a kernel that finds what it kept in some runs only is told, one that is fickle is not")),
             (Change(NODE + "gpu_anew.cc", "quick_share(kernel_.cold_ns, anew.shown_ns) >= kLeastQuickShare", "false"),)),
