@@ -14,8 +14,6 @@ FOREIGN_SHARE = 1.5  # how much of what was written before goes out while a kern
 CYCLES, DURATION = "gpc_cycles_elapsed_max", "gpu_time_duration_sum"
 L2_HITS = "l2_hit_rate_pct"
 SAME = 0.001  # what a kernel itself asks of the L2 is the same in each pass
-# Misses are nearly so, for one half of the L2 asks the other: an add of 1 M has 0.7 % more in one pass than in another (H100, 2026-11-27).
-NEARLY_SAME = 0.01
 # Of hits that no multiprocessor asked for (one half of the L2 in the other, and neither reads nor writes) so many may differ: from
 # pass to pass of ncu's own they were seen to do so by 4 % (add of 1 M, 2026-11-26).
 LOOKUPS_OF_OTHERS = 0.1
@@ -129,7 +127,7 @@ def of_cycles(name, ours, theirs):
 
 def of_lookups(name, ours, theirs, sectors):
     """`sectors`: what they count of the same kernel by who asked: {hits, misses, own_hits}, the last those of multiprocessors."""
-    if name != L2_HITS or not sectors or spread("misses", sectors) > NEARLY_SAME or spread("own_hits", sectors) > SAME:
+    if name != L2_HITS or not sectors or spread("misses", sectors) > SAME or spread("own_hits", sectors) > SAME:
         return ""
     hits, misses, own = (median(sectors, key) for key in ("hits", "misses", "own_hits"))
     mine, other = (misses * mean(side, name) / (100 - mean(side, name)) for side in (ours, theirs))

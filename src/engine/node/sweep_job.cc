@@ -296,15 +296,8 @@ SweepRow* SweepJob::compare_with(SweepRow& best, const std::vector<SweepRow*>& r
       ties_are_open_ = true;
       break;
     }
-    const Compared compared = compare(*row, best);
-    if (compared.is_suspect) row->trust = kSuspect;
-    if (!compared.speedup.is_object()) {
-      row->against_best = {{"verdict", "not_compared"}, {"why", compared.why}};
-      continue;
-    }
-    row->against_best = compared.speedup;
-    if (compared.is_suspect) continue;
-    const std::string verdict = row->against_best.value("verdict", "");
+    const std::string verdict = verdict_beside(*row, best);
+    if (verdict.empty()) continue;
     row->tied = verdict == "indistinguishable";
     const double ratio = row->against_best.value("ratio", 1.0);
     if (verdict == "faster" && ratio > most) {
@@ -313,6 +306,17 @@ SweepRow* SweepJob::compare_with(SweepRow& best, const std::vector<SweepRow*>& r
     }
   }
   return faster;
+}
+
+std::string SweepJob::verdict_beside(SweepRow& row, const SweepRow& best) {
+  const Compared compared = compare(row, best);
+  if (compared.is_suspect) row.trust = kSuspect;
+  if (!compared.speedup.is_object()) {
+    row.against_best = {{"verdict", "not_compared"}, {"why", compared.why}};
+    return {};
+  }
+  row.against_best = compared.speedup;
+  return compared.is_suspect ? std::string() : row.against_best.value("verdict", "");
 }
 
 // Without those that have become suspect meanwhile.
@@ -333,15 +337,9 @@ SweepRow* SweepJob::no_slower_beside(SweepRow& best, const std::vector<SweepRow*
       ties_are_open_ = true;
       return nullptr;
     }
-    const Compared compared = compare(*row, best);
-    if (compared.is_suspect) row->trust = kSuspect;
-    if (!compared.speedup.is_object()) {
-      row->against_best = {{"verdict", "not_compared"}, {"why", compared.why}};
-      continue;
-    }
-    row->against_best = compared.speedup;
-    if (compared.is_suspect) continue;
-    return compared.speedup.value("verdict", "slower") == "slower" ? nullptr : row;
+    const std::string verdict = verdict_beside(*row, best);
+    if (verdict.empty()) continue;
+    return verdict == "slower" ? nullptr : row;
   }
   return nullptr;
 }

@@ -71,6 +71,9 @@ class SweepJob {
   // The next whose slope is apart from the best one's, if side by side it is no slower: then that
   // slope is not believed.
   [[nodiscard]] SweepRow* no_slower_beside(SweepRow& best, const std::vector<SweepRow*>& ranked);
+  // Noted in the row; "" where there is none, or the row is suspect by it.
+  [[nodiscard]] std::string verdict_beside(SweepRow& row, const SweepRow& best);
+  // Which of the two leads, everything compared with it.
   [[nodiscard]] SweepRow* settle(SweepRow& alone, SweepRow& other);
   void forget_comparisons();
   struct Compared {
