@@ -30,6 +30,9 @@ namespace assay::node {
 using KernelJudge =
     std::function<Conclusion(const nlohmann::json& request, const std::stop_token& stop)>;
 
+// What a stage of that name said; null if there was none.
+[[nodiscard]] const nlohmann::json* stage_of(const Conclusion& conclusion, const char* name);
+
 class SweepJob {
  public:
   // `request`: {variants: [{name, parameters, kernel}], ref_kernel?, options, budget_s}; kernels
