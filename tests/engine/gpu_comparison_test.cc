@@ -55,6 +55,19 @@ TEST_CASE("what is saved back to back and not alone is not believed") {
   CHECK(body.at("speedup_note").get<std::string>().starts_with("Back to back"));
 }
 
+TEST_CASE("what is saved in some graphs, and alone in none, is not believed either") {
+  Bench bench;
+  bench.reference = bench.session();
+  bench.kernel = Bench::idling();
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kSometimesIdlingBytes), ended);
+  REQUIRE_FALSE(ended);
+  const json& speedup = body.at("speedup");
+  CHECK(speedup.at("basis") == "cold");
+  CHECK(speedup.at("verdict") == "indistinguishable");
+  CHECK(speedup.at("by_graph").at("verdict") == "faster");
+}
+
 TEST_CASE("what is too little for events is believed where contents put anew show it too") {
   const auto measured = [](std::uint64_t bytes) {
     Bench bench;

@@ -24,6 +24,7 @@ inline constexpr std::uint64_t kLongBytes = 36'864;
 inline constexpr std::uint64_t kUnevenBytes = 40'960;
 inline constexpr std::uint64_t kSlowBytes = 45'056;
 inline constexpr std::uint64_t kIdlingBytes = 49'152;
+inline constexpr std::uint64_t kSometimesIdlingBytes = 151'552;
 inline constexpr std::uint64_t kSlightlyRememberingBytes = 53'248;
 inline constexpr std::uint64_t kScatteringBytes = 57'344;
 inline constexpr std::uint64_t kHeapBytes = 61'440;

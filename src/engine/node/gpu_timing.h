@@ -202,6 +202,8 @@ class GpuTiming {
   void confirm_in_cycles(Series Side::*basis, const Ratio& ratio, double doubt_ns,
                          nlohmann::json& body) const;
   [[nodiscard]] double queueing_ns() const;
+  // A launch of either in graphs, by what says more of what is saved: their medians or their ratio.
+  [[nodiscard]] Medians repeated() const;
   [[nodiscard]] bool is_borne_out(Series Side::*alone, double doubt_ns) const;
   // What graphs say is saved is less than cold runs could show.
   [[nodiscard]] bool is_below_events() const;

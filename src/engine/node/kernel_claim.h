@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "engine/node/ended.h"
-#include "engine/node/wall_clock.h"
+#include "engine/node/turn_claim.h"
 
 namespace assay::node {
 
@@ -46,29 +46,6 @@ struct Inspected {
   nlohmann::json profile = nullptr;
   std::uint64_t checked_blocks = 0;  // of the grid
   std::uint64_t blocks = 0;
-};
-
-struct Turn {
-  std::vector<double> samples_ns{};
-  std::uint32_t launches = 1;
-  std::optional<double> clock_mhz{};
-  double event_overhead_ns = 0;
-  nlohmann::json state = nullptr;   // of the device (runner/nvml.h), if that was asked for
-  std::string note{};               // why there are no samples
-  std::optional<WallClaim> wall{};  // of a graph
-  // Runs at this clock were thrown away, and the device was kept busy for so long.
-  std::optional<double> ramped_from_mhz{};
-  double ramped_ms = 0;
-  // If they were asked for and could be taken: of what each run has left, and of each of the staged
-  // contents as a run begins with it.
-  std::vector<std::uint64_t> digests{};
-  std::vector<std::uint64_t> begun_with{};
-};
-
-// What is to be heard of a turn: a time of each run, or none where it may fail (a graph's).
-struct OrderedTurn {
-  std::size_t runs = 0;
-  bool may_fail = false;
 };
 
 // Turns that one question asked for, as far as they were taken.
