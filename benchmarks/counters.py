@@ -102,10 +102,12 @@ READER_OF_MUCH, READER_WRITES_BYTES = KERNELS["sum"], 4 * 1056
 SMALLEST = flat(MAP % "c[i] = a[i] + b[i];", 256)
 
 ALONE = ("speed_of_light", "detailed_metrics", "memory_metrics", "compute_metrics", "pipeline_metrics", "stall_metrics",
-         "scheduler_metrics", "access_pattern_metrics", "roofline_metrics", "timing_metrics", "occupancy_metrics")
+         "scheduler_metrics", "access_pattern_metrics", "l2_metrics", "roofline_metrics", "timing_metrics", "occupancy_metrics")
 # Who asked the L2.
 SECTORS = {("", "hits"): "lts__t_sectors_lookup_hit.sum", ("", "misses"): "lts__t_sectors_lookup_miss.sum",
-           ("", "own_hits"): "lts__t_sectors_srcunit_tex_lookup_hit.sum"}
+           ("", "own_hits"): "lts__t_sectors_srcunit_tex_lookup_hit.sum",
+           ("", "own_misses"): "lts__t_sectors_srcunit_tex_lookup_miss.sum"}
+OUR_SECTORS = {"hits": "l2_hits_sum", "misses": "l2_misses_sum", "own_hits": "l2_sm_hits_sum", "own_misses": "l2_sm_misses_sum"}
 READINGS = 3  # of each side: neither repeats itself exactly
 MORE_ROUNDS = 2  # where three do not tell: how far a side differs from itself, they show too little of
 
@@ -137,6 +139,11 @@ def ours(server, one):
         readings.append({name: metrics[section].get(name) for section, name in COUNTERS})
     told = server.answer(server.send("resources/read", {"uri": f"assay://jobs/{report['job_id']}/ptx"}))
     return readings, told["result"]["contents"][0]["text"]
+
+
+def our_sectors(server, one):
+    counts = [counted(server, one, ["l2_metrics"])[1]["l2_metrics"] for _ in range(READINGS)]
+    return [{name: count[key] for name, key in OUR_SECTORS.items()} for count in counts]
 
 
 def number(text):
@@ -307,9 +314,9 @@ def compare_with_ncu(server, kernels, until):
             open_names = {name for name in names if explain(name, mine, other, reader, None, smallest)[1] == "unexplained"}
             if open_names:
                 behind[title] = conditions.readings(ptx, one, folder, open_names)
-            sectors = theirs(ptx, one, folder, counters=SECTORS) if L2_HITS in open_names else None
+            sectors = (our_sectors(server, one), theirs(ptx, one, folder, counters=SECTORS)) if L2_HITS in open_names else None
             if sectors:
-                print(f"  {title}, sectors by ncu: {sectors}")
+                print(f"  {title}, sectors, ours and ncu's: {sectors}", flush=True)
             for name in names:
                 found, why = explain(name, mine, other, reader, behind.get(title), smallest, sectors)
                 if why == "unexplained":

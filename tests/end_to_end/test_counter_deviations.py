@@ -117,21 +117,26 @@ class Deviations(unittest.TestCase):
         ours, theirs = readings({"l2_hit_rate_pct": 0.5}), readings({"l2_hit_rate_pct": 0.6})
         self.assertTrue(self.why("l2_hit_rate_pct", ours, theirs).startswith("small"))
 
-    def test_lookups_of_others_explain_hits_only_where_the_kernels_own_repeat(self):
+    def test_lookups_of_others_explain_hits_only_where_the_kernels_own_are_the_same(self):
         name = "l2_hit_rate_pct"
-        counts = [{"hits": hits, "misses": 393407, "own_hits": 131072} for hits in (226650, 229552, 228178)]
+        own = {"own_hits": 131072, "own_misses": 262144}
+        mine, other = ([{"hits": hits, "misses": 393407, **own} for hits in side] for side in ((221000, 222400, 223000), (226650, 231700, 228178)))
         ours, theirs = ([{name: value} for value in values] for values in ((36.1, 36.2, 36.3), (36.9, 36.9, 37.3)))
 
-        def why(mine, sectors):
-            return explain(name, mine, theirs, sectors=sectors)[1]
+        def why(*sectors):
+            return explain(name, ours, theirs, sectors=sectors)[1]
 
-        self.assertTrue(why(ours, counts).startswith("lookups of others"), why(ours, counts))
-        self.assertIn("131072", why(ours, counts))
-        self.assertEqual(why(ours, None), "unexplained")
-        self.assertEqual(why([{name: 33.4}], counts), "unexplained")  # more than others differ by
-        self.assertEqual(why([{name: 24.0}], counts), "unexplained")  # less than its own
-        self.assertEqual(why(ours, [*counts[:2], {**counts[2], "misses": 400000}]), "unexplained")
-        self.assertEqual(explain("l1_hit_rate_pct", [{"l1_hit_rate_pct": 36.1}], [{"l1_hit_rate_pct": 37.0}], sectors=counts)[1], "unexplained")
+        self.assertTrue(why(mine, other).startswith("lookups of others"), why(mine, other))
+        self.assertIn("131072", why(mine, other))
+        self.assertEqual(explain(name, ours, theirs)[1], "unexplained")
+        for key in own:
+            self.assertEqual(why([{**one, key: one[key] + 1000} for one in mine], other), "unexplained")  # the kernel's own differ
+            self.assertEqual(why([*mine[:2], {**mine[2], key: 200000}], other), "unexplained")  # from pass to pass
+            self.assertEqual(why([{**one, key: None} for one in mine], other), "unexplained")
+        self.assertEqual(why([{**one, "hits": 150000} for one in mine], other), "unexplained")  # other counts than what was read
+        self.assertEqual(explain(name, [{name: 31.0}], theirs, sectors=([{**one, "hits": 176000} for one in mine], other))[1], "unexplained")  # too many
+        self.assertEqual(explain("l1_hit_rate_pct", [{"l1_hit_rate_pct": 36.1}], [{"l1_hit_rate_pct": 37.0}], sectors=(mine, other))[1],
+                         "unexplained")
 
     def test_what_one_side_lacks_is_not_compared(self):
         self.assertEqual(explain("dram_bytes_sum", readings({"dram_bytes_sum": None}), readings({})), (None, "nothing to compare"))

@@ -248,6 +248,24 @@ TEST_CASE("sectors that were asked for in vain are a share of all") {
   CHECK(told.at("l2_excess_frac") == 0.75);
 }
 
+TEST_CASE("sectors that multiprocessors ask the L2 for are told apart from those of others") {
+  const auto told = [](double hits, double misses) {
+    return tell_metrics({"l2_metrics"},
+                        {{"lts__t_sectors_srcunit_tex_lookup_hit.sum", hits},
+                         {"lts__t_sectors_srcunit_tex_lookup_miss.sum", misses},
+                         {"lts__t_sectors_lookup_hit.sum", 240'000},
+                         {"lts__t_sectors_lookup_miss.sum", 393'000}},
+                        {})["l2_metrics"];
+  };
+  const json add = told(131'072, 262'144);
+  CHECK(add.at("l2_sm_hit_rate_pct") == 33.33333);
+  CHECK(add.at("l2_sm_hits_sum") == 131'072.0);
+  CHECK(add.at("l2_sm_misses_sum") == 262'144.0);
+  CHECK(add.at("l2_hits_sum") == 240'000.0);
+  CHECK(add.at("l2_misses_sum") == 393'000.0);
+  CHECK(told(0, 0).at("l2_sm_hit_rate_pct").is_null());
+}
+
 TEST_CASE("what the launch says stands in every section that clients look for it in") {
   const json told = tell_metrics({"compute_metrics", "detailed_metrics"}, {}, filled_launch());
   CHECK(told.at("compute_metrics").at("registers_per_thread") == 32);

@@ -20,6 +20,12 @@ struct Metric {
 
 constexpr double kPerGiga = 1e-9;
 
+// Sectors that were looked up in the L2, by multiprocessors and by anybody.
+constexpr std::string_view kOwnHits = "lts__t_sectors_srcunit_tex_lookup_hit.sum";
+constexpr std::string_view kOwnMisses = "lts__t_sectors_srcunit_tex_lookup_miss.sum";
+constexpr std::string_view kHits = "lts__t_sectors_lookup_hit.sum";
+constexpr std::string_view kMisses = "lts__t_sectors_lookup_miss.sum";
+
 constexpr std::array kMetrics{
     Metric{"speed_of_light", "compute_memory_throughput_pct",
            "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"},
@@ -51,6 +57,12 @@ constexpr std::array kMetrics{
            "l1tex__m_xbar2l1tex_read_sectors.avg.pct_of_peak_sustained_elapsed"},
     Metric{"memory_metrics", "l2_throughput_pct",
            "lts__throughput.avg.pct_of_peak_sustained_elapsed"},
+    // Sectors by who asked: `l2_hit_rate_pct` is of all of them, also of those that one half of the
+    // L2 asks the other for.
+    Metric{"l2_metrics", "l2_sm_hits_sum", kOwnHits},
+    Metric{"l2_metrics", "l2_sm_misses_sum", kOwnMisses},
+    Metric{"l2_metrics", "l2_hits_sum", kHits},
+    Metric{"l2_metrics", "l2_misses_sum", kMisses},
     Metric{"compute_metrics", "fma_pipe_utilization_pct",
            "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active"},
     Metric{"compute_metrics", "fp64_pipe_utilization_pct",
@@ -139,6 +151,7 @@ constexpr std::array kDerived{
     Derived{"access_pattern_metrics",
             "l2_excess_frac",
             {kLoadSectors, kStoreSectors, kLoadBytes, kStoreBytes}},
+    Derived{"l2_metrics", "l2_sm_hit_rate_pct", {kOwnHits, kOwnMisses}},
     Derived{"roofline_metrics", "flop_count_total", {kSingleFlops, kDoubleFlops, kHalfFlops}},
     Derived{"roofline_metrics",
             "arithmetic_intensity",
@@ -253,6 +266,13 @@ void tell_access(json& out, const CounterValues& values) {
   out["l2_theoretical_sectors_global_excessive"] = std::move(excessive);
 }
 
+void tell_l2(json& out, const CounterValues& values) {
+  constexpr double kPercent = 100;
+  const json share = quotient(value_of(values, kOwnHits), sum(values, {kOwnHits, kOwnMisses}));
+  out["l2_sm_hit_rate_pct"] =
+      share.is_number() ? json(rounded(kPercent * share.get<double>())) : share;
+}
+
 // Why a value that is made of these is null.
 std::string gap(std::span<const std::string_view> counters, const CounterValues& values,
                 const CounterGaps& gaps) {
@@ -335,6 +355,7 @@ json tell_metrics(const std::vector<std::string>& sections, const CounterValues&
     if (section == "detailed_metrics") out["waves_per_sm"] = waves(launch);
     if (section == "roofline_metrics") tell_roofline(out, values);
     if (section == "access_pattern_metrics") tell_access(out, values);
+    if (section == "l2_metrics") tell_l2(out, values);
     if (section == "timing_metrics") {
       out["gpu_time_duration_unit"] = "ns";
       out["gpc_cycles_elapsed_unit"] = "cycle";
