@@ -54,6 +54,8 @@ constexpr std::uint64_t kSlightlyLeaningBytes = 65'536;
 constexpr std::uint64_t kSlightlyFasterBytes = 69'632;
 // 5 us; its host is late in the first question of each kind, and all there takes 80.
 constexpr std::uint64_t kDisturbedBytes = 73'728;
+// The same of a host that is late in the first three.
+constexpr std::uint64_t kDisturbedLongBytes = 155'648;
 // 5 us on one of its contents, on all others 80; shown anew, it has room for those of a turn.
 constexpr std::uint64_t kCrampedBytes = 77'824;
 // 5 us on one of its contents, on all others 80, whenever they are shown.
@@ -172,6 +174,8 @@ double sample_ns(const json& order, std::size_t run, Kernel& kernel) {
     case kDisturbedBytes:
       if (order.at("fresh_module") == true) return kernel.fresh_questions == 1 ? 80'000 : 5'000;
       return order.at("view") == "warm" && kernel.warm_questions == 1 ? 80'000 : 5'000;
+    case kDisturbedLongBytes:
+      return order.at("fresh_module") == true && kernel.fresh_questions <= 3 ? 80'000 : 5'000;
     case kCrampedBytes:
       if (order.at("fresh_module") == true) return is_anew(order, run) ? 80'000 : 5'000;
       return told.at(1) == 0 ? 5'000 : 80'000;

@@ -198,6 +198,17 @@ TEST_CASE("a host that is late for one question accuses nobody") {
   CHECK(body.at("shown_anew_ns") == 5'000);
 }
 
+TEST_CASE("a host that is late for all questions of a kind, and later for none, accuses nobody") {
+  constexpr std::uint64_t kDisturbedLongBytes = 155'648;  // fake_timing_runner.cc
+  Bench bench;
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kDisturbedLongBytes), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(bench.findings.empty());
+  CHECK_FALSE(bench.is_doubtful);
+  CHECK(body.at("shown_anew_ns") == 5'000);
+}
+
 TEST_CASE("contents that cost a little more when they are new are told from scatter") {
   Bench bench;
   std::optional<node::Ended> ended;

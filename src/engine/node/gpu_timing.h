@@ -146,7 +146,9 @@ class GpuTiming {
   [[nodiscard]] Step show_anew(nlohmann::json& body);
   [[nodiscard]] std::variant<std::optional<Anew>, Ended> ask_anew(std::uint32_t times);
   [[nodiscard]] Step leave_unasked(const char* what, const std::string& why);
-  [[nodiscard]] Step tell_if_it_lasts(const Anew& anew);
+  // Where it was slower for a while only, `anew` is how slow it is later, and nothing is told.
+  [[nodiscard]] Step tell_if_it_lasts(Anew& anew);
+  [[nodiscard]] Step tell_if_still_slower(Anew& anew);
   [[nodiscard]] std::vector<std::uint32_t> drawn_contents(std::uint32_t count);
   // A turn of a run on another content and one on this, which is new to it.
   [[nodiscard]] TurnOrder shown_once(std::uint32_t content);
