@@ -20,6 +20,9 @@ using Names = std::set<std::string, std::less<>>;
 
 constexpr std::int64_t kMostAdded = 31;
 constexpr int kDraws = 4;
+// A size that the contract does not allow, as 1 where indices would have nothing to choose from, is
+// drawn again.
+constexpr int kAttempts = 16;
 
 // A key whose value is null counts as absent, as where contracts are read.
 void drop_nulls(Json& value) {
@@ -328,8 +331,11 @@ HiddenTasks hidden_tasks(const Json& kernel, const Json& reference,
   }
   const Sizes sizes = drafts.sizes();
   for (int way = 0; way < kDraws && !sizes.empty(); ++way) {
-    const Sizes other = drawn(sizes, way, draw);
-    drafts.add({{"sizes", other}}, other, std::nullopt, out.list);
+    const std::size_t before = out.list.size();
+    for (int attempt = 0; attempt < kAttempts && out.list.size() == before; ++attempt) {
+      const Sizes other = drawn(sizes, way, draw);
+      drafts.add({{"sizes", other}}, other, std::nullopt, out.list);
+    }
   }
   if (sizes.empty()) {
     out.note =
