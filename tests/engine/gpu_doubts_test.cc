@@ -300,6 +300,18 @@ TEST_CASE("a kernel that is quick from a certain launch on is told, however late
   CHECK(ripening.findings[0].at("check") == "remembers");
 }
 
+TEST_CASE("a short kernel that begins to keep results after some launches is told") {
+  constexpr std::uint64_t kBrieflyPatientBytes = 159'744;  // fake_timing_runner.cc
+  Bench bench;
+  std::optional<node::Ended> ended;
+  (void)bench.measure(bench.request(100, kBrieflyPatientBytes), ended);
+  REQUIRE_FALSE(ended);
+  REQUIRE(bench.findings.size() == 1);
+  CHECK(bench.findings[0].at("check") == "remembers");
+  CHECK(bench.findings[0].at("repeated_ns") == 3'300);
+  CHECK(bench.findings[0].at("shown_anew_ns") == 5'500);
+}
+
 TEST_CASE("what only the end of a process empties is looked for in a fresh one") {
   const auto measured = [](bool leaves_memory) {
     Bench bench;

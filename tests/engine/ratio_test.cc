@@ -65,6 +65,17 @@ TEST_CASE("a difference of repeated launches has to be there alone, at least hal
   CHECK(is_borne_out({40'000, 20'000}, {60'000, 60'000}, 11'000));
 }
 
+TEST_CASE("what two pairs of five show is no verdict, however sure their mean is") {
+  std::vector<double> reference(48, 300'000), candidate;
+  for (int i = 0; i < 48; ++i) candidate.push_back(i % 5 % 2 == 1 ? 15'000 : 299'000 + 100 * i);
+  const auto few = ratio_of(reference, candidate);
+  CHECK(few.low > 1.5);
+  CHECK(few.verdict == RatioVerdict::indistinguishable);
+  CHECK(ratio_of(candidate, reference).verdict == RatioVerdict::indistinguishable);
+  for (double& ns : candidate) ns = std::min(ns, 200'000.0);
+  CHECK(ratio_of(reference, candidate).verdict == RatioVerdict::faster);
+}
+
 TEST_CASE("an interval of many pairs is Student's, not the normal one") {
   // Two-sided 99 %: 2.7440 for 31 degrees of freedom, 2.6846 for 47 (tables of the distribution).
   for (const auto& [pairs, quantile] : {std::pair{32, 2.7440}, {48, 2.6846}}) {

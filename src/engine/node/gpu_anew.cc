@@ -17,6 +17,7 @@ constexpr double kShareOfQuestion = 0.2;
 constexpr std::uint32_t kShownAnew = 5;
 constexpr std::uint32_t kShownAnewAnyway = 3;
 constexpr std::uint32_t kShownLater = 15;
+constexpr double kSlowerLater = 0.8;  // of these, of one that keeps results
 constexpr double kAnewBudgetNs = 5e8;
 constexpr double kLaunchesAnew = 3;  // each
 constexpr double kMostSlower = 1.25;
@@ -31,6 +32,7 @@ constexpr std::uint32_t kShownTwice = 15;
 constexpr std::uint32_t kLeastShownTwice = 5;
 constexpr std::size_t kRunsTwice = 4;
 constexpr std::size_t kFirst = 1, kAgain = 3;
+constexpr std::uint32_t kPatience = 56;  // more runs before, as half of those that were timed are
 constexpr double kLaunchesTwice = kRunsTwice + 1;  // each
 // A kernel that finds what it kept in some of its runs only, or of some contents, has quick ones
 // among those that were timed and next to none among as many on contents that are new. One that is
@@ -153,7 +155,9 @@ GpuTiming::Step GpuTiming::tell_if_still_slower(Anew& anew) {
   auto asked = ask_anew(kShownLater);
   if (auto* ended = std::get_if<Ended>(&asked)) return std::move(*ended);
   const auto& later = std::get<std::optional<Anew>>(asked);
-  if (!later || later->is_slower) return tell_remembered(anew.repeated_ns, anew.shown_ns);
+  if (!later) return leave_unasked(kAnew, kNotAgain);
+  if (later->slower_share >= kSlowerLater) return tell_remembered(anew.repeated_ns, anew.shown_ns);
+  if (later->is_slower) return leave_unasked(kAnew, kNotAgain);
   anew = *later;
   return std::nullopt;
 }
@@ -222,7 +226,8 @@ std::optional<GpuTiming::Anew> GpuTiming::anew_of(const std::vector<TurnOrder>& 
   return Anew{.shown_ns = median(anew),
               .repeated_ns = median(repeated),
               .more_ns = median(more_ns),
-              .is_slower = slower * 2 > anew.size()};
+              .is_slower = slower * 2 > anew.size(),
+              .slower_share = static_cast<double>(slower) / static_cast<double>(anew.size())};
 }
 
 GpuTiming::Step GpuTiming::tell_remembered(double repeated_ns, double anew_ns) {
@@ -232,10 +237,11 @@ GpuTiming::Step GpuTiming::tell_remembered(double repeated_ns, double anew_ns) {
 }
 
 // All in one place: an address that is new to the device may cost time, too.
-TurnOrder GpuTiming::shown_twice(std::uint32_t content) {
+TurnOrder GpuTiming::shown_twice(std::uint32_t content, std::uint32_t patience) {
   const std::uint32_t seen = (content + 1 + below(slots_ - 1)) % slots_;
   TurnOrder order{.view = "cold", .warmups = 1, .fresh_module = true};
   const std::uint32_t place = below(places_);
+  order.runs.assign(patience, {.place = place, .content = seen});
   for (const std::uint32_t run : {seen, content, seen, content}) {
     order.runs.push_back({.place = place, .content = run});
   }
@@ -243,53 +249,77 @@ TurnOrder GpuTiming::shown_twice(std::uint32_t content) {
 }
 
 // In so small portions that every first run is looked at.
-std::variant<GpuTiming::Twice, Ended> GpuTiming::ask_twice(std::uint32_t times) {
+std::variant<GpuTiming::Twice, Ended> GpuTiming::ask_twice(std::uint32_t times,
+                                                           std::uint32_t patience) {
   Twice shown;
   const std::uint32_t portion = std::clamp(known_contents(), 1U, slots_);
   for (std::uint32_t asked = 0; asked < times; asked += portion) {
     std::vector<TurnOrder> orders;
     for (const std::uint32_t content : drawn_contents(std::min(portion, times - asked))) {
-      orders.push_back(shown_twice(content));
+      orders.push_back(shown_twice(content, patience));
     }
-    const auto examined = keep_first_of_each(orders, kFirst);
+    const auto examined = keep_first_of_each(orders, patience + kFirst);
     Turns turns = ask(kernel_, orders);
     if (turns.ended) return std::move(*turns.ended);
     if (auto ended = look_at(examined, examined_beside_)) return std::move(*ended);
-    shown.add(turns);
+    shown.add(turns, patience);
   }
   return shown;
 }
 
 GpuTiming::Step GpuTiming::show_twice() {
+  auto asked = ask_twice_often(0);
+  if (auto* ended = std::get_if<Ended>(&asked)) return std::move(*ended);
+  const auto& all = std::get<std::optional<Twice>>(asked);
+  if (!all) return leave_unasked(kAnew, kNoTime);
+  if (all->is_slower()) return tell_remembered(median(all->again_ns), median(all->first_ns));
+  // As slow when they are shown again: who keeps results from a certain launch of its module on has
+  // not begun to.
   const double typical_ns = median(kernel_.cold_ns);
-  const double affordable = kAnewBudgetNs / (kLaunchesTwice * typical_ns + 1);
-  const auto times = static_cast<std::uint32_t>(std::clamp<double>(affordable, 0, kShownTwice));
-  if (times < kLeastShownTwice) return leave_unasked(kAnew, kNoTime);
-  Twice all;
-  for (std::uint32_t question = 0; question < kQuestions; ++question) {
-    if (!affords(kLaunchesTwice * times, typical_ns, kShareOfQuestion))
-      return leave_unasked(kAnew, kNoTime);
-    auto asked = ask_twice(times);
-    if (auto* ended = std::get_if<Ended>(&asked)) return std::move(*ended);
-    all = std::move(std::get<Twice>(asked));
-    if (!all.is_slower()) return std::nullopt;
-  }
-  return tell_remembered(median(all.again_ns), median(all.first_ns));
+  if (median(all->again_ns) - typical_ns <= Twice::least_ns(typical_ns)) return std::nullopt;
+  asked = ask_twice_often(kPatience);
+  if (auto* ended = std::get_if<Ended>(&asked)) return std::move(*ended);
+  const auto& later = std::get<std::optional<Twice>>(asked);
+  if (!later) return leave_unasked(kAnew, kNoTime);
+  if (!later->is_slower()) return std::nullopt;
+  return tell_remembered(median(later->again_ns), median(later->first_ns));
 }
 
-void GpuTiming::Twice::add(const Turns& turns) {
-  for (const Turn& turn : turns.taken) {
-    if (turn.samples_ns.size() != kRunsTwice) continue;
-    first_ns.push_back(turn.samples_ns[kFirst]);
-    again_ns.push_back(turn.samples_ns[kAgain]);
+// Until one of several questions says it is no slower; nothing where there is no time for that.
+std::variant<std::optional<GpuTiming::Twice>, Ended> GpuTiming::ask_twice_often(
+    std::uint32_t patience) {
+  const double typical_ns = median(kernel_.cold_ns);
+  const double launches = kLaunchesTwice + patience;
+  const double affordable = kAnewBudgetNs / (launches * typical_ns + 1);
+  const auto times = static_cast<std::uint32_t>(std::clamp<double>(affordable, 0, kShownTwice));
+  if (times < kLeastShownTwice) return std::nullopt;
+  std::optional<Twice> all;
+  for (std::uint32_t question = 0; question < kQuestions; ++question) {
+    if (!affords(launches * times, typical_ns, kShareOfQuestion)) return std::nullopt;
+    auto asked = ask_twice(times, patience);
+    if (auto* ended = std::get_if<Ended>(&asked)) return std::move(*ended);
+    all = std::move(std::get<Twice>(asked));
+    if (!all->is_slower()) break;
   }
+  return all;
+}
+
+void GpuTiming::Twice::add(const Turns& turns, std::size_t patience) {
+  for (const Turn& turn : turns.taken) {
+    if (turn.samples_ns.size() != patience + kRunsTwice) continue;
+    first_ns.push_back(turn.samples_ns[patience + kFirst]);
+    again_ns.push_back(turn.samples_ns[patience + kAgain]);
+  }
+}
+
+double GpuTiming::Twice::least_ns(double of_ns) {
+  return std::max(kRememberedNs, kRemembered * of_ns);
 }
 
 bool GpuTiming::Twice::is_slower() const {
   std::vector<double> more_ns;
   for (std::size_t i = 0; i < first_ns.size(); ++i) more_ns.push_back(first_ns[i] - again_ns[i]);
-  const double least_ns = std::max(kRememberedNs, kRemembered * median(again_ns));
-  return more_ns.size() >= kLeastShownTwice && median(more_ns) > least_ns;
+  return more_ns.size() >= kLeastShownTwice && median(more_ns) > least_ns(median(again_ns));
 }
 
 // Whether those that are new have as many quick runs as those that were timed, content by content.
@@ -327,8 +357,18 @@ GpuTiming::Step GpuTiming::show_often(double slow_ns) {
   if (!affords(kTimedAgain, slow_ns, kShareOfQuestion)) return leave_unasked(kAnew, kNoTime);
   auto again = ask_one(kernel_, cold_turn(kTimedAgain, 0).order);
   if (auto* ended = std::get_if<Ended>(&again)) return std::move(*ended);
-  const double still = quick_share(std::get<Turn>(again).samples_ns, slow_ns);
+  const auto& again_ns = std::get<Turn>(again).samples_ns;
+  const double still = quick_share(again_ns, slow_ns);
   if (2 * still * times < expected) return leave_unasked(kAnew, kNotAgain);
+  // Of few timed runs more may be quick by chance than of most.
+  const auto timed = static_cast<double>(kernel_.cold_ns.size());
+  const auto more = static_cast<double>(again_ns.size());
+  const double share =
+      (quick_share(kernel_.cold_ns, slow_ns) * timed + still * more) / (timed + more);
+  const double pooled = times * share;
+  if (pooled < kLeastQuickExpected || quick * kQuickMissing > pooled) {
+    return leave_unasked(kAnew, kNotAgain);
+  }
   std::vector<double> quick_ns;
   for (const double time_ns : kernel_.cold_ns) {
     if (is_far_slower(slow_ns, time_ns)) quick_ns.push_back(time_ns);
@@ -343,7 +383,7 @@ GpuTiming::Step GpuTiming::show_in_fresh_processes() {
   std::vector<double> again_ns;
   for (std::uint32_t i = 0; i < kFreshProcesses; ++i) {
     if (auto ended = start_afresh(kernel_)) return ended;
-    std::vector<TurnOrder> orders{shown_twice(drawn_contents(1).front())};
+    std::vector<TurnOrder> orders{shown_twice(drawn_contents(1).front(), 0)};
     const auto examined = keep_first_of_each(orders, kFirst);
     const Turns turns = ask(kernel_, orders);
     if (turns.ended) return turns.ended;

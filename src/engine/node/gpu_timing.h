@@ -140,8 +140,9 @@ class GpuTiming {
   struct Anew {
     double shown_ns = 0;  // on contents that were not shown before
     double repeated_ns = 0;
-    double more_ns = 0;      // of the same contents
-    bool is_slower = false;  // by far, most times
+    double more_ns = 0;       // of the same contents
+    bool is_slower = false;   // by far, most times
+    double slower_share = 0;  // of the times
   };
   [[nodiscard]] Step show_anew(nlohmann::json& body);
   [[nodiscard]] std::variant<std::optional<Anew>, Ended> ask_anew(std::uint32_t times);
@@ -159,14 +160,17 @@ class GpuTiming {
                                             const Turns& turns) const;
   // A turn of runs on another content, on this that is new to it, and on both again. Where what was
   // left cannot be cleared, in a fresh process.
-  [[nodiscard]] TurnOrder shown_twice(std::uint32_t content);
+  // `patience`: runs before these, on the other content.
+  [[nodiscard]] TurnOrder shown_twice(std::uint32_t content, std::uint32_t patience);
   struct Twice {
     std::vector<double> first_ns{};
     std::vector<double> again_ns{};
-    void add(const Turns& turns);
+    void add(const Turns& turns, std::size_t patience);
     [[nodiscard]] bool is_slower() const;  // the first, in most turns
+    [[nodiscard]] static double least_ns(double of_ns);
   };
-  [[nodiscard]] std::variant<Twice, Ended> ask_twice(std::uint32_t times);
+  [[nodiscard]] std::variant<Twice, Ended> ask_twice(std::uint32_t times, std::uint32_t patience);
+  [[nodiscard]] std::variant<std::optional<Twice>, Ended> ask_twice_often(std::uint32_t patience);
   [[nodiscard]] Step show_twice();
   [[nodiscard]] Step show_often(double slow_ns);
   [[nodiscard]] Step show_in_fresh_processes();

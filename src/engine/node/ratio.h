@@ -24,10 +24,10 @@ inline constexpr double kRatioConfidence = 0.99;
 inline constexpr double kMinimumEffect = 0.005;
 
 // `reference` and `candidate`: one time per turn (the median of its samples), pairwise neighbours;
-// all positive. The interval is Student's t on the logarithms of the pairs' ratios. REQUIRES equal
-// lengths of at least 2.
-// `doubt_ns`: by how much times of the same work may differ however often they are taken; the
-// interval is that much wider.
+// all positive. The interval is Student's t on the logarithms of the pairs' ratios; what it says is
+// a verdict where most pairs say so, too. REQUIRES equal lengths of at least 2. `doubt_ns`: by how
+// much times of the same work may differ however often they are taken; the interval is that much
+// wider.
 [[nodiscard]] Ratio ratio_of(std::span<const double> reference, std::span<const double> candidate,
                              double doubt_ns = 0);
 
