@@ -217,7 +217,7 @@ OF_DEVICE_CODE = (
             (Change(NODE + "gpu_comparison.cc", "told.verdict == RatioVerdict::indistinguishable", "true"),)),
     Defence("most_pairs_say_so", "to idle where it is launched again at once",
             (engine("what two pairs of five show is no verdict, however sure their mean is"),),
-            (Change(NODE + "ratio.cc", "std::min(mean, middle)", "mean"), Change(NODE + "ratio.cc", "std::max(mean, middle)", "mean"))),
+            (Change(NODE + "ratio.cc", "median(logarithms)", "mean"),)),
     Defence("views_are_looked_at", "to idle where it is launched again at once",
             (engine("where graphs decide, warm runs and graphs are looked at as well"),),
             (VIEWS_LOOKED_AT, GRAPHS_LOOKED_AT)),
@@ -324,8 +324,8 @@ OF_DEVICE_CODE = (
     Defence("turns_alternate", TURNS, (engine("a kernel and its reference take turns, and neither is always the first"),),
             (Change(NODE + "gpu_timing.cc", "turn % 2 == 1", "false"),)),
     Defence("interval_of_the_ratio", TURNS, (engine("a kernel against itself is told from itself in less than one of a hundred"),),
-            (Change(NODE + "ratio.cc", "mean - half > 0 && mean > least", "mean > 0"),
-             Change(NODE + "ratio.cc", "mean + half < 0 && mean < -least", "mean < 0"))),
+            (Change(NODE + "ratio.cc", "mean - half > 0 && std::min(mean, middle) > least", "mean > 0"),
+             Change(NODE + "ratio.cc", "mean + half < 0 && std::max(mean, middle) < -least", "mean < 0"))),
 )
 
 # Of kernels in Python, whose host code runs in the process that is timed: not all of docs/python.md, which has a test
