@@ -353,7 +353,12 @@ GpuTiming::Step GpuTiming::show_often(double slow_ns) {
   // What it is quick on may be among what was not shown: contents whose answers nobody knows.
   if (expected < kLeastQuickExpected) return leave_unasked(kAnew, kNotAgain);
   if (quick * kQuickMissing > expected) return std::nullopt;
-  // Unless what made those slow makes all slow by now, or those that were quick were so by chance.
+  return tell_if_quick_again(times, expected, quick, slow_ns);
+}
+
+// Unless what made those slow makes all slow by now, or those that were quick were so by chance.
+GpuTiming::Step GpuTiming::tell_if_quick_again(std::uint32_t times, double expected, double quick,
+                                               double slow_ns) {
   if (!affords(kTimedAgain, slow_ns, kShareOfQuestion)) return leave_unasked(kAnew, kNoTime);
   auto again = ask_one(kernel_, cold_turn(kTimedAgain, 0).order);
   if (auto* ended = std::get_if<Ended>(&again)) return std::move(*ended);
@@ -361,14 +366,10 @@ GpuTiming::Step GpuTiming::show_often(double slow_ns) {
   const double still = quick_share(again_ns, slow_ns);
   if (2 * still * times < expected) return leave_unasked(kAnew, kNotAgain);
   // Of few timed runs more may be quick by chance than of most.
-  const auto timed = static_cast<double>(kernel_.cold_ns.size());
-  const auto more = static_cast<double>(again_ns.size());
-  const double share =
-      (quick_share(kernel_.cold_ns, slow_ns) * timed + still * more) / (timed + more);
-  const double pooled = times * share;
-  if (pooled < kLeastQuickExpected || quick * kQuickMissing > pooled) {
-    return leave_unasked(kAnew, kNotAgain);
-  }
+  std::vector<double> all_ns = kernel_.cold_ns;
+  all_ns.insert(all_ns.end(), again_ns.begin(), again_ns.end());
+  const double least = std::max(kLeastQuickExpected, quick * kQuickMissing);
+  if (times * quick_share(all_ns, slow_ns) < least) return leave_unasked(kAnew, kNotAgain);
   std::vector<double> quick_ns;
   for (const double time_ns : kernel_.cold_ns) {
     if (is_far_slower(slow_ns, time_ns)) quick_ns.push_back(time_ns);
@@ -376,8 +377,7 @@ GpuTiming::Step GpuTiming::show_often(double slow_ns) {
   return tell_remembered(median(quick_ns), slow_ns);
 }
 
-// Who is slow on what its process never saw is asked in another, as something may have disturbed
-// it.
+// Who is slow on what its process never saw is asked in others: something may disturb one.
 GpuTiming::Step GpuTiming::show_in_fresh_processes() {
   std::vector<double> first_ns;
   std::vector<double> again_ns;

@@ -173,6 +173,9 @@ class GpuTiming {
   [[nodiscard]] std::variant<std::optional<Twice>, Ended> ask_twice_often(std::uint32_t patience);
   [[nodiscard]] Step show_twice();
   [[nodiscard]] Step show_often(double slow_ns);
+  // Of so many that are new so many were quick; `expected`: by the timed ones.
+  [[nodiscard]] Step tell_if_quick_again(std::uint32_t times, double expected, double quick,
+                                         double slow_ns);
   [[nodiscard]] Step show_in_fresh_processes();
   [[nodiscard]] Step tell_remembered(double repeated_ns, double anew_ns);
   [[nodiscard]] Step other_views(nlohmann::json& body);
