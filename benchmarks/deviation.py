@@ -14,12 +14,9 @@ FOREIGN_SHARE = 1.5  # how much of what was written before goes out while a kern
 CYCLES, DURATION = "gpc_cycles_elapsed_max", "gpu_time_duration_sum"
 L2_HITS = "l2_hit_rate_pct"
 SAME = 0.001  # what a kernel itself asks of the L2 is the same in each pass, whoever counts
-# What no multiprocessor asked for (one half of the L2 the other, and what is neither read nor written) may differ by this share of
-# it: from pass to pass of ncu's own its hits were seen to do so by 4 % (add of 1 M, 2026-11-26).
+# Of hits that no multiprocessor asked for (one half of the L2 in the other, and neither reads nor writes) so many may differ, of
+# misses likewise: from pass to pass of ncu's own hits were seen to do so by 4 % (add of 1 M, 2026-11-26).
 LOOKUPS_OF_OTHERS = 0.1
-# What others look up hangs on what is counted beside it: of an add of 1 M the rate is 37.7 % in nine passes, by its counts in two of
-# their own 38.5, where multiprocessors have the same hits and misses in all of them (H100, 2026-11-27).
-OF_OTHER_PASSES = 0.05
 
 
 def mean(readings, name):
@@ -137,17 +134,18 @@ def of_lookups(name, ours, theirs, sectors):
         mine, other = (median(side, key) for side in sectors)
         if mine is None or other is None or abs(mine - other) > SAME * other or any(spread(key, side) > SAME for side in sectors):
             return ""
-    counts = [{key: median(side, key) for key in ("hits", "misses", "own_hits", "own_misses")} for side in sectors]
-    if any(None in one.values() or one["hits"] + one["misses"] == 0 for one in counts):
+    mine, other = ({key: median(side, key) for key in ("hits", "misses", "own_hits", "own_misses")} for side in sectors)
+    if None in (*mine.values(), *other.values()):
         return ""
-    rates = [100 * one["hits"] / (one["hits"] + one["misses"]) for one in counts]
-    if any(abs(rate / mean(side, name) - 1) > OF_OTHER_PASSES for rate, side in zip(rates, (ours, theirs))):
+    misses = [one["misses"] - one["own_misses"] for one in (mine, other)]
+    if abs(misses[0] - misses[1]) > LOOKUPS_OF_OTHERS * misses[1]:
         return ""
-    hits, misses = ([one[key] - one["own_" + key] for one in counts] for key in ("hits", "misses"))
-    if max(abs(hits[0] - hits[1]), abs(misses[0] - misses[1])) > LOOKUPS_OF_OTHERS * (hits[1] + misses[1]):
+    # What the rates that were read make of the same misses: counted beside other things others look up other things.
+    hits = [other["misses"] * mean(side, name) / (100 - mean(side, name)) - other["own_hits"] for side in (ours, theirs)]
+    if min(hits) < 0 or abs(hits[0] - hits[1]) > LOOKUPS_OF_OTHERS * (other["hits"] - other["own_hits"]):
         return ""
-    return (f"lookups of others: multiprocessors have {counts[0]['own_hits']:.6g} hits and {counts[0]['own_misses']:.6g} misses on both sides; "
-            f"beside these ours has {hits[0]:.5g} and {misses[0]:.5g}, ncu {hits[1]:.5g} and {misses[1]:.5g}")
+    return (f"lookups of others: multiprocessors have {mine['own_hits']:.6g} hits and {mine['own_misses']:.6g} misses, in ncu's passes "
+            f"{other['own_hits']:.6g} and {other['own_misses']:.6g}; of the hits of others ours has {hits[0]:.5g} and ncu {hits[1]:.5g}")
 
 
 def of_size(name, ours, theirs):
