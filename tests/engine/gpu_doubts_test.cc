@@ -106,6 +106,19 @@ TEST_CASE("events that hide work from the host's clock are evidence, honest ones
         "unknown");
 }
 
+TEST_CASE(
+    "of few runs none may have been on the contents that take long: a graph's are no evidence") {
+  constexpr std::uint64_t kSeldomSlowBytes = 163'840;  // fake_timing_runner.cc
+  for (int i = 0; i < 8; ++i) {
+    Bench bench;
+    std::optional<node::Ended> ended;
+    const json body = bench.measure(bench.request(1, kSeldomSlowBytes), ended);
+    REQUIRE_FALSE(ended);
+    CHECK(body.contains("wall_clock"));
+    CHECK(bench.findings.empty());
+  }
+}
+
 TEST_CASE("a time below what the memory takes for the outputs is evidence") {
   constexpr std::uint64_t kIdleBytes = 20'480;
   std::optional<node::Ended> ended;

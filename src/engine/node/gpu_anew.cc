@@ -32,7 +32,7 @@ constexpr std::uint32_t kShownTwice = 15;
 constexpr std::uint32_t kLeastShownTwice = 5;
 constexpr std::size_t kRunsTwice = 4;
 constexpr std::size_t kFirst = 1, kAgain = 3;
-constexpr std::uint32_t kPatience = 56;  // more runs before, as half of those that were timed are
+constexpr std::uint32_t kPatience = 56;  // runs before: half of a hundred timed ones, and a few
 constexpr double kLaunchesTwice = kRunsTwice + 1;  // each
 // A kernel that finds what it kept in some of its runs only, or of some contents, has quick ones
 // among those that were timed and next to none among as many on contents that are new. One that is

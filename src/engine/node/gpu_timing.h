@@ -227,6 +227,7 @@ class GpuTiming {
   void note_neighbours(const nlohmann::json& state, bool is_before);
   // What its times are held against: a host's clock, and the memory's rate.
   [[nodiscard]] Step judge_claims(nlohmann::json& body);
+  [[nodiscard]] std::variant<double, Ended> longest_ns();
   // Likewise, of views whose runs may never end by no fault of the kernel's.
   [[nodiscard]] Turns ask_views(Side& side, std::vector<TurnOrder> orders);
   // Of a side whose launch takes that long: 0 if nobody knows.
