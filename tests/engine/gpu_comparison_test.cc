@@ -89,6 +89,38 @@ TEST_CASE("what is too little for events is believed where contents put anew sho
   CHECK(faster.at("speedup").at("verdict") == "faster");
 }
 
+TEST_CASE(
+    "what a launch alone shows a part of is believed where contents put anew show all of it") {
+  const auto speedup = [](std::uint64_t bytes) {
+    Bench bench;
+    bench.reference = bench.session();
+    bench.kernel = Bench::idling();
+    std::optional<node::Ended> ended;
+    json body = bench.measure(bench.request(100, bytes), ended);
+    CHECK_FALSE(ended);
+    return body.at("speedup");
+  };
+  CHECK(speedup(kBarelyLeaningBytes).at("basis") == "cold");
+  const json alone = speedup(kOnlyAloneSavingBytes);
+  CHECK(alone.at("basis") == "cold");
+  CHECK(alone.at("ratio").get<double>() < 1.15);
+  CHECK(alone.at("by_graph").at("ratio").get<double>() > 1.4);
+  CHECK(speedup(kTwiceSavingBytes).at("basis") == "graph");
+}
+
+TEST_CASE("who makes the shorter graph longer gains nothing") {
+  Bench bench;
+  bench.reference = bench.session();
+  bench.kernel = Bench::idling();
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(100, kSpinningBytes), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(body.at("speedup").at("basis") == "graph");
+  CHECK(body.at("speedup").at("verdict") == "indistinguishable");
+  // By itself it is its own word, as far as a graph may cost.
+  CHECK(body.at("views").at("graph").at("median_ns").get<double>() > 2'500);
+}
+
 TEST_CASE("where graphs decide, warm runs and graphs are looked at as well") {
   Bench bench;
   bench.reference = bench.session();

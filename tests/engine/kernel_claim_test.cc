@@ -68,15 +68,20 @@ TEST_CASE("what cannot be read as an answer is the runner's end, no exception of
 }
 
 TEST_CASE("of several turns those before a failure are kept, and none may be missing or too many") {
-  const json good = {{"ending", "completed"}, {"samples_ns", {5.0, 6.0}}, {"launches", 1},
-                     {"clock_mhz", 1980.0},   {"event_overhead_ns", 2.0}, {"note", ""}};
+  const json good = {{"ending", "completed"},
+                     {"samples_ns", {5.0, 6.0}},
+                     {"once_ns", {8.0, 9.0}},
+                     {"launches", 1},
+                     {"clock_mhz", 1980.0},
+                     {"event_overhead_ns", 2.0},
+                     {"note", ""}};
   json uncaptured = good;
   uncaptured["samples_ns"] = json::array();
   uncaptured["note"] = "graph capture failed";
   json crashed = ended_launch("faulted");
   const auto claim = [](const json& turns, std::size_t ordered) {
     return turns_claim({{"type", "timed"}, {"turns", turns}},
-                       std::vector<OrderedTurn>(ordered, {.runs = 2, .may_fail = true}));
+                       std::vector<OrderedTurn>(ordered, {.runs = 2, .is_graph = true}));
   };
   const auto kept = [&](const json& turns, std::size_t ordered) {
     const auto told = claim(turns, ordered);
@@ -274,7 +279,35 @@ TEST_CASE("a turn in which anything is of no kind or beyond all bounds is the ru
   json none = good;
   none["samples_ns"] = json::array();
   none.erase("digests");
-  CHECK(std::holds_alternative<Turns>(heard(none, {.runs = 2, .may_fail = true})));
+  CHECK(std::holds_alternative<Turns>(heard(none, {.runs = 2, .is_graph = true})));
+}
+
+TEST_CASE("a graph's turn says what its launches took, each pair of both") {
+  const json good = runner::turn_frame(
+      {.samples_ns = {1000, 900}, .once_ns = {20'000, 21'000}, .launches = 16}, {});
+  const auto heard = [](const json& turn) {
+    const json body = {{"type", "timed"}, {"turns", json::array({turn})}};
+    return decode_claim(RunnerRole::gpu_kernel,
+                        [&] { return turns_claim(body, {{.runs = 2, .is_graph = true}}); });
+  };
+  const Turn turn = std::get<Turns>(heard(good)).taken.at(0);
+  REQUIRE(turn.graphs.size() == 2);
+  CHECK(turn.graphs[1].once_ns == 21'000);
+  CHECK(turn.graphs[1].twice_ns == 21'000 + 16 * 900);
+  CHECK(turn.graphs[1].launches == 16);
+  const std::pair<const char*, json> strange[] = {
+      {"/once_ns", {20'000}}, {"/once_ns", {1, 2, 3}},  {"/once_ns", nullptr},
+      {"/once_ns", {1, "2"}}, {"/once_ns", {1, 1e300}}, {"/launches", 0},
+  };
+  for (const auto& [place, value] : strange) {
+    INFO(place << " " << value.dump());
+    json told = good;
+    told[json::json_pointer(place)] = value;
+    CHECK(std::holds_alternative<Ended>(heard(told)));
+  }
+  json missing = good;
+  missing.erase("once_ns");
+  CHECK(std::holds_alternative<Ended>(heard(missing)));
 }
 
 TEST_CASE("what is told of a device's state is what the engine knows of it") {

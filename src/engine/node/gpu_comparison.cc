@@ -42,8 +42,12 @@ constexpr double kShareOfPair = 0.5;
 constexpr double kQueueingNs = 4'000;  // of each launch but the first, where the host is late
 // Pairs of graphs whose launches have their contents anew.
 constexpr std::uint32_t kRenewedPairs = 4;
+// Their launches at most: three repeats of 64 and of twice as many, of both.
+constexpr double kLaunchesAnew = kRenewedPairs * 2 * 3 * 3 * 64;
+constexpr double kRenewingNsOfByte = 1e-3;  // 1 TB/s
 // Turns of pairs that the referee looks at: one in so many, drawn anew for each; all of what counts
-// its launches, for it knows how many were before the pairs, and may work no more in them.
+// its launches, for it knows how many were before the pairs, and may work no more in them; and all
+// of those whose launches have their contents anew.
 constexpr std::uint32_t kExaminedPairs = 4;
 
 // Two turns of each at least, none of which took no time.
@@ -70,24 +74,40 @@ json describe(const Ratio& ratio, const char* basis) {
 
 }  // namespace
 
+// One that is looked at is of one pair of graphs: in the next one who keeps count would know which
+// launch works elsewhere.
 GpuTiming::Step GpuTiming::graph_turn(Side& side, Series Side::*basis, bool examined) {
-  TurnOrder turns = graph_order(kGraphTurnRepeats, side.typical_ns, examined);
+  TurnOrder turns = graph_order(examined ? 1 : kGraphTurnRepeats, side.typical_ns, examined);
   turns.precise = basis == &Side::graph;
   turns.renews_each = basis == &Side::renewed;
   auto reply = ask_one(side, std::move(turns));
   if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
   const Turn& turn = std::get<Turn>(reply);
-  const double slope_ns = median(turn.samples_ns);
-  (side.*basis).turns_ns.push_back(slope_ns);
-  if (turn.clock_mhz) (side.*basis).turn_cycles.push_back(slope_ns * *turn.clock_mhz * 1e-3);
+  (side.*basis).graphs.push_back(turn.graphs.empty() ? GraphTimes{} : median_of(turn.graphs));
+  (side.*basis).clocks_mhz.push_back(turn.clock_mhz.value_or(0));
   return examined && !turn.samples_ns.empty() ? examine({graph_content_}) : std::nullopt;
+}
+
+void GpuTiming::reckon_launches(Series Side::*basis) {
+  const double costs_ns = shared_beside_ns((kernel_.*basis).graphs, ((*reference_).*basis).graphs);
+  for (Side* side : {&kernel_, &*reference_}) {
+    Series& series = side->*basis;
+    series.turns_ns.clear();
+    series.turn_cycles.clear();
+    for (std::size_t i = 0; i < series.graphs.size(); ++i) {
+      series.turns_ns.push_back(launch_ns(series.graphs[i], costs_ns));
+      if (series.clocks_mhz[i] == 0) continue;
+      series.turn_cycles.push_back(series.turns_ns.back() * series.clocks_mhz[i] * 1e-3);
+    }
+  }
 }
 
 // The order changes from pair to pair.
 GpuTiming::Step GpuTiming::one_more_pair(Series Side::*basis) {
   const bool by_graph = basis != &Side::cold;
   const bool reference_first = (kernel_.*basis).turns_ns.size() % 2 == 0;
-  const bool is_examined = request_.keeps_state || below(kExaminedPairs) == 0;
+  const bool is_examined =
+      request_.keeps_state || basis == &Side::renewed || below(kExaminedPairs) == 0;
   ColdTurn asked;  // by graphs no contents are chosen
   if (!by_graph) asked = cold_turn(std::min(kRunsOfPair, trials_), is_examined ? 1 : 0);
   for (Side* side :
@@ -99,6 +119,7 @@ GpuTiming::Step GpuTiming::one_more_pair(Series Side::*basis) {
     if (ended) return ended;
     side->cold_ns.resize(told);
   }
+  if (by_graph) reckon_launches(basis);
   return std::nullopt;
 }
 
@@ -159,29 +180,43 @@ GpuTiming::Step GpuTiming::compare(json& body) {
   }
   if (auto ended = ratio_by(&Side::graph, body)) return ended;
   if (body["speedup"].is_null()) return ratio_by(&Side::cold, body);
-  bool borne_out = is_borne_out(&Side::cold, kBorneOutDoubtNs + queueing_ns());
-  const bool is_faster = body["speedup"]["verdict"] == name(RatioVerdict::faster);
-  const bool is_looked_at_closer = borne_out && is_faster && is_below_events();
-  if (is_looked_at_closer) {
-    for (std::uint32_t pair = 0; pair < kRenewedPairs; ++pair) {
-      if (auto ended = one_more_pair(&Side::renewed)) return ended;
-    }
-    borne_out = is_borne_out(&Side::renewed, kSlopeDoubtNs);
+  auto told = why_not_believed(body["speedup"]["verdict"] == name(RatioVerdict::faster));
+  if (auto* ended = std::get_if<Ended>(&told)) return std::move(*ended);
+  if (!kernel_.renewed.turns_ns.empty()) {
+    body["speedup"]["anew"] = {{"reference_ns", median(reference_->renewed.turns_ns)},
+                               {"kernel_ns", median(kernel_.renewed.turns_ns)}};
   }
-  if (borne_out) return std::nullopt;
+  const std::string& doubt = std::get<std::string>(told);
+  if (doubt.empty()) return std::nullopt;
   const json by_graph = body["speedup"];
   auto ended = ratio_by(&Side::cold, body);
   if (body["speedup"].is_object()) body["speedup"]["by_graph"] = by_graph;
-  body["speedup_note"] =
-      "Back to back, in a graph, the ratio is " +
-      std::to_string(by_graph.at("ratio").get<double>()) +
-      (is_looked_at_closer
-           ? ", but with contents put anew before each launch no such time is saved: the cold runs "
-             "decide. One of both does less on what its last launch has left."
-           : ", but launched alone on a cold cache no such time is saved or lost: the cold runs "
-             "decide. Either what differs is there only while caches are warm, or one of both does "
-             "less when it is launched again at once.");
+  body["speedup_note"] = "Back to back, in a graph, the ratio is " +
+                         std::to_string(by_graph.at("ratio").get<double>()) + ", but " + doubt;
   return ended;
+}
+
+// Of what graphs say. A launch alone shows all of a difference, or little enough that there is
+// none; what lies between, and what is too little for events, graphs show whose launches have their
+// contents anew.
+std::variant<std::string, Ended> GpuTiming::why_not_believed(bool is_faster) {
+  if (!is_borne_out(&Side::cold, kBorneOutDoubtNs + queueing_ns(), kLeastBorneOut)) {
+    return "launched alone on a cold cache no such time is saved or lost: the cold runs decide. "
+           "Either what differs is there only while caches are warm, or one of both does less when "
+           "it is launched again at once.";
+  }
+  if (!is_faster || is_borne_out(&Side::cold, queueing_ns(), kMostBorneOut)) return "";
+  const double renewing_ns = kRenewingNsOfByte * static_cast<double>(request_.arena_bytes);
+  if (!affords(kLaunchesAnew, slowest_ns() + renewing_ns, kShareOfGraphs)) {
+    return "launched alone on a cold cache less is saved, and to put contents anew before each "
+           "launch would take too much of the time that is left: the cold runs decide.";
+  }
+  for (std::uint32_t pair = 0; pair < kRenewedPairs; ++pair) {
+    if (auto ended = one_more_pair(&Side::renewed)) return std::move(*ended);
+  }
+  if (is_borne_out(&Side::renewed, kSlopeDoubtNs, kMostBorneOut)) return "";
+  return "with contents put anew before each launch no such time is saved: the cold runs decide. "
+         "One of both does less on what its last launch has left.";
 }
 
 // What the host takes to queue several launches is no run's work.
@@ -204,17 +239,11 @@ Medians GpuTiming::repeated() const {
 
 // What is saved of every launch of a graph is saved of one that is launched alone, or on contents
 // that are put anew, too.
-bool GpuTiming::is_borne_out(Series Side::*alone, double doubt_ns) const {
+bool GpuTiming::is_borne_out(Series Side::*alone, double doubt_ns, double share) const {
   return node::is_borne_out(repeated(),
                             {.reference_ns = median(((*reference_).*alone).turns_ns),
                              .candidate_ns = median((kernel_.*alone).turns_ns)},
-                            doubt_ns);
-}
-
-bool GpuTiming::is_below_events() const {
-  const Medians by_graph = repeated();
-  const double saved_ns = by_graph.reference_ns - by_graph.candidate_ns;
-  return kLeastBorneOut * saved_ns <= kBorneOutDoubtNs + queueing_ns();
+                            doubt_ns, share);
 }
 
 GpuTiming::Step GpuTiming::ratio_by(Series Side::*basis, json& body) {
@@ -238,6 +267,9 @@ GpuTiming::Step GpuTiming::ratio_by(Series Side::*basis, json& body) {
   const Ratio ratio = ratio_of(reference_ns, kernel_ns, doubt_ns);
   body["speedup"] = describe(ratio, by_graph ? "graph" : "cold");
   body["speedup"]["doubt_ns"] = doubt_ns;
+  if (by_graph) {
+    body["speedup"]["beside_ns"] = shared_beside_ns(kernel_.graph.graphs, reference_->graph.graphs);
+  }
   confirm_in_cycles(basis, ratio, doubt_ns, body);
   return std::nullopt;
 }

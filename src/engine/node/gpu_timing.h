@@ -19,6 +19,7 @@
 #include "engine/node/cold_stop.h"
 #include "engine/node/ended.h"
 #include "engine/node/floor.h"
+#include "engine/node/graph_slope.h"
 #include "engine/node/kernel_session.h"
 #include "engine/node/neighbours.h"
 #include "engine/node/ratio.h"
@@ -92,6 +93,9 @@ class GpuTiming {
   struct Series {
     std::vector<double> turns_ns{};     // the median of each turn
     std::vector<double> turn_cycles{};  // likewise, in clock cycles
+    // Of graphs, what those are made of: each turn's, and the clock in it (0: unknown).
+    std::vector<GraphTimes> graphs{};
+    std::vector<double> clocks_mhz{};
   };
   struct Side {
     KernelSession* session = nullptr;
@@ -213,10 +217,12 @@ class GpuTiming {
   [[nodiscard]] double queueing_ns() const;
   // A launch of either in graphs, by what says more of what is saved: their medians or their ratio.
   [[nodiscard]] Medians repeated() const;
-  [[nodiscard]] bool is_borne_out(Series Side::*alone, double doubt_ns) const;
-  // What graphs say is saved is less than cold runs could show.
-  [[nodiscard]] bool is_below_events() const;
+  [[nodiscard]] bool is_borne_out(Series Side::*alone, double doubt_ns, double share) const;
+  // Why what graphs say is saved is not believed; "" if it is.
+  [[nodiscard]] std::variant<std::string, Ended> why_not_believed(bool is_faster);
   [[nodiscard]] Step graph_turn(Side& side, Series Side::*basis, bool examined);
+  // Turns of graphs, by what a graph costs on both sides.
+  void reckon_launches(Series Side::*basis);
   [[nodiscard]] Step one_more_pair(Series Side::*basis);
   [[nodiscard]] bool affords_pair(Series Side::*basis) const;
   // Turns of a side, at least one; a failure names whose it is.

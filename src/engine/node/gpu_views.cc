@@ -38,9 +38,11 @@ constexpr const char* kUnexplained = "quick_in_graph";
 
 json view_of(const Turn& turn) {
   if (turn.samples_ns.empty()) return {{"unavailable", turn.note}};
-  return {{"median_ns", median(turn.samples_ns)},
-          {"min_ns", *std::min_element(turn.samples_ns.begin(), turn.samples_ns.end())},
-          {"runs", turn.samples_ns.size()}};
+  json view = {{"median_ns", median(turn.samples_ns)},
+               {"min_ns", *std::min_element(turn.samples_ns.begin(), turn.samples_ns.end())},
+               {"runs", turn.samples_ns.size()}};
+  if (!turn.graphs.empty()) view["beside_ns"] = beside_ns(median_of(turn.graphs));
+  return view;
 }
 
 }  // namespace

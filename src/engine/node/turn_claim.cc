@@ -32,6 +32,22 @@ std::vector<std::uint64_t> digests_claim(const json& told, std::size_t most) {
   return digests;
 }
 
+// Its samples are what the runner made of both: taken as both say.
+void take_graphs(const json& told, Turn& turn) {
+  const json& once = claimed_list(told.at("once_ns"), turn.samples_ns.size());
+  if (once.size() != turn.samples_ns.size() || turn.launches == 0) {
+    throw ImplausibleClaim("a graph without its times");
+  }
+  for (std::size_t i = 0; i < once.size(); ++i) {
+    const double once_ns = claimed_ns(once[i]);
+    const GraphTimes times{.once_ns = once_ns,
+                           .twice_ns = once_ns + turn.samples_ns[i] * turn.launches,
+                           .launches = turn.launches};
+    turn.samples_ns[i] = slope_ns(times);
+    turn.graphs.push_back(times);
+  }
+}
+
 }  // namespace
 
 Turn turn_claim(const json& told, const OrderedTurn& ordered) {
@@ -42,10 +58,11 @@ Turn turn_claim(const json& told, const OrderedTurn& ordered) {
   for (const json& sample : claimed_list(told.at("samples_ns"), ordered.runs)) {
     turn.samples_ns.push_back(claimed_ns(sample));
   }
-  const bool is_failure = turn.samples_ns.empty() && ordered.may_fail;
+  const bool is_failure = turn.samples_ns.empty() && ordered.is_graph;
   if (turn.samples_ns.size() != ordered.runs && !is_failure) {
     throw ImplausibleClaim("runs without a time");
   }
+  if (ordered.is_graph && !is_failure) take_graphs(told, turn);
   if (told.at("clock_mhz").is_number()) {
     turn.clock_mhz = claimed_number(told.at("clock_mhz"), 0, kMostMhz);
   }

@@ -11,12 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "engine/node/graph_slope.h"
 #include "engine/node/wall_clock.h"
 
 namespace assay::node {
 
 struct Turn {
-  std::vector<double> samples_ns{};
+  std::vector<double> samples_ns{};  // of a graph: of one launch, each by a pair of graphs
+  std::vector<GraphTimes> graphs{};  // those pairs
   std::uint32_t launches = 1;
   std::optional<double> clock_mhz{};
   double event_overhead_ns = 0;
@@ -32,10 +34,10 @@ struct Turn {
   std::vector<std::uint64_t> begun_with{};
 };
 
-// What is to be heard of a turn: a time of each run, or none where it may fail (a graph's).
+// What is to be heard of a turn: a time of each run, or none of a graph that cannot be captured.
 struct OrderedTurn {
   std::size_t runs = 0;
-  bool may_fail = false;
+  bool is_graph = false;
 };
 
 // REQUIRES that its launches completed. Throws json exceptions, as all claims do.

@@ -86,7 +86,9 @@ struct Ramp {
 
 struct Timed {
   emulator::Outcome outcome{};        // completed, or why not
-  std::vector<double> samples_ns{};   // one per run of the plan; of a graph one per repetition
+  std::vector<double> samples_ns{};   // one per run of the plan; of a graph one per repetition,
+                                      // of 2N launches less N, per launch
+  std::vector<double> once_ns{};      // of a graph: of its N launches, beside each of those
   std::uint32_t launches = 1;         // of a graph: N
   std::optional<double> clock_mhz{};  // of the multiprocessors, over the whole measurement
   GpuState state{};                   // of the device, during it, if that was asked for

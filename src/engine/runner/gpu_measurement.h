@@ -54,13 +54,14 @@ class GpuTimer::Measurement {
   void hand_back_to_host(const TimedRun& run) const;
 
   // The graph view: gpu_graphs.cc.
-  [[nodiscard]] std::uint32_t graph_places() const;
+  [[nodiscard]] Round draw_round() const;
   [[nodiscard]] std::uint32_t whole_rounds(std::uint32_t count) const;
-  [[nodiscard]] std::optional<std::uint32_t> wanted_renewal() const;
-  [[nodiscard]] std::optional<Renewal> renewal_of(std::uint32_t content,
-                                                  std::uint32_t launches) const;
-  [[nodiscard]] bool capture(Graph& graph, std::uint32_t launches,
-                             const std::optional<Renewal>& renewal);
+  [[nodiscard]] std::optional<std::uint32_t> shown_content(const Graphs& of) const;
+  [[nodiscard]] std::uint32_t content_of(const Graphs& both, std::uint32_t launch) const;
+  [[nodiscard]] std::optional<std::uint32_t> draw_shown(const Graphs& both,
+                                                        std::uint32_t launches) const;
+  [[nodiscard]] bool capture(Graph& graph, std::uint32_t launches, const Graphs& both);
+  [[nodiscard]] int begin_shown(const Graphs& both) const;
   [[nodiscard]] int hand_back(const Graphs& both) const;
   [[nodiscard]] std::unique_ptr<Graphs> graphs();
   [[nodiscard]] int queue_graph(const Graph& graph, const EventPair& events) const;

@@ -70,18 +70,21 @@ class GpuTimer {
       if (graph != nullptr) driver->GraphDestroy(graph);
     }
   };
-  // A place that is given its contents anew behind that launch of a graph, whether of N or of 2 N,
-  // so that their difference is free of it; a launch behind it works there.
-  struct Renewal {
-    std::uint32_t behind = 0;
-    std::uint32_t place = 0;
-    std::uint32_t content = 0;
+  // The places that a graph's launches go round; one is not among them, if there are three.
+  struct Round {
+    std::uint32_t places = 1;
+    std::optional<std::uint32_t> spare{};
+    [[nodiscard]] std::uint32_t place_of(std::uint32_t launch) const {
+      const std::uint32_t place = launch % places;
+      return spare && place >= *spare ? place + 1 : place;
+    }
   };
-  // N launches of the same work, and 2 N.
+  // N launches of the same work, and 2 N. One of each, drawn anew for each capture, works in the
+  // spare place: begun anew before the graph, what it holds behind it is what that launch has left.
   struct Graphs {
     std::string identity{};
-    std::optional<std::uint32_t> wanted_content{};  // of a renewal
-    std::optional<Renewal> renewal{};
+    std::optional<std::uint32_t> shown_content{};  // of the spare place
+    Round round{};
     bool renews_each = false;
     double target_ns = 0;
     std::uint32_t launches = 0;

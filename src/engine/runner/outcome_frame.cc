@@ -61,6 +61,7 @@ json outcome_frame(const emulator::Outcome& outcome) {
 json turn_frame(const Timed& timed, const TimingPlan& plan) {
   json told = outcome_frame(timed.outcome);
   told["samples_ns"] = timed.samples_ns;
+  if (!timed.once_ns.empty()) told["once_ns"] = timed.once_ns;
   told["launches"] = timed.launches;
   told["clock_mhz"] = timed.clock_mhz ? json(*timed.clock_mhz) : json(nullptr);
   told["event_overhead_ns"] = timed.event_overhead_ns;
