@@ -54,7 +54,8 @@ VIEWS_LOOKED_AT = Change(NODE + "gpu_views.cc", "is_judged && reference_", "fals
 GRAPHS_LOOKED_AT = Change(NODE + "gpu_comparison.cc", "is_examined && side == &kernel_", "false")
 PAIRS_LOOKED_AT = Change(NODE + "gpu_comparison.cc", "is_examined ? 1 : 0", "0")
 NO_DIGESTS = Change(NODE + "gpu_timing.cc", "turn.order.digests = true;", NOTHING, STATEMENT)
-BORNE_OUT = Change(NODE + "gpu_comparison.cc", "borne_out", "true", around="if (borne_out) return std::nullopt;")
+BORNE_OUT = Change(NODE + "gpu_comparison.cc", "doubt.empty()", "true", around="if (doubt.empty()) return std::nullopt;")
+ANEW_ALONE = Change(NODE + "gpu_comparison.cc", "is_ratio(reference_->renewed.turns_ns, kernel_.renewed.turns_ns) && is_shown_anew()", "true")
 CONTENTS_OF_RUNS = (
     Change(NODE + "gpu_timing.cc", "below(slots_)", "0", around="std::uint32_t content = below(slots_);"),
     Change(NODE + "gpu_timing.cc", "if (slots_ > 1) content = (content + 1 + below(slots_ - 1)) % slots_;", NOTHING, STATEMENT))
@@ -205,7 +206,7 @@ OF_DEVICE_CODE = (
     Defence("contents_change", "to answer the contents of the last launch once more",
             (gpu("test_to_answer_the_last_contents_once_more_saves_no_time"),
              engine("no run begins with the contents of the one before it")),
-            (*CONTENTS_OF_RUNS, Change(RUNNER + "gpu_graphs.cc", "place % held", "0"), NOT_SLOWER),
+            (*CONTENTS_OF_RUNS, Change(RUNNER + "gpu_graphs.cc", "launch % both.round.places % contents()", "0"), NOT_SLOWER),
             "as long as contents differ somewhere, a kernel that was not shown them before is slower"),
     Defence("borne_out", "to idle where it is launched again at once",
             (engine("what is saved back to back and not alone is not believed"),
@@ -237,7 +238,17 @@ OF_DEVICE_CODE = (
             (Change(NODE + "gpu_views.cc", 'leave_unasked(kUnexplained, "launched alone on what a launch has left it is no quicker")', "std::nullopt"),)),
     Defence("contents_put_anew", "to do less where its outputs are right already",
             (engine("what is too little for events is believed where contents put anew show it too"),),
-            (Change(NODE + "gpu_comparison.cc", "borne_out && is_faster && is_below_events()", "false"),)),
+            (ANEW_ALONE,)),
+    Defence("contents_put_anew_of_a_part", "to do less where its outputs are right already",
+            (engine("what a launch alone shows a part of is believed where contents put anew show all of it"),
+             engine("a reference that does less on what is there makes nothing slower"),),
+            (ANEW_ALONE,)),
+    Defence("what_a_graph_costs", "to make the shorter graph longer",
+            (engine("who makes the shorter graph longer gains nothing"),),
+            (Change(NODE + "gpu_comparison.cc", "launch_ns(series.graphs[i], costs_ns)", "launch_ns(series.graphs[i], node::beside_ns(series.graphs[i]))"),)),
+    Defence("one_launch_is_shown", "to idle where it is launched again at once",
+            (gpu("test_who_idles_in_the_later_launches_of_a_graph_is_seen"),),
+            (Change(RUNNER + "gpu_graphs.cc", "below(static_cast<std::uint32_t>(alike.size()))", "0U"),)),
     Defence("shown_twice", CONTENTS, (engine("contents that cost a little more when they are new are told from scatter"),),
             (Change(NODE + "gpu_anew.cc", "anew.more_ns > kSuspectedSlower * anew.repeated_ns + kSuspectedSlowerNs", "false"),)),
     Defence("shown_twice_with_patience", CONTENTS, (engine("a short kernel that begins to keep results after some launches is told"),),

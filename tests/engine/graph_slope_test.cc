@@ -4,9 +4,9 @@
 #include "tests/catch.h"
 
 using assay::node::beside_ns;
+using assay::node::graph_costs;
 using assay::node::GraphTimes;
 using assay::node::launch_ns;
-using assay::node::shared_beside_ns;
 using assay::node::slope_ns;
 
 namespace {
@@ -38,19 +38,25 @@ TEST_CASE("to spin in the shorter graph makes a slope less by what a graph may c
   CHECK(slope_ns(told) < 3'000);
 }
 
-TEST_CASE("beside another side it gains nothing, whichever of both spins") {
+TEST_CASE("beside another side it gains what graphs of both differ by, whichever of both spins") {
   for (const bool is_other : {false, true}) {
     const std::vector<GraphTimes> spinning(5, graphs(90'000));
     const std::vector<GraphTimes> honest(5, graphs(0));
-    const double costs_ns =
-        is_other ? shared_beside_ns(honest, spinning) : shared_beside_ns(spinning, honest);
-    CHECK(costs_ns == 6'000);
-    CHECK(launch_ns(spinning.front(), costs_ns) == 3'000);
-    CHECK(launch_ns(honest.front(), costs_ns) == 3'000);
+    const auto costs = is_other ? graph_costs(honest, spinning) : graph_costs(spinning, honest);
+    CHECK((is_other ? costs.one_ns : costs.other_ns) == 6'000);
+    const double spinning_ns = is_other ? costs.other_ns : costs.one_ns;
+    CHECK(spinning_ns == 8'000);
+    CHECK(launch_ns(spinning.front(), spinning_ns) > 2'980);
+    CHECK(launch_ns(honest.front(), 6'000) == 3'000);
   }
-  // Nor does one whose later launches are slow make those of the other.
+}
+
+TEST_CASE("a graph costs nothing that is less than nothing, and each side its own") {
   GraphTimes slow = graphs(0);
   slow.twice_ns += 50'000;
-  CHECK(shared_beside_ns({slow}, {graphs(0)}) == 0);
-  CHECK(shared_beside_ns({}, {graphs(0)}) == 0);
+  CHECK(graph_costs({slow}, {graphs(0)}).one_ns == 0);
+  CHECK(graph_costs({slow}, {graphs(0)}).other_ns == 2'000);
+  CHECK(graph_costs({graphs(1'000)}, {graphs(0)}).one_ns == 8'000);
+  CHECK(graph_costs({graphs(500)}, {graphs(0)}).one_ns == 7'000);
+  CHECK(graph_costs({}, {graphs(0)}).one_ns == 0);
 }

@@ -29,6 +29,7 @@ inline constexpr std::uint64_t kSpinningBytes = 167'936;
 inline constexpr std::uint64_t kBarelyLeaningBytes = 172'032;
 inline constexpr std::uint64_t kTwiceSavingBytes = 176'128;
 inline constexpr std::uint64_t kOnlyAloneSavingBytes = 180'224;
+inline constexpr std::uint64_t kDoublySavingBytes = 184'320;
 inline constexpr std::uint64_t kSlightlyRememberingBytes = 53'248;
 inline constexpr std::uint64_t kScatteringBytes = 57'344;
 inline constexpr std::uint64_t kHeapBytes = 61'440;

@@ -15,7 +15,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "end_to_end")]
 os.environ.setdefault("ASSAY", os.path.join(HERE, "..", "..", "build", "release", "bin", "assay"))
 from assay_client import ADD, Server, contract, kernel, tensor  # noqa: E402
 from device_cheats import (ADDS_AS_IT_COMES, BESIDE, BESIDE_N, CAUGHT_OTHERWISE, COUNTING, FICKLE, GUARDED, HEAVY, HONEST, KEPT_BELOW, KEPT_THERE,  # noqa: E402
-                           NOT_KEPT, PARTS_OF_BLOCKS, PATIENT, REFUSED, SELDOM_IDLE, SELDOM_WHOLE, WRONG, body)
+                           NOT_KEPT, PARTS_OF_BLOCKS, PATIENT, REFUSED, SELDOM_IDLE, SELDOM_WHOLE, WRONG, body, knows_graphs)
 
 N = 1 << 20
 # Of a cheat: nothing of ours may have failed in its stead.
@@ -308,6 +308,12 @@ class Cheats(unittest.TestCase):
                                        ("once every place was served", "before != 0 && now - before < 20000 && honest > 40"))):
                 with self.subTest(name, loops=loops):
                     self.assert_gains_nothing(self.against(honest, heavy + body(recognises % idles, variables), contract(n=N)))
+
+    def test_who_idles_in_the_later_launches_of_a_graph_is_seen(self):
+        """One launch of each works where nothing was, whichever that is."""
+        honest = HEAVY.replace("300", "2000") + body(GUARDED + "out[i] = a[i] + b[i] + heavy(a[i], i);")
+        self.assertEqual(self.against(honest, knows_graphs(600), contract(n=1 << 14))["verdict"], "passed")
+        self.assertEqual(self.against(honest, knows_graphs(600, idles="is_late"), contract(n=1 << 14))["verdict"], "wrong_output")
 
     def test_outputs_that_begin_with_contents_are_compared_cold(self):
         heavy = HEAVY.replace("300", "3000")

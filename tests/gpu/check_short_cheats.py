@@ -9,6 +9,7 @@ import unittest
 
 from device_case import GUARDED, DeviceCase, add_of, body
 from assay_client import kernel
+from device_cheats import knows_graphs
 
 N = 1 << 14
 # All of a block's work is in the same few microseconds: a chain of so many multiplications, each after the other.
@@ -33,19 +34,6 @@ REMEMBERS = HEAVY + ("__device__ float kept[3][1 << 14]; __device__ float keys[3
     GUARDED + "{ float key = a[0]; for (int k = 0; k < 3; ++k) if (keys[k][i] == key) { out[i] = kept[k][i]; return; }"
     f" float v = out[i] = {ANSWER};"
     " for (int k = 0; k < 3; ++k) if (keys[k][i] == 0.0f) { kept[k][i] = v; keys[k][i] = key; break; } }")).replace("{", "{{").replace("}", "}}")
-# It knows by the time since the launch before when a graph begins, and by how many launches the last ones had which it is: N or twice N.
-KNOWS_GRAPHS = HEAVY + (
-    "__device__ unsigned long long ended; __device__ unsigned done, count, counted, longest;\n" + body(
-        "unsigned long long now; asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(now));"
-        " const bool begins = now - *(volatile unsigned long long*)&ended > GAP;"
-        " const unsigned had = *(volatile unsigned*)&count, before = *(volatile unsigned*)&counted, most = *(volatile unsigned*)&longest;"
-        " const unsigned place = begins ? 0 : had; const bool is_late = most >= 8 && 2 * place >= most;"
-        " const bool is_shorter = begins && had >= 8 && had == 2 * before;"
-        f" int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n && !(IDLES)) out[i] = {ANSWER};"
-        " if (SPINS) { unsigned long long t = now; while (t - now < 80000) asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(t)); }"
-        " __syncthreads(); if (threadIdx.x == 0) { __threadfence(); if (atomicAdd(&done, 1) == gridDim.x - 1) { done = 0;"
-        " if (begins) { counted = had; count = 1; } else { count = had + 1; if (had + 1 > most) longest = had + 1; }"
-        " asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(now)); ended = now; } }")).replace("{", "{{").replace("}", "}}").replace("{{loops}}", "{loops}")
 
 
 class ShortCheats(DeviceCase):
@@ -68,15 +56,15 @@ class ShortCheats(DeviceCase):
                 self.assert_gains_nothing(*self.compare(HONEST.format(loops=loops), REMEMBERS.format(loops=loops)))
 
     def test_what_is_known_of_graphs_gains_nothing(self):
-        """A third of its work is saved; by a graph whose later launches idle, or whose shorter one is made longer, it would be more."""
-        reference = HONEST.format(loops=1500)
-        _, honest = self.compare(reference, KNOWS_GRAPHS.format(loops=1000).replace("IDLES", "false").replace("SPINS", "false").replace("GAP", "4000"))
+        """It is faster by a half; by a graph whose later launches idle, or whose shorter one is made longer, it would be by far more."""
+        reference = HONEST.format(loops=2000)
+        _, honest = self.compare(reference, knows_graphs(loops=600))
+        self.assertEqual(honest["verdict"], "faster", honest)
         for name, idles, spins in (("spins", "false", "is_shorter"), ("idles late", "is_late", "false"),
                                    ("idles late where it is right", "is_late && !isnan(out[i])", "false")):
             for gap in (4000, 8000):
                 with self.subTest(name, gap=gap):
-                    report, speedup = self.compare(reference, KNOWS_GRAPHS.format(loops=1000).replace("IDLES", idles).replace("SPINS", spins)
-                                                   .replace("GAP", str(gap)))
+                    report, speedup = self.compare(reference, knows_graphs(600, idles, spins, gap))
                     if (report["verdict"], report["trust"], speedup.get("verdict")) == ("passed", "verified", "faster"):
                         self.assertLess(speedup["ratio"], 1.1 * honest["ratio"], speedup)
 

@@ -42,10 +42,18 @@ constexpr double kShareOfPair = 0.5;
 constexpr double kQueueingNs = 4'000;  // of each launch but the first, where the host is late
 // Pairs of graphs whose launches have their contents anew.
 constexpr std::uint32_t kRenewedPairs = 4;
-// Their launches at most: three repeats of 64 and of twice as many, of both.
-constexpr double kLaunchesAnew = kRenewedPairs * 2 * 3 * 3 * 64;
-constexpr double kRenewingNsOfByte = 1e-3;  // 1 TB/s
-// Turns of pairs that the referee looks at: one in so many, drawn anew for each; all of what counts
+// Their graphs of N launches: three repeats of one and of two, and one before them, of both; as
+// long as this, and no more launches than that (runner/gpu_graphs.cc).
+constexpr double kGraphsAnew = kRenewedPairs * 2 * (3 * 3 + 1);
+constexpr double kGraphNs = 150'000;
+constexpr double kMostLaunchesOfGraph = 64;
+constexpr double kRenewingNsOfByte = 3e-3;  // there and back, at 2/3 TB/s
+// Of a launch's time, by which what is saved may be less where contents are put anew; and of the
+// launches with that, by which they vary.
+constexpr double kMissingAnew = 0.03;
+constexpr double kDoubtAnew = 0.01;
+// Turns of pairs that the referee looks at: one in so many, drawn anew for each, and the first of
+// graphs; all of what counts
 // its launches, for it knows how many were before the pairs, and may work no more in them; and all
 // of those whose launches have their contents anew.
 constexpr std::uint32_t kExaminedPairs = 4;
@@ -74,10 +82,9 @@ json describe(const Ratio& ratio, const char* basis) {
 
 }  // namespace
 
-// One that is looked at is of one pair of graphs: in the next one who keeps count would know which
-// launch works elsewhere.
 GpuTiming::Step GpuTiming::graph_turn(Side& side, Series Side::*basis, bool examined) {
-  TurnOrder turns = graph_order(examined ? 1 : kGraphTurnRepeats, side.typical_ns, examined);
+  TurnOrder turns = graph_order(kGraphTurnRepeats, side.typical_ns);
+  if (examined) turns.runs.at(below(kGraphTurnRepeats)).keep = true;
   turns.precise = basis == &Side::graph;
   turns.renews_each = basis == &Side::renewed;
   auto reply = ask_one(side, std::move(turns));
@@ -89,9 +96,8 @@ GpuTiming::Step GpuTiming::graph_turn(Side& side, Series Side::*basis, bool exam
 }
 
 void GpuTiming::reckon_launches(Series Side::*basis) {
-  const double costs_ns = shared_beside_ns((kernel_.*basis).graphs, ((*reference_).*basis).graphs);
-  for (Side* side : {&kernel_, &*reference_}) {
-    Series& series = side->*basis;
+  const auto costs = graph_costs((kernel_.*basis).graphs, ((*reference_).*basis).graphs);
+  const auto reckon = [](Series& series, double costs_ns) {
     series.turns_ns.clear();
     series.turn_cycles.clear();
     for (std::size_t i = 0; i < series.graphs.size(); ++i) {
@@ -99,15 +105,18 @@ void GpuTiming::reckon_launches(Series Side::*basis) {
       if (series.clocks_mhz[i] == 0) continue;
       series.turn_cycles.push_back(series.turns_ns.back() * series.clocks_mhz[i] * 1e-3);
     }
-  }
+  };
+  reckon(kernel_.*basis, costs.one_ns);
+  reckon((*reference_).*basis, costs.other_ns);
 }
 
 // The order changes from pair to pair.
 GpuTiming::Step GpuTiming::one_more_pair(Series Side::*basis) {
   const bool by_graph = basis != &Side::cold;
   const bool reference_first = (kernel_.*basis).turns_ns.size() % 2 == 0;
-  const bool is_examined =
-      request_.keeps_state || basis == &Side::renewed || below(kExaminedPairs) == 0;
+  const bool is_first = (kernel_.*basis).turns_ns.empty();
+  const bool is_examined = request_.keeps_state || basis == &Side::renewed ||
+                           (by_graph && is_first) || below(kExaminedPairs) == 0;
   ColdTurn asked;  // by graphs no contents are chosen
   if (!by_graph) asked = cold_turn(std::min(kRunsOfPair, trials_), is_examined ? 1 : 0);
   for (Side* side :
@@ -180,7 +189,7 @@ GpuTiming::Step GpuTiming::compare(json& body) {
   }
   if (auto ended = ratio_by(&Side::graph, body)) return ended;
   if (body["speedup"].is_null()) return ratio_by(&Side::cold, body);
-  auto told = why_not_believed(body["speedup"]["verdict"] == name(RatioVerdict::faster));
+  auto told = why_not_believed(body["speedup"]["verdict"] != name(RatioVerdict::indistinguishable));
   if (auto* ended = std::get_if<Ended>(&told)) return std::move(*ended);
   if (!kernel_.renewed.turns_ns.empty()) {
     body["speedup"]["anew"] = {{"reference_ns", median(reference_->renewed.turns_ns)},
@@ -196,27 +205,32 @@ GpuTiming::Step GpuTiming::compare(json& body) {
   return ended;
 }
 
-// Of what graphs say. A launch alone shows all of a difference, or little enough that there is
-// none; what lies between, and what is too little for events, graphs show whose launches have their
-// contents anew.
-std::variant<std::string, Ended> GpuTiming::why_not_believed(bool is_faster) {
-  if (!is_borne_out(&Side::cold, kBorneOutDoubtNs + queueing_ns(), kLeastBorneOut)) {
+// Of what graphs say. Half of a difference is one of a launch alone, as far as events resolve it;
+// all of it, as far as it is of the kernel that is said to be faster, is there where launches have
+// their contents anew.
+std::variant<std::string, Ended> GpuTiming::why_not_believed(bool is_told) {
+  if (!is_borne_out(repeated(), medians(&Side::cold), kBorneOutDoubtNs + queueing_ns())) {
     return "launched alone on a cold cache no such time is saved or lost: the cold runs decide. "
            "Either what differs is there only while caches are warm, or one of both does less when "
            "it is launched again at once.";
   }
-  if (!is_faster || is_borne_out(&Side::cold, queueing_ns(), kMostBorneOut)) return "";
+  if (!is_told) return "";
   const double renewing_ns = kRenewingNsOfByte * static_cast<double>(request_.arena_bytes);
-  if (!affords(kLaunchesAnew, slowest_ns() + renewing_ns, kShareOfGraphs)) {
-    return "launched alone on a cold cache less is saved, and to put contents anew before each "
-           "launch would take too much of the time that is left: the cold runs decide.";
+  const double launches = std::min(kMostLaunchesOfGraph, kGraphNs / slowest_ns());
+  if (!affords(kGraphsAnew * launches, slowest_ns() + renewing_ns, kShareOfGraphs)) {
+    return "to put contents anew before each launch, which is to show as much, would take too much "
+           "of the time that is left: the cold runs decide.";
   }
   for (std::uint32_t pair = 0; pair < kRenewedPairs; ++pair) {
     if (auto ended = one_more_pair(&Side::renewed)) return std::move(*ended);
   }
-  if (is_borne_out(&Side::renewed, kSlopeDoubtNs, kMostBorneOut)) return "";
+  if (is_ratio(reference_->renewed.turns_ns, kernel_.renewed.turns_ns) && is_shown_anew()) {
+    return "";
+  }
   return "with contents put anew before each launch no such time is saved: the cold runs decide. "
-         "One of both does less on what its last launch has left.";
+         "Either what differs is there only while its tensors are in the cache, or one of both "
+         "does "
+         "less on what its last launch has left.";
 }
 
 // What the host takes to queue several launches is no run's work.
@@ -226,10 +240,8 @@ double GpuTiming::queueing_ns() const {
 
 // Who is quick in some of its graphs has the median of all others, and a ratio that says more.
 Medians GpuTiming::repeated() const {
-  const auto& reference_ns = reference_->graph.turns_ns;
-  const auto& kernel_ns = kernel_.graph.turns_ns;
-  Medians medians{.reference_ns = median(reference_ns), .candidate_ns = median(kernel_ns)};
-  const Ratio told = ratio_of(reference_ns, kernel_ns);
+  Medians medians = this->medians(&Side::graph);
+  const Ratio told = ratio_of(reference_->graph.turns_ns, kernel_.graph.turns_ns);
   if (told.verdict == RatioVerdict::indistinguishable) return medians;
   const double by_ratio_ns = medians.reference_ns / told.ratio;
   const auto saved_ns = [&](double ns) { return std::abs(medians.reference_ns - ns); };
@@ -237,13 +249,22 @@ Medians GpuTiming::repeated() const {
   return medians;
 }
 
-// What is saved of every launch of a graph is saved of one that is launched alone, or on contents
-// that are put anew, too.
-bool GpuTiming::is_borne_out(Series Side::*alone, double doubt_ns, double share) const {
-  return node::is_borne_out(repeated(),
-                            {.reference_ns = median(((*reference_).*alone).turns_ns),
-                             .candidate_ns = median((kernel_.*alone).turns_ns)},
-                            doubt_ns, share);
+Medians GpuTiming::medians(Series Side::*series) const {
+  return {.reference_ns = median(((*reference_).*series).turns_ns),
+          .candidate_ns = median((kernel_.*series).turns_ns)};
+}
+
+// But for what both cannot tell: a share of what is said of the quicker one, else the quicker it
+// were the more could be said of it, and one of the launches that are held against it.
+bool GpuTiming::is_shown_anew() const {
+  const Medians told = repeated();
+  const Medians anew = medians(&Side::renewed);
+  const double sign = told.reference_ns < told.candidate_ns ? -1 : 1;
+  const double missing_ns =
+      sign * ((told.reference_ns - told.candidate_ns) - (anew.reference_ns - anew.candidate_ns));
+  return missing_ns <= kSlopeDoubtNs +
+                           kMissingAnew * std::min(told.reference_ns, told.candidate_ns) +
+                           kDoubtAnew * std::max(anew.reference_ns, anew.candidate_ns);
 }
 
 GpuTiming::Step GpuTiming::ratio_by(Series Side::*basis, json& body) {
@@ -268,7 +289,8 @@ GpuTiming::Step GpuTiming::ratio_by(Series Side::*basis, json& body) {
   body["speedup"] = describe(ratio, by_graph ? "graph" : "cold");
   body["speedup"]["doubt_ns"] = doubt_ns;
   if (by_graph) {
-    body["speedup"]["beside_ns"] = shared_beside_ns(kernel_.graph.graphs, reference_->graph.graphs);
+    const auto costs = graph_costs(kernel_.graph.graphs, reference_->graph.graphs);
+    body["speedup"]["beside_ns"] = {{"kernel", costs.one_ns}, {"reference", costs.other_ns}};
   }
   confirm_in_cycles(basis, ratio, doubt_ns, body);
   return std::nullopt;

@@ -120,10 +120,10 @@ TurnOrder GpuTiming::order(const char* view, std::uint32_t runs, double typical_
   return order;
 }
 
-TurnOrder GpuTiming::graph_order(std::uint32_t repeats, double typical_ns, bool examined) {
+TurnOrder GpuTiming::graph_order(std::uint32_t repeats, double typical_ns) {
   TurnOrder graph = order("graph", repeats, typical_ns);
+  graph.typical_ns = typical_ns;
   for (RunOrder& run : graph.runs) run.content = graph_content_;
-  graph.runs.front().keep = examined;
   return graph;
 }
 
@@ -321,7 +321,8 @@ GpuTiming::Step GpuTiming::take_turn(Side& side, const ColdTurn& asked) {
   }
   side.cold.turns_ns.push_back(median(counted));
   if (taken.clock_mhz) side.cold.turn_cycles.push_back(median(counted) * *taken.clock_mhz * 1e-3);
-  if (side.typical_ns <= 0) side.typical_ns = median(counted);
+  // Not the estimate: a kernel may be as slow as it likes in its first runs.
+  if (!counted.empty()) side.typical_ns = median(counted);
   if (is_examined) {
     if (auto ended = examine(asked.examined)) return ended;
   }

@@ -200,7 +200,7 @@ class GpuTiming {
   // Whether it is what a launch has left that makes the next one quick.
   [[nodiscard]] std::variant<bool, Ended> is_quicker_on_what_is_left(Side& side,
                                                                      std::uint32_t pairs);
-  // Warm runs and graphs of which the referee looks at one each.
+  // A warm run that the referee looks at: its contents.
   [[nodiscard]] std::vector<std::uint32_t> choose_examined_views(std::vector<TurnOrder>& orders);
   [[nodiscard]] Step go_on_afresh(Side& side, const std::string& failure);
   // REQUIRES request_.renew.
@@ -217,9 +217,10 @@ class GpuTiming {
   [[nodiscard]] double queueing_ns() const;
   // A launch of either in graphs, by what says more of what is saved: their medians or their ratio.
   [[nodiscard]] Medians repeated() const;
-  [[nodiscard]] bool is_borne_out(Series Side::*alone, double doubt_ns, double share) const;
+  [[nodiscard]] Medians medians(Series Side::*series) const;
   // Why what graphs say is saved is not believed; "" if it is.
-  [[nodiscard]] std::variant<std::string, Ended> why_not_believed(bool is_faster);
+  [[nodiscard]] std::variant<std::string, Ended> why_not_believed(bool is_told);
+  [[nodiscard]] bool is_shown_anew() const;
   [[nodiscard]] Step graph_turn(Side& side, Series Side::*basis, bool examined);
   // Turns of graphs, by what a graph costs on both sides.
   void reckon_launches(Series Side::*basis);
@@ -238,8 +239,7 @@ class GpuTiming {
   [[nodiscard]] Turns ask_views(Side& side, std::vector<TurnOrder> orders);
   // Of a side whose launch takes that long: 0 if nobody knows.
   [[nodiscard]] TurnOrder order(const char* view, std::uint32_t runs, double typical_ns);
-  // `examined`: what its places hold in the end is handed back.
-  [[nodiscard]] TurnOrder graph_order(std::uint32_t repeats, double typical_ns, bool examined);
+  [[nodiscard]] TurnOrder graph_order(std::uint32_t repeats, double typical_ns);
   // Whether so many launches that take so long fit into that share of the time that is left.
   [[nodiscard]] bool affords(double launches, double launch_ns, double share) const;
   [[nodiscard]] double slowest_ns() const;
@@ -257,7 +257,7 @@ class GpuTiming {
   std::uint32_t trials_ = 0;                      // that the budget allows
   std::uint32_t examined_ = 0;                    // of the timed runs
   std::uint32_t examined_beside_ = 0;             // of others, like them, or on contents shown anew
-  std::uint32_t graph_content_ = 0;               // of the place that begins anew within a graph
+  std::uint32_t graph_content_ = 0;               // of the launches of graphs that are looked at
   std::optional<std::uint32_t> last_examined_{};  // its contents
   std::set<std::uint32_t> ever_examined_{};       // likewise
   AlikeRuns alike_{};                             // of the kernel

@@ -76,7 +76,7 @@ std::vector<TurnOrder> GpuTiming::affordable_views(const Side& side, json& into)
   if (request_.method == TimingMethod::events) {
     into["graph"] = {{"unavailable", "timing_method is events: nothing was captured"}};
   } else if (fits(repeats * kLaunchesOfSlope + kLaunchesBefore)) {
-    orders.push_back(graph_order(repeats, typical_ns, false));
+    orders.push_back(graph_order(repeats, typical_ns));
   } else {
     into["graph"] = {{"unavailable", kTooLong}};
   }
@@ -84,24 +84,17 @@ std::vector<TurnOrder> GpuTiming::affordable_views(const Side& side, json& into)
   return orders;
 }
 
-// Where they decide which of two is faster they are looked at like cold runs: one warm run, and
-// what is left in the place that begins anew within a graph. Answers their contents.
+// Of a comparison a warm run is looked at like cold ones; of graphs, those that decide are
+// (gpu_comparison.cc). Answers its contents.
 std::vector<std::uint32_t> GpuTiming::choose_examined_views(std::vector<TurnOrder>& orders) {
-  std::vector<std::uint32_t> contents;
-  for (TurnOrder& order : orders) {
-    const bool is_graph = std::string_view(order.view) == "graph";
-    if (!is_graph && known_contents() < 2) continue;
-    const std::uint32_t which = is_graph ? 0 : below(static_cast<std::uint32_t>(order.runs.size()));
-    RunOrder& run = order.runs[which];
-    if (!is_graph) run.content = (graph_content_ + 1) % known_contents();
-    run.keep = true;
-    contents.push_back(run.content);
-    if (is_graph) continue;
-    for (const std::uint32_t beside : {which - 1, which + 1}) {
-      draw_between(order, beside, run.content);
-    }
-  }
-  return contents;
+  TurnOrder& warm = orders.front();
+  if (std::string_view(warm.view) != "warm" || known_contents() < 2) return {};
+  const std::uint32_t which = below(static_cast<std::uint32_t>(warm.runs.size()));
+  RunOrder& run = warm.runs[which];
+  run.content = (graph_content_ + 1) % known_contents();
+  run.keep = true;
+  for (const std::uint32_t beside : {which - 1, which + 1}) draw_between(warm, beside, run.content);
+  return {run.content};
 }
 
 GpuTiming::Step GpuTiming::views_of(Side& side, json& into) {

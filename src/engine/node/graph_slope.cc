@@ -7,10 +7,12 @@
 namespace assay::node {
 namespace {
 
-// Launching a graph, and its first launch: 3 to 9 us were seen (benchmarks/RESULTS.md, 2026-11-28).
-// And a share of it, by which a long one varies.
-constexpr double kMostBesideNs = 15'000;
+// Launching a graph, and its first launch: 1.6 to 4.6 us on an H100 (benchmarks/RESULTS.md,
+// 2026-11-28). And a share of it, by which a long one varies.
+constexpr double kMostBesideNs = 10'000;
 constexpr double kMostBeside = 0.02;
+// By how much those of two sides differed there.
+constexpr double kCostsDifferNs = 2'000;
 
 double median_beside_ns(const std::vector<GraphTimes>& turns) {
   std::vector<double> beside;
@@ -43,9 +45,12 @@ GraphTimes median_of(const std::vector<GraphTimes>& pairs) {
           .launches = pairs.front().launches};
 }
 
-double shared_beside_ns(const std::vector<GraphTimes>& one, const std::vector<GraphTimes>& other) {
-  if (one.empty() || other.empty()) return 0;
-  return std::max(0.0, std::min(median_beside_ns(one), median_beside_ns(other)));
+GraphCosts graph_costs(const std::vector<GraphTimes>& one, const std::vector<GraphTimes>& other) {
+  const double one_ns = median_beside_ns(one);
+  const double other_ns = median_beside_ns(other);
+  const double most_ns = std::max(0.0, std::min(one_ns, other_ns)) + kCostsDifferNs;
+  return {.one_ns = std::clamp(one_ns, 0.0, most_ns),
+          .other_ns = std::clamp(other_ns, 0.0, most_ns)};
 }
 
 }  // namespace assay::node

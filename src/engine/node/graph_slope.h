@@ -1,7 +1,7 @@
 // What a launch takes by graphs of N and of 2N of them: the longer one less what a graph costs
 // beside its launches. Each by itself can only say that of their difference, and who spins in the
 // shorter one, or before its first launch is done, has less of it: what a graph costs is the
-// device's, so that it is bounded, and the same for a kernel and for its reference.
+// device's, so that it is bounded, and nearly the same for a kernel and for its reference.
 //
 // Values; any thread.
 #pragma once
@@ -28,9 +28,13 @@ struct GraphTimes {
 // The medians of several of the same N. REQUIRES one.
 [[nodiscard]] GraphTimes median_of(const std::vector<GraphTimes>& pairs);
 
-// What a graph costs, by turns of two sides that take them beside each other: what the one says who
-// says less, and not less than nothing.
-[[nodiscard]] double shared_beside_ns(const std::vector<GraphTimes>& one,
-                                      const std::vector<GraphTimes>& other);
+// Of two sides that take turns: what a graph costs each, by the median of all its own.
+struct GraphCosts {
+  double one_ns = 0;
+  double other_ns = 0;
+};
+// None of both more than the other's by more than honest ones differ, and none less than nothing.
+[[nodiscard]] GraphCosts graph_costs(const std::vector<GraphTimes>& one,
+                                     const std::vector<GraphTimes>& other);
 
 }  // namespace assay::node

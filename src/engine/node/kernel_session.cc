@@ -33,6 +33,7 @@ json turn_frame(const TurnOrder& order) {
           {"ramp_below_mhz", order.ramp_below_mhz},
           {"precise", order.precise},
           {"renews_each", order.renews_each},
+          {"typical_ns", order.typical_ns},
           {"digests", order.digests},
           {"runs", std::move(runs)}};
 }

@@ -41,6 +41,7 @@ struct TurnOrder {
   double ramp_below_mhz = 0;     // at a lower clock the device is kept busy first; 0: at any
   bool precise = false;          // of a graph: longer ones, for a comparison
   bool renews_each = false;      // of a graph: contents are put anew before each of its launches
+  double typical_ns = 0;         // of a graph: by what its launch took so far; 0: nobody knows
   bool digests = false;          // of what each run leaves are told, if the device can
 };
 

@@ -39,10 +39,10 @@ std::string_view name(RatioVerdict verdict) {
   return "";
 }
 
-bool is_borne_out(const Medians& repeated, const Medians& alone, double doubt_ns, double share) {
+bool is_borne_out(const Medians& repeated, const Medians& alone, double doubt_ns) {
   const double saved_repeated_ns = repeated.reference_ns - repeated.candidate_ns;
   const double saved_alone_ns = alone.reference_ns - alone.candidate_ns;
-  const double expected_ns = share * std::abs(saved_repeated_ns);
+  const double expected_ns = kLeastBorneOut * std::abs(saved_repeated_ns);
   if (expected_ns <= doubt_ns) return true;
   return std::copysign(1, saved_repeated_ns) * saved_alone_ns >= expected_ns - doubt_ns;
 }

@@ -39,11 +39,10 @@ struct Medians {
 // Times resolved by events around single launches leave so much open.
 inline constexpr double kBorneOutDoubtNs = 500;
 inline constexpr double kLeastBorneOut = 0.5;
-inline constexpr double kMostBorneOut = 0.8;
-// Whether a difference that launches back to back show is one of a launch alone: that this share of
-// it at least is there, too. One that is not there is of warm caches, or of a kernel that knows
-// when it is repeated. `doubt_ns`: what a launch alone may cost either of them beside its work.
+// Whether a difference that launches back to back show is one of a launch alone: that half of it at
+// least is there, too. One that is not there is of warm caches, or of a kernel that knows when it
+// is repeated. `doubt_ns`: what a launch alone may cost either of them beside its work.
 [[nodiscard]] bool is_borne_out(const Medians& repeated, const Medians& alone,
-                                double doubt_ns = kBorneOutDoubtNs, double share = kLeastBorneOut);
+                                double doubt_ns = kBorneOutDoubtNs);
 
 }  // namespace assay::node

@@ -63,6 +63,7 @@ struct TimingPlan {
   double ramp_below_mhz = 0;         // runs at a lower clock do not count: clock_ramp.h
   bool precise = false;              // of a graph: longer ones, for a comparison
   bool renews_each = false;          // of a graph: contents are put anew before each launch
+  double typical_ns = 0;             // that a launch is known to take; 0: nobody knows
   bool fresh = false;                // nothing that earlier runs left is there
   bool digests = false;              // of what cold and warm runs leave are told
 };

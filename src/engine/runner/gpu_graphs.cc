@@ -24,8 +24,6 @@ constexpr double kPreciseGraphTargetNs = 400'000;
 constexpr std::size_t kShareOfL2 = 4;
 constexpr double kMaxGraphLaunches = 64;
 constexpr int kRelaxedCapture = 2;
-// Of two, a graph would go round one alone, always with the same contents.
-constexpr std::size_t kPlacesWithSpare = 3;
 
 double since_ns(Clock::time_point begin) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
@@ -36,17 +34,11 @@ std::uint32_t below(std::uint32_t bound) { return std::random_device{}() % bound
 
 }  // namespace
 
-// Which place is spare is drawn: else its address would say what is looked at.
-GpuTimer::Round GpuTimer::Measurement::draw_round() const {
+std::uint32_t GpuTimer::Measurement::graph_places() const {
   const auto l2 = static_cast<std::size_t>(std::max(context_.attribute(cuda::kL2Bytes), 0));
   const std::size_t room = l2 / kShareOfL2 / std::max<std::size_t>(timer_.place_bytes_, 1);
-  const std::size_t all = timer_.places_.size();
-  const bool has_spare = all >= kPlacesWithSpare;
-  const std::size_t places = has_spare ? all - 1 : all;
-  Round round{.places = whole_rounds(
-                  static_cast<std::uint32_t>(room >= 2 ? std::min(room, places) : places))};
-  if (has_spare) round.spare = below(static_cast<std::uint32_t>(all));
-  return round;
+  const std::size_t places = timer_.places_.size();
+  return whole_rounds(static_cast<std::uint32_t>(room >= 2 ? std::min(room, places) : places));
 }
 
 // Of all contents alike, where there are as many launches or places as that: how long a kernel
@@ -56,30 +48,60 @@ std::uint32_t GpuTimer::Measurement::whole_rounds(std::uint32_t count) const {
   return count < held ? count : count - count % held;
 }
 
-std::uint32_t GpuTimer::Measurement::content_of(const Graphs& both, std::uint32_t launch) const {
-  return launch % both.round.places % contents();
+TimedRun GpuTimer::Measurement::run_of(std::uint32_t launch, std::uint32_t places) const {
+  return {.place = launch % places, .content = launch % places % contents()};
 }
 
-// Of those that have these contents in their turn.
-std::optional<std::uint32_t> GpuTimer::Measurement::draw_shown(const Graphs& both,
-                                                               std::uint32_t launches) const {
-  if (!both.shown_content) return std::nullopt;
+// In a comparison: of what its launches leave, some is looked at, and nothing says which.
+std::optional<std::uint32_t> GpuTimer::Measurement::shown_content() const {
+  const bool is_compared = plan_.precise || plan_.renews_each;
+  if (plan_.runs.empty() || !is_compared) return std::nullopt;
+  return plan_.runs.front().content;
+}
+
+// Any of those with these contents, in a place that begins anew somewhere since it was met before.
+GpuTimer::Shown GpuTimer::Measurement::draw_shown(std::uint32_t content,
+                                                  std::uint32_t launches) const {
+  const std::uint32_t places = graph_places();
   std::vector<std::uint32_t> alike;
   for (std::uint32_t i = 0; i < launches; ++i) {
-    if (content_of(both, i) == *both.shown_content) alike.push_back(i);
+    if (run_of(i, places).content == content) alike.push_back(i);
   }
-  return alike.at(below(static_cast<std::uint32_t>(alike.size())));
+  if (alike.empty()) throw std::runtime_error("no place of a graph begins with those contents");
+  const std::uint32_t launch = alike.at(below(static_cast<std::uint32_t>(alike.size())));
+  return {.launch = launch, .renewed_before = launch - below(std::min(launch + 1, places))};
+}
+
+cuda::Address GpuTimer::Measurement::left_by(bool is_shown) const {
+  return timer_.left_->address() + (is_shown ? 0 : timer_.left_->bytes() / 2);
+}
+
+// Where each has its contents anew, each is copied from: what is done before and behind the one
+// that is shown is done before and behind all.
+int GpuTimer::Measurement::queue_launch(const Graphs& both, std::uint32_t which,
+                                        const std::optional<Shown>& shown) const {
+  const std::uint32_t places = graph_places();
+  const TimedRun run = run_of(which, places);
+  int result = cuda::kSuccess;
+  if (both.renews_each) {
+    result = restore(run);
+  } else if (shown && shown->renewed_before == which) {
+    result = restore(run_of(shown->launch, places));
+  }
+  if (result == cuda::kSuccess) result = launch(run.place);
+  const bool is_shown = shown && shown->launch == which;
+  if (result != cuda::kSuccess || !(both.renews_each || is_shown)) return result;
+  return driver_.MemcpyDtoDAsync(left_by(is_shown), timer_.places_.at(run.place),
+                                 timer_.arenas_.at(run.content)->size(), context_.stream());
 }
 
 // False: this kernel cannot be captured; the outcome's message says why.
 bool GpuTimer::Measurement::capture(Graph& graph, std::uint32_t launches, const Graphs& both) {
-  const auto shown = draw_shown(both, launches);
+  std::optional<Shown> shown;
+  if (both.shown_content) shown = draw_shown(*both.shown_content, launches);
   int result = driver_.StreamBeginCapture(context_.stream(), kRelaxedCapture);
   for (std::uint32_t i = 0; i < launches && result == 0; ++i) {
-    const TimedRun run{.place = i == shown ? *both.round.spare : both.round.place_of(i),
-                       .content = content_of(both, i)};
-    if (both.renews_each) result = restore(run);
-    if (result == 0) result = launch(run.place);
+    result = queue_launch(both, i, shown);
   }
   const int ended = driver_.StreamEndCapture(context_.stream(), &graph.graph);
   if (result == 0) result = ended;
@@ -97,37 +119,45 @@ int GpuTimer::Measurement::queue_graph(const Graph& graph, const EventPair& even
   return driver_.EventRecord(events.stop, stream);
 }
 
-// In a comparison, and where what a graph's launches leave is looked at.
-std::optional<std::uint32_t> GpuTimer::Measurement::shown_content(const Graphs& of) const {
-  if (plan_.runs.empty() || !of.round.spare) return std::nullopt;
-  const TimedRun& run = plan_.runs.front();
-  const bool has_it = run.content < std::min(of.round.places, of.launches);
-  return has_it && (run.keep || plan_.precise || plan_.renews_each) ? std::optional(run.content)
-                                                                    : std::nullopt;
+// By what the engine has seen of the kernel, that of the warm-up only if it has seen nothing: one
+// that spins there would have so few of them that a graph's own cost is most of it.
+std::uint32_t GpuTimer::Measurement::wanted_launches() const {
+  const double target_ns = plan_.precise ? kPreciseGraphTargetNs : kGraphTargetNs;
+  const double typical_ns = plan_.typical_ns > 0 ? plan_.typical_ns : typical_ns_;
+  return whole_rounds(static_cast<std::uint32_t>(
+      std::clamp(target_ns / std::max(typical_ns, 500.0), 2.0, kMaxGraphLaunches)));
 }
 
-// Those of the turn before, if it was of the same work, and nobody is to look at what one of them
-// leaves: who has met a launch that works elsewhere is not to know it again. nullptr if it cannot
-// be captured.
+// False: there is none.
+bool GpuTimer::Measurement::make_room_for_left() {
+  const std::size_t bytes = 2 * timer_.arenas_.at(plan_.runs.front().content)->size();
+  if (timer_.left_ && timer_.left_->bytes() >= bytes) return true;
+  timer_.left_.reset();
+  try {
+    timer_.left_ = std::make_unique<GpuMapping>(context_, bytes, GpuMapping::For::own);
+  } catch (const cuda::DriverError& error) {
+    graph_failure_ = error.what();
+  }
+  return timer_.left_ != nullptr;
+}
+
+// Those of the turn before, if it was of the same work; nullptr if it cannot be captured.
 std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::graphs() {
   const double target = plan_.precise ? kPreciseGraphTargetNs : kGraphTargetNs;
   const std::string identity = work_.identity();
-  const bool is_kept = !plan_.runs.empty() && plan_.runs.front().keep;
   auto kept = std::move(timer_.graphs_);
   if (kept && !identity.empty() && kept->identity == identity && kept->target_ns == target &&
-      kept->shown_content == shown_content(*kept) && kept->renews_each == plan_.renews_each &&
-      !is_kept) {
+      kept->shown_content == shown_content() && kept->renews_each == plan_.renews_each) {
     return kept;
   }
   kept.reset();
   auto made = std::make_unique<Graphs>(driver_);
   made->identity = identity;
   made->target_ns = target;
-  made->launches = whole_rounds(static_cast<std::uint32_t>(
-      std::clamp(target / std::max(typical_ns_, 500.0), 2.0, kMaxGraphLaunches)));
-  made->round = draw_round();
+  made->launches = wanted_launches();
+  made->shown_content = shown_content();
   made->renews_each = plan_.renews_each;
-  made->shown_content = shown_content(*made);
+  if (made->shown_content && !make_room_for_left()) return nullptr;
   if (!capture(made->once, made->launches, *made) ||
       !capture(made->twice, 2 * made->launches, *made)) {
     return nullptr;
@@ -135,21 +165,14 @@ std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::graphs() {
   return made;
 }
 
-int GpuTimer::Measurement::begin_shown(const Graphs& both) const {
-  if (!both.shown_content) return cuda::kSuccess;
-  return restore({.place = *both.round.spare, .content = *both.shown_content});
-}
-
 // One behind the other, so that no launch latency stands between them.
 int GpuTimer::Measurement::time_slopes(const Graphs& both, std::size_t count, Wall& wall) {
   for (std::size_t i = 0; i < count; ++i) {
-    for (const bool is_twice : {false, true}) {
-      int result = begin_shown(both);
-      if (result == cuda::kSuccess) {
-        result = queue_graph(is_twice ? both.twice : both.once, timer_.events_[2 * i + is_twice]);
-      }
-      if (result != cuda::kSuccess) return result;
-    }
+    int result = queue_graph(both.once, timer_.events_[2 * i]);
+    if (result == cuda::kSuccess) result = queue_graph(both.twice, timer_.events_[2 * i + 1]);
+    const TimedRun& run = plan_.runs.at(timed_.samples_ns.size() + i);
+    if (result == cuda::kSuccess && run.keep) result = hand_back_left(run);
+    if (result != cuda::kSuccess) return result;
   }
   if (const int result = wait(); result != 0) return result;
   for (std::size_t i = 0; i < count; ++i) {
@@ -167,7 +190,6 @@ int GpuTimer::Measurement::time_slopes(const Graphs& both, std::size_t count, Wa
 int GpuTimer::Measurement::time_stretch(const Graphs& both, Wall& wall) {
   const auto begin = Clock::now();
   const EventPair& before = timer_.events_.back();
-  if (const int result = begin_shown(both); result != 0) return result;
   if (const int result = queue_graph(both.once, before); result != 0) return result;
   while (timed_.samples_ns.size() < plan_.runs.size()) {
     const std::size_t left = plan_.runs.size() - timed_.samples_ns.size();
@@ -205,18 +227,15 @@ int GpuTimer::Measurement::look_for_hidden(const Graphs& both, Wall& wall) {
   return cuda::kSuccess;
 }
 
-// What a launch of the longer graph has left in the spare place; where there is none, what the last
-// has left in the place that began with those contents.
-int GpuTimer::Measurement::hand_back(const Graphs& both) const {
-  const std::uint32_t content = plan_.runs.front().content;
-  const std::uint32_t place = both.shown_content ? *both.round.spare : both.round.place_of(content);
-  const TimedRun run{.place = place, .content = content};
-  if (!both.shown_content && content >= std::min(both.round.places, 2 * both.launches)) {
-    throw std::runtime_error("no place of the graph begins with the contents to hand back");
+// What the launch that is shown has left, behind the longer graph of any repetition.
+int GpuTimer::Measurement::hand_back_left(const TimedRun& run) const {
+  const Arena& arena = *timer_.arenas_.at(run.content);
+  if (arena.bytes().empty()) {
+    return driver_.MemcpyDtoDAsync(arena.address(), left_by(true), arena.size(), context_.stream());
   }
-  if (timer_.arenas_.at(content)->bytes().empty()) return queue_handing_back(run);
   if (const int result = wait(); result != cuda::kSuccess) return result;
-  hand_back_to_host(run);
+  driver_.check(driver_.MemcpyDtoH(arena.bytes().data(), left_by(true), arena.size()),
+                "handing back");
   return cuda::kSuccess;
 }
 
@@ -230,10 +249,10 @@ int GpuTimer::Measurement::time_graph() {
   timed_.launches = both->launches;
   // A graph goes round places that no run may have met, each with other contents than the one
   // before it: a kernel that answers the last contents once more gains nothing.
-  const std::uint32_t met = std::min(both->round.places, 2 * both->launches);
+  const std::uint32_t places = graph_places();
+  const std::uint32_t met = std::min(places, 2 * both->launches);
   for (std::uint32_t i = 0; i < met && !plan_.runs.empty(); ++i) {
-    const int result = restore({.place = both->round.place_of(i), .content = content_of(*both, i)});
-    if (result != cuda::kSuccess) return result;
+    if (const int result = restore(run_of(i, places)); result != cuda::kSuccess) return result;
   }
   // Else the first launch of a graph would upload it.
   for (const Graph* graph : {&both->once, &both->twice}) {
@@ -244,9 +263,6 @@ int GpuTimer::Measurement::time_graph() {
   if (const int result = time_stretch(*both, wall); result != cuda::kSuccess) return result;
   if (HiddenTime::is_suspected(wall)) {
     if (const int result = look_for_hidden(*both, wall); result != cuda::kSuccess) return result;
-  }
-  if (!plan_.runs.empty() && plan_.runs.front().keep) {
-    if (const int result = hand_back(*both); result != cuda::kSuccess) return result;
   }
   if (!both->identity.empty()) timer_.graphs_ = std::move(both);
   return cuda::kSuccess;

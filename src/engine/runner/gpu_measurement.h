@@ -54,15 +54,18 @@ class GpuTimer::Measurement {
   void hand_back_to_host(const TimedRun& run) const;
 
   // The graph view: gpu_graphs.cc.
-  [[nodiscard]] Round draw_round() const;
+  [[nodiscard]] std::uint32_t graph_places() const;
   [[nodiscard]] std::uint32_t whole_rounds(std::uint32_t count) const;
-  [[nodiscard]] std::optional<std::uint32_t> shown_content(const Graphs& of) const;
-  [[nodiscard]] std::uint32_t content_of(const Graphs& both, std::uint32_t launch) const;
-  [[nodiscard]] std::optional<std::uint32_t> draw_shown(const Graphs& both,
-                                                        std::uint32_t launches) const;
+  [[nodiscard]] TimedRun run_of(std::uint32_t launch, std::uint32_t places) const;
+  [[nodiscard]] std::optional<std::uint32_t> shown_content() const;
+  [[nodiscard]] Shown draw_shown(std::uint32_t content, std::uint32_t launches) const;
+  [[nodiscard]] cuda::Address left_by(bool is_shown) const;
+  [[nodiscard]] int queue_launch(const Graphs& both, std::uint32_t which,
+                                 const std::optional<Shown>& shown) const;
   [[nodiscard]] bool capture(Graph& graph, std::uint32_t launches, const Graphs& both);
-  [[nodiscard]] int begin_shown(const Graphs& both) const;
-  [[nodiscard]] int hand_back(const Graphs& both) const;
+  [[nodiscard]] std::uint32_t wanted_launches() const;
+  [[nodiscard]] bool make_room_for_left();
+  [[nodiscard]] int hand_back_left(const TimedRun& run) const;
   [[nodiscard]] std::unique_ptr<Graphs> graphs();
   [[nodiscard]] int queue_graph(const Graph& graph, const EventPair& events) const;
   [[nodiscard]] int time_slopes(const Graphs& both, std::size_t count, Wall& wall);

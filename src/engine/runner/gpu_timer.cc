@@ -80,6 +80,7 @@ void GpuTimer::scrub() {
     if (memory) clear(*memory);
   }
   clear(room_);
+  if (left_) clear(*left_);
   driver.check(clear_apart(), "scrubbing");
   driver.check(context_.wait(Clock::now() + kStagingLimit), "scrubbing");
   arenas_.clear();
@@ -87,6 +88,7 @@ void GpuTimer::scrub() {
   places_.clear();
   if (held <= kKeptBytes) return;
   contents_.clear();
+  left_.reset();
   room_ = GpuMemory(context_);
 }
 

@@ -70,27 +70,22 @@ class GpuTimer {
       if (graph != nullptr) driver->GraphDestroy(graph);
     }
   };
-  // The places that a graph's launches go round; one is not among them, if there are three.
-  struct Round {
-    std::uint32_t places = 1;
-    std::optional<std::uint32_t> spare{};
-    [[nodiscard]] std::uint32_t place_of(std::uint32_t launch) const {
-      const std::uint32_t place = launch % places;
-      return spare && place >= *spare ? place + 1 : place;
-    }
-  };
-  // N launches of the same work, and 2 N. One of each, drawn anew for each capture, works in the
-  // spare place: begun anew before the graph, what it holds behind it is what that launch has left.
+  // N launches of the same work, and 2 N.
   struct Graphs {
     std::string identity{};
-    std::optional<std::uint32_t> shown_content{};  // of the spare place
-    Round round{};
+    std::optional<std::uint32_t> shown_content{};
     bool renews_each = false;
     double target_ns = 0;
     std::uint32_t launches = 0;
     Graph once;
     Graph twice;
     explicit Graphs(const cuda::Driver& driver) : once(driver), twice(driver) {}
+  };
+  // Of a graph: which of its launches finds its contents anew and is copied from, and before which
+  // its place is given them.
+  struct Shown {
+    std::uint32_t launch = 0;
+    std::uint32_t renewed_before = 0;
   };
   struct EventPair {
     cuda::Handle start = nullptr;
@@ -121,7 +116,10 @@ class GpuTimer {
   std::vector<EventPair> events_{};
   std::optional<double> overhead_ns_{};  // of a pair of events
   std::unique_ptr<Graphs> graphs_{};     // of the last work that has an identity
-  bool ramps_in_vain_ = false;           // the clock stays low whatever it does
+  // What launches of graphs have left: of the one that is shown, and behind it of all others. No
+  // kernel is told where.
+  std::unique_ptr<GpuMapping> left_{};
+  bool ramps_in_vain_ = false;  // the clock stays low whatever it does
 };
 
 }  // namespace assay::runner

@@ -19,11 +19,13 @@
 //   ← {type: "staged", places} or {type: "unstaged", message}
 //   → {type: "time", grid, block, shared_bytes, arguments, wall_ns, range?, turns: [{view,
 //      runs: [[place, content, keep, as_left]], warmups, fresh_module, tell_state, tell_neighbours,
-//      precise, renews_each, ramp_below_mhz, digests}]}
-//   ← {type: "timed", range_failure?, turns: [{ending, message, fault, samples_ns, launches,
-//      clock_mhz, event_overhead_ns, state?, wall?, ramp?, note, digests?, begun_with?}]}: none
-//      after one that failed or has no samples; the arenas of kept runs hold what those runs left;
-//      `digests` are one for each sample, `begun_with` one for each staged arena
+//      precise, renews_each, typical_ns, ramp_below_mhz, digests}]}
+//   ← {type: "timed", range_failure?, turns: [{ending, message, fault, samples_ns, once_ns?,
+//      launches, clock_mhz, event_overhead_ns, state?, wall?, ramp?, note, digests?,
+//      begun_with?}]}: none after one that failed or has no samples; the arenas of kept runs hold
+//      what those runs left, of a graph what one of its launches did; `once_ns` is of a graph's N
+//      launches, beside each sample; `digests` are one for each sample, `begun_with` one for each
+//      staged arena
 //   → {type: "ready_counters", library, groups}: what a "profile" is to find ready; no answer
 //   → {type: "profile", grid, block, shared_bytes, arguments, arena_bytes, on_device?, library,
 //      metrics, groups: {name: [metric]}, limit_ns} + arena

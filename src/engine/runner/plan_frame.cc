@@ -25,6 +25,7 @@ TimingPlan plan_of(const json& turn, const Staged& staged) {
                   .ramp_below_mhz = turn.at("ramp_below_mhz"),
                   .precise = turn.at("precise"),
                   .renews_each = turn.at("renews_each"),
+                  .typical_ns = turn.at("typical_ns"),
                   .fresh = turn.at("fresh_module"),
                   .digests = turn.at("digests")};
   for (const json& run : turn.at("runs")) {
