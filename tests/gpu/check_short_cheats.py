@@ -56,17 +56,30 @@ class ShortCheats(DeviceCase):
                 self.assert_gains_nothing(*self.compare(HONEST.format(loops=loops), REMEMBERS.format(loops=loops)))
 
     def test_what_is_known_of_graphs_gains_nothing(self):
-        """It is faster by a half; by a graph whose later launches idle, or whose shorter one is made longer, it would be by far more."""
-        reference = HONEST.format(loops=2000)
-        _, honest = self.compare(reference, knows_graphs(loops=600))
-        self.assertEqual(honest["verdict"], "faster", honest)
+        """It is twice as fast; by a graph whose later launches idle, or whose shorter one is made longer, it would be by far more."""
+        reference = HONEST.format(loops=6000)
         for name, idles, spins in (("spins", "false", "is_shorter"), ("idles late", "is_late", "false"),
-                                   ("idles late where it is right", "is_late && !isnan(out[i])", "false")):
+                                   ("idles late where it is right", "is_late && !isnan(out[i])", "false"),
+                                   ("idles where it was", "met && place > 20", "false")):
+            _, honest = self.compare(reference, knows_graphs(2000, f"n < 0 && {idles}", f"n < 0 && {spins}"))
+            self.assertEqual(honest["verdict"], "faster", honest)
             for gap in (4000, 8000):
                 with self.subTest(name, gap=gap):
-                    report, speedup = self.compare(reference, knows_graphs(600, idles, spins, gap))
+                    report, speedup = self.compare(reference, knows_graphs(2000, idles, spins, gap))
                     if (report["verdict"], report["trust"], speedup.get("verdict")) == ("passed", "verified", "faster"):
                         self.assertLess(speedup["ratio"], 1.1 * honest["ratio"], speedup)
+
+    def test_a_part_of_the_work_where_outputs_are_there_already(self):
+        """Four times as fast, and ten times where they are."""
+        honest = HONEST.format(loops=1500)
+        partly = HEAVY.format(loops=200).replace("heavy", "partly") + honest.replace(
+            f"out[i] = {ANSWER}", "out[i] = a[i] + b[i] + (isnan(out[i]) ? heavy(a[i]) : partly(a[i]))")
+        self.assertIn("isnan", partly)
+        reference = HONEST.format(loops=6000)
+        _, known = self.compare(reference, honest)
+        report, speedup = self.compare(reference, partly)
+        if (report["verdict"], report["trust"], speedup.get("verdict")) == ("passed", "verified", "faster"):
+            self.assertLess(speedup["ratio"], 1.1 * known["ratio"], speedup)
 
     def test_outputs_that_are_there_already(self):
         for loops in (300, 420, 460, 500, 560, 900, 2000):
