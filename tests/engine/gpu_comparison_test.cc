@@ -146,7 +146,6 @@ TEST_CASE("where graphs decide, warm runs and graphs are looked at as well") {
 }
 
 TEST_CASE("each pair of turns of a kernel that counts its launches is looked at") {
-  constexpr std::uint64_t kWanderingBytes = 114'688;  // fake_timing_runner.cc
   Bench cold;
   cold.reference = cold.session();
   cold.kernel = Bench::idling();
@@ -176,7 +175,6 @@ TEST_CASE("each pair of turns of a kernel that counts its launches is looked at"
 }
 
 TEST_CASE("a kernel of inout tensors is asked what it keeps after all that its ratio rests on") {
-  constexpr std::uint64_t kAskedBytes = 110'592;  // fake_timing_runner.cc
   Bench bench;
   bench.reference = bench.session();
   auto request = bench.request(2, kAskedBytes);  // of which no ratio is made without more pairs

@@ -53,14 +53,12 @@ TEST_CASE("a kernel that is far faster on what a launch has left than on fresh t
 }
 
 TEST_CASE("who is quick in a graph, and not on what a launch has left, is doubtful, not accused") {
-  constexpr std::uint64_t kCapriciousBytes = 122'880;  // fake_timing_runner.cc
   Bench bench;
   const json body = doubted(bench, kCapriciousBytes, "quick_in_graph");
   CHECK(body.at("views").at("graph").at("median_ns") == 1'000);
 }
 
 TEST_CASE("who cannot be asked again what its graph saves is doubtful, and not accused") {
-  constexpr std::uint64_t kCapturedOnceBytes = 106'496;  // fake_timing_runner.cc
   Bench bench;
   static_cast<void>(doubted(bench, kCapturedOnceBytes, "quick_in_graph"));
   CHECK(bench.renewed == std::vector<bool>{false});  // nothing more is asked of that process
@@ -85,8 +83,6 @@ TEST_CASE("a kernel whose time hangs on what it works on is not accused, nor tol
 }
 
 TEST_CASE("events that hide work from the host's clock are evidence, honest ones are figures") {
-  constexpr std::uint64_t kHidingBytes = 16'384;  // fake_timing_runner.cc
-  constexpr std::uint64_t kIdleBytes = 20'480;
   std::optional<node::Ended> ended;
   Bench hiding;
   const json body = hiding.measure(hiding.request(100, kHidingBytes), ended);
@@ -108,7 +104,6 @@ TEST_CASE("events that hide work from the host's clock are evidence, honest ones
 
 TEST_CASE(
     "of few runs none may have been on the contents that take long: a graph's are no evidence") {
-  constexpr std::uint64_t kSeldomSlowBytes = 163'840;  // fake_timing_runner.cc
   for (int i = 0; i < 8; ++i) {
     Bench bench;
     std::optional<node::Ended> ended;
@@ -120,7 +115,6 @@ TEST_CASE(
 }
 
 TEST_CASE("a time below what the memory takes for the outputs is evidence") {
-  constexpr std::uint64_t kIdleBytes = 20'480;
   std::optional<node::Ended> ended;
   Bench bench;
   auto request = bench.request(100, kIdleBytes);
@@ -139,7 +133,6 @@ TEST_CASE("a time below what the memory takes for the outputs is evidence") {
 }
 
 TEST_CASE("the clock is looked at in the first question, and what raised it is told") {
-  constexpr std::uint64_t kIdleBytes = 20'480;
   std::optional<node::Ended> ended;
   Bench bench;
   auto request = bench.request(100, kIdleBytes);
@@ -154,7 +147,6 @@ TEST_CASE("the clock is looked at in the first question, and what raised it is t
 }
 
 TEST_CASE("a device that was busy though nobody of ours had it is told, if anybody can know") {
-  constexpr std::uint64_t kIdleBytes = 20'480;
   std::optional<node::Ended> ended;
   Bench quiet;
   auto request = quiet.request(100, kIdleBytes);
@@ -185,7 +177,6 @@ TEST_CASE("a device that was busy though nobody of ours had it is told, if anybo
 }
 
 TEST_CASE("who has become slow altogether is doubtful, and not accused of what it keeps") {
-  constexpr std::uint64_t kWearyBytes = 118'784;  // fake_timing_runner.cc
   Bench bench;
   static_cast<void>(doubted(bench, kWearyBytes, "not_shown_anew"));
 }
@@ -202,7 +193,6 @@ TEST_CASE("a kernel that is slower on contents it was not shown before is told")
 }
 
 TEST_CASE("a host that is late for one question accuses nobody") {
-  constexpr std::uint64_t kDisturbedBytes = 73'728;  // fake_timing_runner.cc
   Bench bench;
   std::optional<node::Ended> ended;
   const json body = bench.measure(bench.request(100, kDisturbedBytes), ended);
@@ -212,7 +202,6 @@ TEST_CASE("a host that is late for one question accuses nobody") {
 }
 
 TEST_CASE("a host that is late for all questions of a kind, and later for none, accuses nobody") {
-  constexpr std::uint64_t kDisturbedLongBytes = 155'648;  // fake_timing_runner.cc
   Bench bench;
   std::optional<node::Ended> ended;
   const json body = bench.measure(bench.request(100, kDisturbedLongBytes), ended);
@@ -241,8 +230,6 @@ TEST_CASE("contents that cost a little more when they are new are told from scat
 }
 
 TEST_CASE("a kernel that keeps some of its contents is told, one that is quick on some is not") {
-  constexpr std::uint64_t kCrampedBytes = 77'824;  // fake_timing_runner.cc
-  constexpr std::uint64_t kChoosyBytes = 81'920;
   const json cramped = findings_of(kCrampedBytes);
   REQUIRE(cramped.size() == 1);
   CHECK(cramped[0].at("check") == "remembers");
@@ -251,8 +238,6 @@ TEST_CASE("a kernel that keeps some of its contents is told, one that is quick o
 }
 
 TEST_CASE("a kernel that finds what it kept in some runs only is told, one that is fickle is not") {
-  constexpr std::uint64_t kForgetfulBytes = 86'016;  // fake_timing_runner.cc
-  constexpr std::uint64_t kFickleBytes = 90'112;
   const json forgetful = findings_of(kForgetfulBytes);
   REQUIRE(forgetful.size() == 1);
   CHECK(forgetful[0].at("check") == "remembers");
@@ -262,7 +247,6 @@ TEST_CASE("a kernel that finds what it kept in some runs only is told, one that 
 }
 
 TEST_CASE("few runs that were quick by chance accuse nobody, whatever the next ones are") {
-  constexpr std::uint64_t kFickleBytes = 90'112;  // fake_timing_runner.cc
   for (std::uint32_t trials = 1; trials <= 9; ++trials) {
     CAPTURE(trials);
     for (int again = 0; again < 8; ++again) {
@@ -277,7 +261,6 @@ TEST_CASE("few runs that were quick by chance accuse nobody, whatever the next o
 }
 
 TEST_CASE("quick runs on contents whose answers nobody knows leave a kernel doubtful") {
-  constexpr std::uint64_t kKeepsThirdBytes = 102'400;  // fake_timing_runner.cc
   Bench bench;
   auto request = bench.request(100, kKeepsThirdBytes);
   request.known_trials = 2;
@@ -293,7 +276,6 @@ TEST_CASE("quick runs on contents whose answers nobody knows leave a kernel doub
 }
 
 TEST_CASE("a kernel whose quick runs do not come again is doubtful at least") {
-  constexpr std::uint64_t kPatientBytes = 94'208;  // fake_timing_runner.cc
   for (int attempt = 0; attempt < 5; ++attempt) {
     std::optional<node::Ended> ended;
     Bench patient;
@@ -304,7 +286,6 @@ TEST_CASE("a kernel whose quick runs do not come again is doubtful at least") {
 }
 
 TEST_CASE("a kernel that is quick from a certain launch on is told, however late that comes") {
-  constexpr std::uint64_t kRipeningBytes = 126'976;  // fake_timing_runner.cc
   std::optional<node::Ended> ended;
   Bench ripening;
   static_cast<void>(ripening.measure(ripening.request(200, kRipeningBytes), ended));
@@ -314,7 +295,6 @@ TEST_CASE("a kernel that is quick from a certain launch on is told, however late
 }
 
 TEST_CASE("a short kernel that begins to keep results after some launches is told") {
-  constexpr std::uint64_t kBrieflyPatientBytes = 159'744;  // fake_timing_runner.cc
   Bench bench;
   std::optional<node::Ended> ended;
   (void)bench.measure(bench.request(100, kBrieflyPatientBytes), ended);

@@ -87,7 +87,6 @@ TEST_CASE("three timed runs are examined, each with contents of its own, however
 }
 
 TEST_CASE("where times are of two kinds, twelve runs more are examined") {
-  constexpr std::uint64_t kUnsteadyBytes = 98'304;  // fake_timing_runner.cc
   const auto examined_beside = [](std::uint64_t bytes) {
     Bench bench;
     std::optional<node::Ended> ended;
@@ -102,7 +101,6 @@ TEST_CASE("where times are of two kinds, twelve runs more are examined") {
 }
 
 TEST_CASE("where every timed run has left what was found right, nothing more is examined") {
-  constexpr std::uint64_t kUnsteadyAlikeBytes = 131'072;  // fake_timing_runner.cc
   Bench bench;
   std::optional<node::Ended> ended;
   const json body = bench.measure(bench.request(100, kUnsteadyAlikeBytes), ended);
@@ -116,7 +114,6 @@ TEST_CASE("where every timed run has left what was found right, nothing more is 
 }
 
 TEST_CASE("a kernel that does nothing in some of its timed runs is told, whichever are looked at") {
-  constexpr std::uint64_t kSkippingBytes = 135'168;  // fake_timing_runner.cc
   Bench bench;
   std::optional<node::Ended> ended;
   const json body = bench.measure(bench.request(100, kSkippingBytes), ended);
@@ -128,7 +125,6 @@ TEST_CASE("a kernel that does nothing in some of its timed runs is told, whichev
 }
 
 TEST_CASE("a kernel that leaves other bits where nobody looks is doubtful, not accused") {
-  constexpr std::uint64_t kSkimpingBytes = 139'264;  // fake_timing_runner.cc
   for (const bool has_reference : {false, true}) {
     Bench bench;
     if (has_reference) bench.reference = bench.session();
@@ -143,7 +139,6 @@ TEST_CASE("a kernel that leaves other bits where nobody looks is doubtful, not a
 }
 
 TEST_CASE("a kernel that gives other bits now and then, and is no quicker then, is not doubtful") {
-  constexpr std::uint64_t kSeldomOtherwiseBytes = 147'456;  // fake_timing_runner.cc
   Bench bench;
   std::optional<node::Ended> ended;
   const json body = bench.measure(bench.request(100, kSeldomOtherwiseBytes), ended);
@@ -153,7 +148,6 @@ TEST_CASE("a kernel that gives other bits now and then, and is no quicker then, 
 }
 
 TEST_CASE("a kernel that gives other bits each time is known by those that were looked at") {
-  constexpr std::uint64_t kRacingBytes = 143'360;  // fake_timing_runner.cc
   Bench bench;
   std::optional<node::Ended> ended;
   const json body = bench.measure(bench.request(100, kRacingBytes), ended);
@@ -245,7 +239,6 @@ TEST_CASE("as many cold runs are timed as were asked for, to the run") {
 }
 
 TEST_CASE("where nobody said how many, runs are added to a median that is known too little") {
-  constexpr std::uint64_t kRestlessBytes = 12'288;  // fake_timing_runner.cc
   const auto measured = [&](std::uint64_t bytes, bool may_add, bool has_reference = false) {
     Bench bench;
     if (has_reference) bench.reference = bench.session();

@@ -10,31 +10,13 @@
 
 #include "engine/node/gpu_timing.h"
 #include "engine/node/runners.h"
+#include "tests/engine/fake_kernels.h"
 
 namespace assay::timing_bench {
 
 using nlohmann::json;
 
-// What fake_timing_runner.cc does with arenas of these sizes.
-inline constexpr std::uint64_t kLeaningBytes = 8192;
-inline constexpr std::uint64_t kRememberingBytes = 24'576;
-inline constexpr std::uint64_t kTellingBytes = 28'672;
-inline constexpr std::uint64_t kClockBytes = 32'768;
-inline constexpr std::uint64_t kLongBytes = 36'864;
-inline constexpr std::uint64_t kUnevenBytes = 40'960;
-inline constexpr std::uint64_t kSlowBytes = 45'056;
-inline constexpr std::uint64_t kIdlingBytes = 49'152;
-inline constexpr std::uint64_t kSometimesIdlingBytes = 151'552;
-inline constexpr std::uint64_t kSpinningBytes = 167'936;
-inline constexpr std::uint64_t kBarelyLeaningBytes = 172'032;
-inline constexpr std::uint64_t kTwiceSavingBytes = 176'128;
-inline constexpr std::uint64_t kOnlyAloneSavingBytes = 180'224;
-inline constexpr std::uint64_t kDoublySavingBytes = 184'320;
-inline constexpr std::uint64_t kSlightlyRememberingBytes = 53'248;
-inline constexpr std::uint64_t kScatteringBytes = 57'344;
-inline constexpr std::uint64_t kHeapBytes = 61'440;
-inline constexpr std::uint64_t kSlightlyLeaningBytes = 65'536;
-inline constexpr std::uint64_t kSlightlyFasterBytes = 69'632;
+using namespace fake_kernels;
 
 struct Bench {
   const node::Runners runners{ASSAY_BINARY_FOLDER "/fake_timing_runner",
