@@ -206,7 +206,7 @@ OF_DEVICE_CODE = (
     Defence("contents_change", "to answer the contents of the last launch once more",
             (gpu("test_to_answer_the_last_contents_once_more_saves_no_time"),
              engine("no run begins with the contents of the one before it")),
-            (*CONTENTS_OF_RUNS, Change(RUNNER + "gpu_graphs.cc", "launch % both.round.places % contents()", "0"), NOT_SLOWER),
+            (*CONTENTS_OF_RUNS, Change(RUNNER + "gpu_graphs.cc", "launch % places % contents()", "0"), NOT_SLOWER),
             "as long as contents differ somewhere, a kernel that was not shown them before is slower"),
     Defence("borne_out", "to idle where it is launched again at once",
             (engine("what is saved back to back and not alone is not believed"),

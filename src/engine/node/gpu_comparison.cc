@@ -36,22 +36,24 @@ constexpr double kNarrow = 0.003;
 constexpr double kShareOfDoubt = 0.25;
 constexpr std::uint32_t kGraphTurnRepeats = 3;
 // Launches of such a turn of a long kernel: repeats of N and 2 N, N before them and a warmup.
-constexpr double kLaunchesOfGraphTurn = 6 * kGraphTurnRepeats + 2 + 1;
+constexpr double kLaunchesOfGraphTurn = 9 * kGraphTurnRepeats + 3 + 1;
 constexpr double kShareOfGraphs = 0.3;  // of the time that is left
 constexpr double kShareOfPair = 0.5;
 constexpr double kQueueingNs = 4'000;  // of each launch but the first, where the host is late
 // Pairs of graphs whose launches have their contents anew.
 constexpr std::uint32_t kRenewedPairs = 4;
-// Their graphs of N launches: three repeats of one and of two, and one before them, of both; as
-// long as this, and no more launches than that (runner/gpu_graphs.cc).
-constexpr double kGraphsAnew = kRenewedPairs * 2 * (3 * 3 + 1);
+// A turn's graphs of N launches: three repeats of one and of two, and one before them; as long as
+// this, and no more launches than that (runner/gpu_graphs.cc).
+constexpr double kGraphsOfTurn = 3 * kGraphTurnRepeats + 1;
 constexpr double kGraphNs = 150'000;
 constexpr double kMostLaunchesOfGraph = 64;
 constexpr double kRenewingNsOfByte = 3e-3;  // there and back, at 2/3 TB/s
 // Of a launch's time, by which what is saved may be less where contents are put anew; and of the
 // launches with that, by which they vary.
 constexpr double kMissingAnew = 0.03;
-constexpr double kDoubtAnew = 0.01;
+constexpr double kDoubtAnew = 0.0025;
+// A ratio that no interval bears out is asked likewise where it says so much.
+constexpr double kWorthAsking = 0.02;
 // Turns of pairs that the referee looks at: one in so many, drawn anew for each, and the first of
 // graphs; all of what counts
 // its launches, for it knows how many were before the pairs, and may work no more in them; and all
@@ -65,6 +67,11 @@ bool is_ratio(const std::vector<double>& of, const std::vector<double>& to) {
            std::all_of(turns_ns.begin(), turns_ns.end(), [](double t) { return t > 0; });
   };
   return takes_time(of) && takes_time(to);
+}
+
+bool says_something(const Ratio& ratio) {
+  return ratio.verdict != RatioVerdict::indistinguishable ||
+         std::abs(std::log(ratio.ratio)) > kWorthAsking;
 }
 
 json describe(const Ratio& ratio, const char* basis) {
@@ -186,10 +193,16 @@ GpuTiming::Step GpuTiming::compare(json& body) {
   }
   for (std::uint32_t pair = 0; pair < kPairs; ++pair) {
     if (auto ended = one_more_pair(&Side::graph)) return ended;
+    if (!is_captured(&Side::graph)) break;
   }
+  if (!is_captured(&Side::graph)) return ratio_by(&Side::cold, body);
   if (auto ended = ratio_by(&Side::graph, body)) return ended;
-  if (body["speedup"].is_null()) return ratio_by(&Side::cold, body);
-  auto told = why_not_believed(body["speedup"]["verdict"] != name(RatioVerdict::indistinguishable));
+  if (body["speedup"].is_null()) {
+    body.erase("speedup_note");
+    return ratio_by(&Side::cold, body);
+  }
+  auto told = why_not_believed(
+      says_something(ratio_of(reference_->graph.turns_ns, kernel_.graph.turns_ns)));
   if (auto* ended = std::get_if<Ended>(&told)) return std::move(*ended);
   if (!kernel_.renewed.turns_ns.empty()) {
     body["speedup"]["anew"] = {{"reference_ns", median(reference_->renewed.turns_ns)},
@@ -215,22 +228,43 @@ std::variant<std::string, Ended> GpuTiming::why_not_believed(bool is_told) {
            "it is launched again at once.";
   }
   if (!is_told) return "";
-  const double renewing_ns = kRenewingNsOfByte * static_cast<double>(request_.arena_bytes);
-  const double launches = std::min(kMostLaunchesOfGraph, kGraphNs / slowest_ns());
-  if (!affords(kGraphsAnew * launches, slowest_ns() + renewing_ns, kShareOfGraphs)) {
+  if (!affords(1, anew_ns(), kShareOfGraphs)) {
     return "to put contents anew before each launch, which is to show as much, would take too much "
            "of the time that is left: the cold runs decide.";
   }
   for (std::uint32_t pair = 0; pair < kRenewedPairs; ++pair) {
     if (auto ended = one_more_pair(&Side::renewed)) return std::move(*ended);
+    if (!is_captured(&Side::renewed)) break;
   }
-  if (is_ratio(reference_->renewed.turns_ns, kernel_.renewed.turns_ns) && is_shown_anew()) {
-    return "";
+  if (!is_ratio(reference_->renewed.turns_ns, kernel_.renewed.turns_ns)) {
+    return "no graph could be made that puts contents anew before each launch, which is to show as "
+           "much: the cold runs decide.";
   }
+  if (is_shown_anew()) return "";
   return "with contents put anew before each launch no such time is saved: the cold runs decide. "
          "Either what differs is there only while its tensors are in the cache, or one of both "
          "does "
          "less on what its last launch has left.";
+}
+
+// What all turns of graphs with contents put anew take: as many launches as either has.
+double GpuTiming::anew_ns() const {
+  const double bytes = static_cast<double>(request_.arena_bytes + request_.scratch_bytes);
+  double all_ns = 0;
+  for (const Side* side : {&kernel_, &*reference_}) {
+    const double launch_ns = side->typical_ns + kRenewingNsOfByte * bytes;
+    const double launches =
+        std::clamp(kGraphNs / std::max(side->typical_ns, 1.0), 1.0 * slots_, kMostLaunchesOfGraph);
+    all_ns += kRenewedPairs * launch_ns * (kGraphsOfTurn * launches + request_.warmups);
+  }
+  return all_ns;
+}
+
+bool GpuTiming::is_captured(Series Side::*basis) const {
+  const auto has_launches = [](const Series& series) {
+    return !series.graphs.empty() && series.graphs.back().launches > 0;
+  };
+  return has_launches(kernel_.*basis) && has_launches((*reference_).*basis);
 }
 
 // What the host takes to queue several launches is no run's work.
@@ -242,7 +276,7 @@ double GpuTiming::queueing_ns() const {
 Medians GpuTiming::repeated() const {
   Medians medians = this->medians(&Side::graph);
   const Ratio told = ratio_of(reference_->graph.turns_ns, kernel_.graph.turns_ns);
-  if (told.verdict == RatioVerdict::indistinguishable) return medians;
+  if (!says_something(told)) return medians;
   const double by_ratio_ns = medians.reference_ns / told.ratio;
   const auto saved_ns = [&](double ns) { return std::abs(medians.reference_ns - ns); };
   if (saved_ns(by_ratio_ns) > saved_ns(medians.candidate_ns)) medians.candidate_ns = by_ratio_ns;

@@ -321,8 +321,8 @@ GpuTiming::Step GpuTiming::take_turn(Side& side, const ColdTurn& asked) {
   }
   side.cold.turns_ns.push_back(median(counted));
   if (taken.clock_mhz) side.cold.turn_cycles.push_back(median(counted) * *taken.clock_mhz * 1e-3);
-  // Not the estimate: a kernel may be as slow as it likes in its first runs.
-  if (!counted.empty()) side.typical_ns = median(counted);
+  // Not by the estimate, nor by one turn: a kernel may be as slow as it likes in some.
+  side.typical_ns = median(side.cold.turns_ns);
   if (is_examined) {
     if (auto ended = examine(asked.examined)) return ended;
   }

@@ -221,6 +221,9 @@ class GpuTiming {
   // Why what graphs say is saved is not believed; "" if it is.
   [[nodiscard]] std::variant<std::string, Ended> why_not_believed(bool is_told);
   [[nodiscard]] bool is_shown_anew() const;
+  [[nodiscard]] double anew_ns() const;
+  // The last turns of both were.
+  [[nodiscard]] bool is_captured(Series Side::*basis) const;
   [[nodiscard]] Step graph_turn(Side& side, Series Side::*basis, bool examined);
   // Turns of graphs, by what a graph costs on both sides.
   void reckon_launches(Series Side::*basis);

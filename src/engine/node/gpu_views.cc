@@ -15,9 +15,9 @@ constexpr std::uint32_t kWarmRuns = 20;
 constexpr std::uint32_t kViewWarmups = 2;    // the kernel has run cold before
 constexpr std::uint32_t kLeastWarmRuns = 5;  // one may be disturbed
 constexpr std::uint32_t kGraphRepeats = 3;
-// Of a graph of N and 2 N launches of a long kernel, N being 2: one of N before all repeats.
-constexpr double kLaunchesOfSlope = 6;
-constexpr double kLaunchesBefore = 4;
+// Of a graph of N and 2 N launches of a long kernel, N being 3: one of N before all repeats.
+constexpr double kLaunchesOfSlope = 9;
+constexpr double kLaunchesBefore = 5;
 // Of the time that is left, what one view of one side may take.
 constexpr double kShareOfView = 0.2;
 // What the views of a kernel with inout tensors may take: it may never end.

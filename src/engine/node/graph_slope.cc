@@ -7,11 +7,11 @@
 namespace assay::node {
 namespace {
 
-// Launching a graph, and its first launch: 1.6 to 4.6 us on an H100 (benchmarks/RESULTS.md,
-// 2026-11-28). And a share of it, by which a long one varies.
+// Launching a graph of one side alone, and its first launch: 1.6 to 4.6 us on an H100
+// (benchmarks/RESULTS.md, 2026-11-28). And a share of it, by which a long one varies.
 constexpr double kMostBesideNs = 10'000;
 constexpr double kMostBeside = 0.02;
-// By how much those of two sides differed there.
+// By how much those of two sides differed there: they have the same to copy, beside it.
 constexpr double kCostsDifferNs = 2'000;
 
 double median_beside_ns(const std::vector<GraphTimes>& turns) {

@@ -237,6 +237,15 @@ PythonLift::Step PythonLift::answers_differ() {
   return std::nullopt;
 }
 
+// Behind the arena, of the side that has more.
+std::uint64_t PythonLift::scratch_of_both() const {
+  const auto behind_arena = [&](const LiftedWork& work) {
+    const std::uint64_t arena_bytes = setting_.referee.arena_bytes();
+    return work.scratch_bytes() > 0 ? work.memory_bytes - arena_bytes : 0;
+  };
+  return std::max(behind_arena(kernel_.work), reference_ ? behind_arena(reference_->work) : 0);
+}
+
 PythonLift::Step PythonLift::measure() {
   GpuTiming timing(
       setting_.referee, *kernel_.runner, reference_ ? reference_->runner.get() : nullptr,
@@ -252,8 +261,7 @@ PythonLift::Step PythonLift::measure() {
        .first_trial = kJudgedTrial,
        .fill = [this](std::uint32_t trial,
                       std::uint32_t slot) { return setting_.inputs.fill(trial, slot); },
-       .scratch_bytes = std::max(kernel_.work.scratch_bytes(),
-                                 reference_ ? reference_->work.scratch_bytes() : 0),
+       .scratch_bytes = scratch_of_both(),
        .launches = kernel_.work.steps.size(),
        .highest_mhz = highest_mhz(setting_.pool.gpu().facts),
        .floor = setting_.floor,

@@ -103,6 +103,7 @@ class PythonLift {
   [[nodiscard]] Step examine(Lifted& lifted, std::uint32_t trial);
   // What would be right whatever the inputs, a source can have computed beforehand.
   [[nodiscard]] Step answers_differ();
+  [[nodiscard]] std::uint64_t scratch_of_both() const;
   [[nodiscard]] Step measure();
   // Judges a repetition: anything but right ends it.
   [[nodiscard]] static Step judge(const nlohmann::json& said, std::uint32_t trial);

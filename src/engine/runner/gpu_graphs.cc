@@ -72,6 +72,18 @@ GpuTimer::Shown GpuTimer::Measurement::draw_shown(std::uint32_t content,
   return {.launch = launch, .renewed_before = launch - below(std::min(launch + 1, places))};
 }
 
+// As restore() does, but at the same cost for both sides of a comparison, whoever needs how much
+// scratch of what a place has.
+int GpuTimer::Measurement::renew(const TimedRun& run) const {
+  const cuda::Address place = timer_.places_.at(run.place);
+  const std::size_t arena_bytes = timer_.arenas_.at(run.content)->size();
+  const int copied = driver_.MemcpyDtoDAsync(place, timer_.contents_.at(run.content)->address(),
+                                             arena_bytes, context_.stream());
+  if (copied != cuda::kSuccess || timer_.place_bytes_ <= arena_bytes) return copied;
+  return driver_.MemsetD8Async(place + arena_bytes, 0, timer_.place_bytes_ - arena_bytes,
+                               context_.stream());
+}
+
 cuda::Address GpuTimer::Measurement::left_by(bool is_shown) const {
   return timer_.left_->address() + (is_shown ? 0 : timer_.left_->bytes() / 2);
 }
@@ -84,14 +96,16 @@ int GpuTimer::Measurement::queue_launch(const Graphs& both, std::uint32_t which,
   const TimedRun run = run_of(which, places);
   int result = cuda::kSuccess;
   if (both.renews_each) {
-    result = restore(run);
+    result = renew(run);
   } else if (shown && shown->renewed_before == which) {
-    result = restore(run_of(shown->launch, places));
+    result = renew(run_of(shown->launch, places));
   }
   if (result == cuda::kSuccess) result = launch(run.place);
   const bool is_shown = shown && shown->launch == which;
   if (result != cuda::kSuccess || !(both.renews_each || is_shown)) return result;
-  return driver_.MemcpyDtoDAsync(left_by(is_shown), timer_.places_.at(run.place),
+  // Both halves alike until then, and the one that is handed back never again.
+  const bool to_shown = is_shown || (which < shown->launch && which % 2 == 0);
+  return driver_.MemcpyDtoDAsync(left_by(to_shown), timer_.places_.at(run.place),
                                  timer_.arenas_.at(run.content)->size(), context_.stream());
 }
 
@@ -124,8 +138,10 @@ int GpuTimer::Measurement::queue_graph(const Graph& graph, const EventPair& even
 std::uint32_t GpuTimer::Measurement::wanted_launches() const {
   const double target_ns = plan_.precise ? kPreciseGraphTargetNs : kGraphTargetNs;
   const double typical_ns = plan_.typical_ns > 0 ? plan_.typical_ns : typical_ns_;
+  // Both graphs are of all contents: they may take as different times as they like.
+  const double least = std::max(contents(), 2U);
   return whole_rounds(static_cast<std::uint32_t>(
-      std::clamp(target_ns / std::max(typical_ns, 500.0), 2.0, kMaxGraphLaunches)));
+      std::clamp(target_ns / std::max(typical_ns, 500.0), least, kMaxGraphLaunches)));
 }
 
 // False: there is none.
@@ -141,13 +157,14 @@ bool GpuTimer::Measurement::make_room_for_left() {
   return timer_.left_ != nullptr;
 }
 
-// Those of the turn before, if it was of the same work; nullptr if it cannot be captured.
+// Those of the turn before, if it was of the same work; nullptr if it cannot be captured. Where
+// launches have their contents anew the one that is shown is drawn for each turn.
 std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::graphs() {
   const double target = plan_.precise ? kPreciseGraphTargetNs : kGraphTargetNs;
   const std::string identity = work_.identity();
   auto kept = std::move(timer_.graphs_);
   if (kept && !identity.empty() && kept->identity == identity && kept->target_ns == target &&
-      kept->shown_content == shown_content() && kept->renews_each == plan_.renews_each) {
+      kept->shown_content == shown_content() && !kept->renews_each && !plan_.renews_each) {
     return kept;
   }
   kept.reset();

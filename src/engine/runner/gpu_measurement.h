@@ -59,6 +59,7 @@ class GpuTimer::Measurement {
   [[nodiscard]] TimedRun run_of(std::uint32_t launch, std::uint32_t places) const;
   [[nodiscard]] std::optional<std::uint32_t> shown_content() const;
   [[nodiscard]] Shown draw_shown(std::uint32_t content, std::uint32_t launches) const;
+  [[nodiscard]] int renew(const TimedRun& run) const;
   [[nodiscard]] cuda::Address left_by(bool is_shown) const;
   [[nodiscard]] int queue_launch(const Graphs& both, std::uint32_t which,
                                  const std::optional<Shown>& shown) const;
