@@ -55,7 +55,7 @@ GRAPHS_LOOKED_AT = Change(NODE + "gpu_comparison.cc", "is_examined && side == &k
 PAIRS_LOOKED_AT = Change(NODE + "gpu_comparison.cc", "is_examined ? 1 : 0", "0")
 NO_DIGESTS = Change(NODE + "gpu_timing.cc", "turn.order.digests = true;", NOTHING, STATEMENT)
 BORNE_OUT = Change(NODE + "gpu_comparison.cc", "doubt.empty()", "true", around="if (doubt.empty()) return std::nullopt;")
-ANEW_ALONE = Change(NODE + "gpu_comparison.cc", "is_ratio(reference_->renewed.turns_ns, kernel_.renewed.turns_ns) && is_shown_anew()", "true")
+ANEW_ALONE = Change(NODE + "gpu_comparison.cc", "is_shown_anew()", "true", around="if (is_shown_anew()) return")
 CONTENTS_OF_RUNS = (
     Change(NODE + "gpu_timing.cc", "below(slots_)", "0", around="std::uint32_t content = below(slots_);"),
     Change(NODE + "gpu_timing.cc", "if (slots_ > 1) content = (content + 1 + below(slots_ - 1)) % slots_;", NOTHING, STATEMENT))
@@ -215,7 +215,7 @@ OF_DEVICE_CODE = (
             "what is not there alone, and what graphs leave: each alone is enough"),
     Defence("borne_out_as_it_is_told", "to idle where it is launched again at once",
             (engine("what is saved in some graphs, and alone in none, is not believed either"),),
-            (Change(NODE + "gpu_comparison.cc", "told.verdict == RatioVerdict::indistinguishable", "true"),)),
+            (Change(NODE + "gpu_comparison.cc", "!says_something(told)", "true"),)),
     Defence("most_pairs_say_so", "to idle where it is launched again at once",
             (engine("what two pairs of five show is no verdict, however sure their mean is"),),
             (Change(NODE + "ratio.cc", "median(logarithms)", "mean"),)),
@@ -245,7 +245,7 @@ OF_DEVICE_CODE = (
             (ANEW_ALONE,)),
     Defence("what_a_graph_costs", "to make the shorter graph longer",
             (engine("who makes the shorter graph longer gains nothing"),),
-            (Change(NODE + "gpu_comparison.cc", "launch_ns(series.graphs[i], costs_ns)", "launch_ns(series.graphs[i], node::beside_ns(series.graphs[i]))"),)),
+            (Change(NODE + "gpu_comparison.cc", "launch_ns(series.graphs[i], excess)", "launch_ns(series.graphs[i], 0 * excess)"),)),
     Defence("one_launch_is_shown", "to idle where it is launched again at once",
             (gpu("test_who_idles_in_the_later_launches_of_a_graph_is_seen"),),
             (Change(RUNNER + "gpu_graphs.cc", "below(static_cast<std::uint32_t>(alike.size()))", "0U"),)),

@@ -4,10 +4,12 @@
 #include "tests/catch.h"
 
 using assay::node::beside_ns;
-using assay::node::graph_costs;
+using assay::node::excess_ns;
 using assay::node::GraphTimes;
+using assay::node::GraphTurn;
 using assay::node::launch_ns;
 using assay::node::slope_ns;
+using assay::node::turn_of;
 
 namespace {
 
@@ -26,37 +28,38 @@ GraphTimes graphs(double spins_ns, double launch_ns = 3'000) {
 TEST_CASE("the slope of two graphs is a launch's time, free of what a graph costs") {
   CHECK(slope_ns(graphs(0)) == 3'000);
   CHECK(beside_ns(graphs(0)) == 6'000);
-  CHECK(launch_ns(graphs(0), 6'000) == 3'000);
-  CHECK(launch_ns({}, 6'000) == 0);
+  CHECK(slope_ns({}) == 0);
+  const GraphTurn turn = turn_of({graphs(0), graphs(0, 4'000), graphs(0, 9'000)});
+  CHECK(turn.slope_ns == 4'000);
+  CHECK(turn.beside_ns == 6'000);
+  CHECK(launch_ns(turn, 0) == 4'000);
+  CHECK(launch_ns(turn_of({}), 0) == 0);
 }
 
 TEST_CASE("to spin in the shorter graph makes a slope less by what a graph may cost, and no more") {
-  const double spins_ns = kLaunches * 1'500.0;
-  const GraphTimes told = graphs(spins_ns);
+  const GraphTimes told = graphs(kLaunches * 1'500.0);
   CHECK((told.twice_ns - told.once_ns) / kLaunches == 1'500);
-  CHECK(slope_ns(told) > 2'800);
+  CHECK(slope_ns(told) > 2'900);
   CHECK(slope_ns(told) < 3'000);
 }
 
 TEST_CASE("beside another side it gains what graphs of both differ by, whichever of both spins") {
-  for (const bool is_other : {false, true}) {
-    const std::vector<GraphTimes> spinning(5, graphs(90'000));
-    const std::vector<GraphTimes> honest(5, graphs(0));
-    const auto costs = is_other ? graph_costs(honest, spinning) : graph_costs(spinning, honest);
-    CHECK((is_other ? costs.one_ns : costs.other_ns) == 6'000);
-    const double spinning_ns = is_other ? costs.other_ns : costs.one_ns;
-    CHECK(spinning_ns == 8'000);
-    CHECK(launch_ns(spinning.front(), spinning_ns) > 2'980);
-    CHECK(launch_ns(honest.front(), 6'000) == 3'000);
+  const std::vector<GraphTurn> honest(5, turn_of({graphs(0)}));
+  for (const double spins_ns : {3'000.0, 90'000.0}) {
+    const std::vector<GraphTurn> spinning(5, turn_of({graphs(spins_ns)}));
+    CHECK(launch_ns(spinning.front(), excess_ns(spinning, honest)) > 2'980);
+    CHECK(launch_ns(honest.front(), excess_ns(honest, spinning)) == 3'000);
   }
 }
 
-TEST_CASE("a graph costs nothing that is less than nothing, and each side its own") {
+TEST_CASE("graphs of two sides cost a little more or less, and those of a slow one nothing") {
+  const std::vector<GraphTurn> honest(5, turn_of({graphs(0)}));
+  CHECK(excess_ns({turn_of({graphs(900)})}, honest) == 0);
+  CHECK(excess_ns({turn_of({graphs(1'500)})}, honest) == 1'000);
   GraphTimes slow = graphs(0);
   slow.twice_ns += 50'000;
-  CHECK(graph_costs({slow}, {graphs(0)}).one_ns == 0);
-  CHECK(graph_costs({slow}, {graphs(0)}).other_ns == 2'000);
-  CHECK(graph_costs({graphs(1'000)}, {graphs(0)}).one_ns == 8'000);
-  CHECK(graph_costs({graphs(500)}, {graphs(0)}).one_ns == 7'000);
-  CHECK(graph_costs({}, {graphs(0)}).one_ns == 0);
+  CHECK(excess_ns(honest, {turn_of({slow})}) == 1'500);
+  CHECK(excess_ns({turn_of({slow})}, honest) == 0);
+  // A turn that could not be taken says nothing.
+  CHECK(excess_ns({turn_of({graphs(900)}), turn_of({})}, honest) == 0);
 }

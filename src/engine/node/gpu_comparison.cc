@@ -89,32 +89,55 @@ json describe(const Ratio& ratio, const char* basis) {
 
 }  // namespace
 
+// Where contents are put anew the turn itself is looked at: all of its launches are made as if it
+// were them. Else that one is another: what is copied in its graphs costs time.
+std::vector<TurnOrder> GpuTiming::graph_orders(const Side& side, Series Side::*basis,
+                                               bool examined) {
+  TurnOrder turn = graph_order(kGraphTurnRepeats, side.typical_ns);
+  turn.precise = basis == &Side::graph;
+  turn.renews_each = basis == &Side::renewed;
+  if (examined && turn.renews_each) turn.runs.at(below(kGraphTurnRepeats)).keep = true;
+  std::vector<TurnOrder> orders{turn};
+  if (!examined || turn.renews_each) return orders;
+  TurnOrder shown = graph_order(1, side.typical_ns);
+  shown.precise = true;
+  shown.runs.front().keep = true;
+  orders.insert(below(2) == 0 ? orders.begin() : orders.end(), shown);
+  return orders;
+}
+
 GpuTiming::Step GpuTiming::graph_turn(Side& side, Series Side::*basis, bool examined) {
-  TurnOrder turns = graph_order(kGraphTurnRepeats, side.typical_ns);
-  if (examined) turns.runs.at(below(kGraphTurnRepeats)).keep = true;
-  turns.precise = basis == &Side::graph;
-  turns.renews_each = basis == &Side::renewed;
-  auto reply = ask_one(side, std::move(turns));
-  if (auto* ended = std::get_if<Ended>(&reply)) return std::move(*ended);
-  const Turn& turn = std::get<Turn>(reply);
-  (side.*basis).graphs.push_back(turn.graphs.empty() ? GraphTimes{} : median_of(turn.graphs));
-  (side.*basis).clocks_mhz.push_back(turn.clock_mhz.value_or(0));
-  return examined && !turn.samples_ns.empty() ? examine({graph_content_}) : std::nullopt;
+  const std::vector<TurnOrder> orders = graph_orders(side, basis, examined);
+  Turns turns = ask(side, orders);
+  if (turns.ended) return std::move(turns.ended);
+  bool has_failed = turns.taken.size() < orders.size();
+  GraphTurn counted;
+  double clock_mhz = 0;
+  for (std::size_t i = 0; i < turns.taken.size(); ++i) {
+    const Turn& turn = turns.taken[i];
+    has_failed |= turn.graphs.empty();
+    if (orders[i].runs.size() < kGraphTurnRepeats) continue;
+    counted = turn_of(turn.graphs);
+    clock_mhz = turn.clock_mhz.value_or(0);
+  }
+  (side.*basis).graphs.push_back(has_failed ? GraphTurn{} : counted);
+  (side.*basis).clocks_mhz.push_back(clock_mhz);
+  return examined && !has_failed ? examine({graph_content_}) : std::nullopt;
 }
 
 void GpuTiming::reckon_launches(Series Side::*basis) {
-  const auto costs = graph_costs((kernel_.*basis).graphs, ((*reference_).*basis).graphs);
-  const auto reckon = [](Series& series, double costs_ns) {
+  const auto reckon = [](Series& series, const Series& other) {
+    const double excess = excess_ns(series.graphs, other.graphs);
     series.turns_ns.clear();
     series.turn_cycles.clear();
     for (std::size_t i = 0; i < series.graphs.size(); ++i) {
-      series.turns_ns.push_back(launch_ns(series.graphs[i], costs_ns));
+      series.turns_ns.push_back(launch_ns(series.graphs[i], excess));
       if (series.clocks_mhz[i] == 0) continue;
       series.turn_cycles.push_back(series.turns_ns.back() * series.clocks_mhz[i] * 1e-3);
     }
   };
-  reckon(kernel_.*basis, costs.one_ns);
-  reckon((*reference_).*basis, costs.other_ns);
+  reckon(kernel_.*basis, (*reference_).*basis);
+  reckon((*reference_).*basis, kernel_.*basis);
 }
 
 // The order changes from pair to pair.
@@ -322,10 +345,6 @@ GpuTiming::Step GpuTiming::ratio_by(Series Side::*basis, json& body) {
   const Ratio ratio = ratio_of(reference_ns, kernel_ns, doubt_ns);
   body["speedup"] = describe(ratio, by_graph ? "graph" : "cold");
   body["speedup"]["doubt_ns"] = doubt_ns;
-  if (by_graph) {
-    const auto costs = graph_costs(kernel_.graph.graphs, reference_->graph.graphs);
-    body["speedup"]["beside_ns"] = {{"kernel", costs.one_ns}, {"reference", costs.other_ns}};
-  }
   confirm_in_cycles(basis, ratio, doubt_ns, body);
   return std::nullopt;
 }

@@ -94,7 +94,7 @@ class GpuTiming {
     std::vector<double> turns_ns{};     // the median of each turn
     std::vector<double> turn_cycles{};  // likewise, in clock cycles
     // Of graphs, what those are made of: each turn's, and the clock in it (0: unknown).
-    std::vector<GraphTimes> graphs{};
+    std::vector<GraphTurn> graphs{};
     std::vector<double> clocks_mhz{};
   };
   struct Side {
@@ -225,7 +225,10 @@ class GpuTiming {
   // The last turns of both were.
   [[nodiscard]] bool is_captured(Series Side::*basis) const;
   [[nodiscard]] Step graph_turn(Side& side, Series Side::*basis, bool examined);
-  // Turns of graphs, by what a graph costs on both sides.
+  // Turns to ask for: that which counts, and of it or beside it one that is looked at.
+  [[nodiscard]] std::vector<TurnOrder> graph_orders(const Side& side, Series Side::*basis,
+                                                    bool examined);
+  // Turns of graphs, those of a side that is short of what graphs cost on both made up for it.
   void reckon_launches(Series Side::*basis);
   [[nodiscard]] Step one_more_pair(Series Side::*basis);
   [[nodiscard]] bool affords_pair(Series Side::*basis) const;

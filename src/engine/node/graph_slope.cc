@@ -7,50 +7,54 @@
 namespace assay::node {
 namespace {
 
-// Launching a graph of one side alone, and its first launch: 1.6 to 4.6 us on an H100
+// Launching a graph, and its first launch: 1.6 to 5.5 us on an H100, of few repetitions up to 10
 // (benchmarks/RESULTS.md, 2026-11-28). And a share of it, by which a long one varies.
 constexpr double kMostBesideNs = 10'000;
 constexpr double kMostBeside = 0.02;
-// By how much those of two sides differed there: they have the same to copy, beside it.
+// By how much the medians of two honest sides differ; and what a graph of any side costs, be its
+// later launches as slow as they like.
 constexpr double kCostsDifferNs = 2'000;
+constexpr double kCostsAtLeastNs = 2'500;
 
-double median_beside_ns(const std::vector<GraphTimes>& turns) {
+double median_beside_ns(const std::vector<GraphTurn>& turns) {
   std::vector<double> beside;
-  for (const GraphTimes& times : turns) beside.push_back(beside_ns(times));
+  for (const GraphTurn& turn : turns) {
+    if (turn.launches > 0) beside.push_back(turn.beside_ns);
+  }
   return median(std::move(beside));
 }
 
 }  // namespace
 
-double beside_ns(const GraphTimes& times) { return 2 * times.once_ns - times.twice_ns; }
-
-double launch_ns(const GraphTimes& times, double beside_ns) {
-  return times.launches == 0 ? 0 : (times.twice_ns - beside_ns) / (2.0 * times.launches);
+double beside_ns(const GraphTimes& times) {
+  return std::min(2 * times.once_ns - times.twice_ns, kMostBesideNs + kMostBeside * times.twice_ns);
 }
 
 double slope_ns(const GraphTimes& times) {
-  const double most_ns = kMostBesideNs + kMostBeside * times.twice_ns;
-  return launch_ns(times, std::min(beside_ns(times), most_ns));
+  if (times.launches == 0) return 0;
+  return (times.twice_ns - beside_ns(times)) / (2.0 * times.launches);
 }
 
-GraphTimes median_of(const std::vector<GraphTimes>& pairs) {
-  std::vector<double> once;
-  std::vector<double> twice;
+GraphTurn turn_of(const std::vector<GraphTimes>& pairs) {
+  if (pairs.empty()) return {};
+  std::vector<double> slopes;
+  std::vector<double> beside;
   for (const GraphTimes& times : pairs) {
-    once.push_back(times.once_ns);
-    twice.push_back(times.twice_ns);
+    slopes.push_back(slope_ns(times));
+    beside.push_back(beside_ns(times));
   }
-  return {.once_ns = median(std::move(once)),
-          .twice_ns = median(std::move(twice)),
+  return {.slope_ns = median(std::move(slopes)),
+          .beside_ns = median(std::move(beside)),
           .launches = pairs.front().launches};
 }
 
-GraphCosts graph_costs(const std::vector<GraphTimes>& one, const std::vector<GraphTimes>& other) {
-  const double one_ns = median_beside_ns(one);
-  const double other_ns = median_beside_ns(other);
-  const double most_ns = std::max(0.0, std::min(one_ns, other_ns)) + kCostsDifferNs;
-  return {.one_ns = std::clamp(one_ns, 0.0, most_ns),
-          .other_ns = std::clamp(other_ns, 0.0, most_ns)};
+double excess_ns(const std::vector<GraphTurn>& turns, const std::vector<GraphTurn>& others) {
+  const double expected_ns = std::max(median_beside_ns(others), kCostsAtLeastNs) + kCostsDifferNs;
+  return std::max(median_beside_ns(turns) - expected_ns, 0.0);
+}
+
+double launch_ns(const GraphTurn& turn, double excess_ns) {
+  return turn.launches == 0 ? 0 : turn.slope_ns + excess_ns / (2.0 * turn.launches);
 }
 
 }  // namespace assay::node

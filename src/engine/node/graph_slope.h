@@ -1,7 +1,7 @@
-// What a launch takes by graphs of N and of 2N of them: the longer one less what a graph costs
-// beside its launches. Each by itself can only say that of their difference, and who spins in the
-// shorter one, or before its first launch is done, has less of it: what a graph costs is the
-// device's, so that it is bounded, and nearly the same for a kernel and for its reference.
+// What a launch takes by graphs of N and of 2N of them: their difference, which is free of what a
+// graph costs beside its launches. Who spins in the shorter one, or before its first launch is
+// done, has less of it, and a graph that seems to cost more: what it costs is the device's, so that
+// it is bounded, and nearly the same for a kernel and for its reference.
 //
 // Values; any thread.
 #pragma once
@@ -20,21 +20,23 @@ struct GraphTimes {
 // Of one launch by one such pair: their difference, at least what the longer one takes less the
 // most that a graph costs.
 [[nodiscard]] double slope_ns(const GraphTimes& times);
-// What a graph seems to cost beside its launches: less than nothing where its later ones are slow.
+// What a graph seems to cost beside its launches, by that: less than nothing where its later ones
+// are slow.
 [[nodiscard]] double beside_ns(const GraphTimes& times);
-// Of one launch, where a graph costs that; 0 where there are none.
-[[nodiscard]] double launch_ns(const GraphTimes& times, double beside_ns);
 
-// The medians of several of the same N. REQUIRES one.
-[[nodiscard]] GraphTimes median_of(const std::vector<GraphTimes>& pairs);
-
-// Of two sides that take turns: what a graph costs each, by the median of all its own.
-struct GraphCosts {
-  double one_ns = 0;
-  double other_ns = 0;
+// Several pairs that were taken in one turn.
+struct GraphTurn {
+  double slope_ns = 0;  // the median of each; 0 of none
+  double beside_ns = 0;
+  std::uint32_t launches = 0;
 };
-// None of both more than the other's by more than honest ones differ, and none less than nothing.
-[[nodiscard]] GraphCosts graph_costs(const std::vector<GraphTimes>& one,
-                                     const std::vector<GraphTimes>& other);
+[[nodiscard]] GraphTurn turn_of(const std::vector<GraphTimes>& pairs);
+
+// By how much more a graph seems to cost in these turns, by their median, than in those of the
+// other side, and than graphs of two honest sides differ.
+[[nodiscard]] double excess_ns(const std::vector<GraphTurn>& turns,
+                               const std::vector<GraphTurn>& others);
+// Of one launch: what was seen, and of that what it is short of; 0 of a turn without any.
+[[nodiscard]] double launch_ns(const GraphTurn& turn, double excess_ns);
 
 }  // namespace assay::node

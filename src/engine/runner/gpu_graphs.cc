@@ -52,10 +52,12 @@ TimedRun GpuTimer::Measurement::run_of(std::uint32_t launch, std::uint32_t place
   return {.place = launch % places, .content = launch % places % contents()};
 }
 
-// In a comparison: of what its launches leave, some is looked at, and nothing says which.
+// Where what a launch leaves is looked at, or where all are made as if it were.
 std::optional<std::uint32_t> GpuTimer::Measurement::shown_content() const {
-  const bool is_compared = plan_.precise || plan_.renews_each;
-  if (plan_.runs.empty() || !is_compared) return std::nullopt;
+  const auto is_kept = [](const TimedRun& run) { return run.keep; };
+  const bool is_looked_at =
+      plan_.renews_each || std::any_of(plan_.runs.begin(), plan_.runs.end(), is_kept);
+  if (plan_.runs.empty() || !is_looked_at) return std::nullopt;
   return plan_.runs.front().content;
 }
 
@@ -133,15 +135,18 @@ int GpuTimer::Measurement::queue_graph(const Graph& graph, const EventPair& even
   return driver_.EventRecord(events.stop, stream);
 }
 
+double GpuTimer::Measurement::target_ns() const {
+  return plan_.precise ? kPreciseGraphTargetNs : kGraphTargetNs;
+}
+
 // By what the engine has seen of the kernel, that of the warm-up only if it has seen nothing: one
 // that spins there would have so few of them that a graph's own cost is most of it.
 std::uint32_t GpuTimer::Measurement::wanted_launches() const {
-  const double target_ns = plan_.precise ? kPreciseGraphTargetNs : kGraphTargetNs;
   const double typical_ns = plan_.typical_ns > 0 ? plan_.typical_ns : typical_ns_;
   // Both graphs are of all contents: they may take as different times as they like.
   const double least = std::max(contents(), 2U);
   return whole_rounds(static_cast<std::uint32_t>(
-      std::clamp(target_ns / std::max(typical_ns, 500.0), least, kMaxGraphLaunches)));
+      std::clamp(target_ns() / std::max(typical_ns, 500.0), least, kMaxGraphLaunches)));
 }
 
 // False: there is none.
@@ -157,20 +162,11 @@ bool GpuTimer::Measurement::make_room_for_left() {
   return timer_.left_ != nullptr;
 }
 
-// Those of the turn before, if it was of the same work; nullptr if it cannot be captured. Where
-// launches have their contents anew the one that is shown is drawn for each turn.
-std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::graphs() {
-  const double target = plan_.precise ? kPreciseGraphTargetNs : kGraphTargetNs;
-  const std::string identity = work_.identity();
-  auto kept = std::move(timer_.graphs_);
-  if (kept && !identity.empty() && kept->identity == identity && kept->target_ns == target &&
-      kept->shown_content == shown_content() && !kept->renews_each && !plan_.renews_each) {
-    return kept;
-  }
-  kept.reset();
+// nullptr if it cannot be captured.
+std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::new_graphs() {
   auto made = std::make_unique<Graphs>(driver_);
-  made->identity = identity;
-  made->target_ns = target;
+  made->identity = work_.identity();
+  made->target_ns = target_ns();
   made->launches = wanted_launches();
   made->shown_content = shown_content();
   made->renews_each = plan_.renews_each;
@@ -180,6 +176,19 @@ std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::graphs() {
     return nullptr;
   }
   return made;
+}
+
+// Those of a turn before, if it was of the same work. Where a launch is shown, it is drawn for each
+// turn.
+std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::graphs() {
+  if (shown_content()) return new_graphs();
+  const std::string identity = work_.identity();
+  auto kept = std::move(timer_.graphs_);
+  if (kept && !identity.empty() && kept->identity == identity && kept->target_ns == target_ns()) {
+    return kept;
+  }
+  kept.reset();
+  return new_graphs();
 }
 
 // One behind the other, so that no launch latency stands between them.
@@ -281,7 +290,7 @@ int GpuTimer::Measurement::time_graph() {
   if (HiddenTime::is_suspected(wall)) {
     if (const int result = look_for_hidden(*both, wall); result != cuda::kSuccess) return result;
   }
-  if (!both->identity.empty()) timer_.graphs_ = std::move(both);
+  if (!both->identity.empty() && !both->shown_content) timer_.graphs_ = std::move(both);
   return cuda::kSuccess;
 }
 

@@ -67,6 +67,8 @@ class GpuTimer::Measurement {
   [[nodiscard]] std::uint32_t wanted_launches() const;
   [[nodiscard]] bool make_room_for_left();
   [[nodiscard]] int hand_back_left(const TimedRun& run) const;
+  [[nodiscard]] double target_ns() const;
+  [[nodiscard]] std::unique_ptr<Graphs> new_graphs();
   [[nodiscard]] std::unique_ptr<Graphs> graphs();
   [[nodiscard]] int queue_graph(const Graph& graph, const EventPair& events) const;
   [[nodiscard]] int time_slopes(const Graphs& both, std::size_t count, Wall& wall);
