@@ -2,6 +2,7 @@
 // processes are real, their device is not.
 #include "engine/node/gpu_timing.h"
 
+#include <map>
 #include <set>
 #include <variant>
 
@@ -276,7 +277,7 @@ TEST_CASE("runs begin with any contents in any place, and nothing tells which ar
     const json body = bench.measure(bench.request(100, kTellingBytes), ended);
     REQUIRE_FALSE(ended);
     std::set<int> places;
-    std::set<int> contents;
+    std::map<int, int> contents;
     std::vector<std::size_t> kept;
     const json& samples = body.at("samples_ns");
     for (std::size_t run = 0; run < samples.size(); ++run) {
@@ -286,10 +287,11 @@ TEST_CASE("runs begin with any contents in any place, and nothing tells which ar
         continue;  // its contents are chosen
       }
       places.insert(told % 100);
-      contents.insert(told / 100);
+      ++contents[told / 100];
     }
     CHECK(places.size() > 6);
-    CHECK(contents == std::set{0, 1, 2});
+    // Each in a third of them: beside those that are examined they are drawn in any case.
+    for (const int content : {0, 1, 2}) CHECK(contents[content] > 12);
     CHECK(kept.size() == 3);
     examined.insert(std::move(kept));
   }
