@@ -145,6 +145,18 @@ TEST_CASE("where graphs decide, warm runs and graphs are looked at as well") {
   CHECK(alone.measure(alone.request(100, kTellingBytes), ended).at("runs_examined") == 3);
 }
 
+TEST_CASE("where a graph cannot be captured any more, cold runs decide in fresh processes") {
+  Bench bench;
+  bench.reference = bench.session();
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(bench.request(20, kCapturedOnceBytes), ended);
+  REQUIRE_FALSE(ended);
+  CHECK(body.at("speedup").at("basis") == "cold");
+  CHECK(body.at("speedup_note").get<std::string>().starts_with("Cold runs decide"));
+  CHECK_FALSE(bench.renewed.empty());
+  CHECK(warns(body, "graph_failed"));
+}
+
 TEST_CASE("each pair of turns of a kernel that counts its launches is looked at") {
   Bench cold;
   cold.reference = cold.session();

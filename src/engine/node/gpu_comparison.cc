@@ -55,9 +55,8 @@ constexpr double kDoubtAnew = 0.0025;
 // A ratio that no interval bears out is asked likewise where it says so much.
 constexpr double kWorthAsking = 0.02;
 // Turns of pairs that the referee looks at: one in so many, drawn anew for each, and the first of
-// graphs; all of what counts
-// its launches, for it knows how many were before the pairs, and may work no more in them; and all
-// of those whose launches have their contents anew.
+// graphs; all of what counts its launches, for it knows how many were before the pairs, and may
+// work no more in them; and all of those whose launches have their contents anew.
 constexpr std::uint32_t kExaminedPairs = 4;
 
 // Two turns of each at least, none of which took no time.
@@ -90,39 +89,42 @@ json describe(const Ratio& ratio, const char* basis) {
 }  // namespace
 
 // Where contents are put anew the turn itself is looked at: all of its launches are made as if it
-// were them. Else that one is another: what is copied in its graphs costs time.
-std::vector<TurnOrder> GpuTiming::graph_orders(const Side& side, Series Side::*basis,
+// were them. Else that one is another, as long: what is copied in its graphs costs time.
+GpuTiming::GraphOrders GpuTiming::graph_orders(const Side& side, Series Side::*basis,
                                                bool examined) {
   TurnOrder turn = graph_order(kGraphTurnRepeats, side.typical_ns);
   turn.precise = basis == &Side::graph;
   turn.renews_each = basis == &Side::renewed;
-  if (examined && turn.renews_each) turn.runs.at(below(kGraphTurnRepeats)).keep = true;
-  std::vector<TurnOrder> orders{turn};
-  if (!examined || turn.renews_each) return orders;
-  TurnOrder shown = graph_order(1, side.typical_ns);
-  shown.precise = true;
-  shown.runs.front().keep = true;
-  orders.insert(below(2) == 0 ? orders.begin() : orders.end(), shown);
-  return orders;
+  if (!examined) return {.orders = {turn}};
+  TurnOrder shown = turn;
+  if (!turn.renews_each) {
+    shown = graph_order(kGraphTurnRepeats, side.typical_ns);
+    shown.precise = true;
+  }
+  RunOrder& kept = shown.runs.at(below(kGraphTurnRepeats));
+  kept.keep = true;
+  if (turn.renews_each) return {.orders = {shown}, .shown_content = kept.content};
+  const std::size_t counted = below(2);
+  GraphOrders both{.orders = {turn, shown}, .counted = counted, .shown_content = kept.content};
+  if (counted == 1) std::swap(both.orders.front(), both.orders.back());
+  return both;
 }
 
 GpuTiming::Step GpuTiming::graph_turn(Side& side, Series Side::*basis, bool examined) {
-  const std::vector<TurnOrder> orders = graph_orders(side, basis, examined);
-  Turns turns = ask(side, orders);
+  const GraphOrders asked = graph_orders(side, basis, examined);
+  Turns turns = ask(side, asked.orders);
   if (turns.ended) return std::move(turns.ended);
-  bool has_failed = turns.taken.size() < orders.size();
-  GraphTurn counted;
-  double clock_mhz = 0;
-  for (std::size_t i = 0; i < turns.taken.size(); ++i) {
-    const Turn& turn = turns.taken[i];
-    has_failed |= turn.graphs.empty();
-    if (orders[i].runs.size() < kGraphTurnRepeats) continue;
-    counted = turn_of(turn.graphs);
-    clock_mhz = turn.clock_mhz.value_or(0);
+  const Turn& last = turns.taken.back();
+  Series& series = side.*basis;
+  if (last.graphs.empty()) {
+    series.graphs.emplace_back();
+    series.clocks_mhz.push_back(0);
+    return go_on_afresh(side, last.note);
   }
-  (side.*basis).graphs.push_back(has_failed ? GraphTurn{} : counted);
-  (side.*basis).clocks_mhz.push_back(clock_mhz);
-  return examined && !has_failed ? examine({graph_content_}) : std::nullopt;
+  const Turn& counted = turns.taken.at(asked.counted);
+  series.graphs.push_back(turn_of(counted.graphs));
+  series.clocks_mhz.push_back(counted.clock_mhz.value_or(0));
+  return examined ? examine({asked.shown_content}) : std::nullopt;
 }
 
 void GpuTiming::reckon_launches(Series Side::*basis) {
@@ -218,7 +220,11 @@ GpuTiming::Step GpuTiming::compare(json& body) {
     if (auto ended = one_more_pair(&Side::graph)) return ended;
     if (!is_captured(&Side::graph)) break;
   }
-  if (!is_captured(&Side::graph)) return ratio_by(&Side::cold, body);
+  if (!is_captured(&Side::graph)) {
+    auto ended = ratio_by(&Side::cold, body);
+    if (!body.contains("speedup_note")) body["speedup_note"] = "Cold runs decide: " + uncaptured_;
+    return ended;
+  }
   if (auto ended = ratio_by(&Side::graph, body)) return ended;
   if (body["speedup"].is_null()) {
     body.erase("speedup_note");
@@ -227,7 +233,7 @@ GpuTiming::Step GpuTiming::compare(json& body) {
   auto told = why_not_believed(
       says_something(ratio_of(reference_->graph.turns_ns, kernel_.graph.turns_ns)));
   if (auto* ended = std::get_if<Ended>(&told)) return std::move(*ended);
-  if (!kernel_.renewed.turns_ns.empty()) {
+  if (is_ratio(reference_->renewed.turns_ns, kernel_.renewed.turns_ns)) {
     body["speedup"]["anew"] = {{"reference_ns", median(reference_->renewed.turns_ns)},
                                {"kernel_ns", median(kernel_.renewed.turns_ns)}};
   }
@@ -271,14 +277,15 @@ std::variant<std::string, Ended> GpuTiming::why_not_believed(bool is_told) {
 }
 
 // What all turns of graphs with contents put anew take: as many launches as either has.
-double GpuTiming::anew_ns() const {
+double GpuTiming::anew_ns() {
   const double bytes = static_cast<double>(request_.arena_bytes + request_.scratch_bytes);
   double all_ns = 0;
   for (const Side* side : {&kernel_, &*reference_}) {
     const double launch_ns = side->typical_ns + kRenewingNsOfByte * bytes;
-    const double launches =
-        std::clamp(kGraphNs / std::max(side->typical_ns, 1.0), 1.0 * slots_, kMostLaunchesOfGraph);
-    all_ns += kRenewedPairs * launch_ns * (kGraphsOfTurn * launches + request_.warmups);
+    const double launches = std::clamp(kGraphNs / std::max(side->typical_ns, 1.0),
+                                       std::max(1.0 * slots_, 2.0), kMostLaunchesOfGraph);
+    const double warmups = order("graph", 0, side->typical_ns).warmups;
+    all_ns += kRenewedPairs * launch_ns * (kGraphsOfTurn * launches + warmups);
   }
   return all_ns;
 }

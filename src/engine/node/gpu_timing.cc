@@ -123,7 +123,11 @@ TurnOrder GpuTiming::order(const char* view, std::uint32_t runs, double typical_
 TurnOrder GpuTiming::graph_order(std::uint32_t repeats, double typical_ns) {
   TurnOrder graph = order("graph", repeats, typical_ns);
   graph.typical_ns = typical_ns;
-  for (RunOrder& run : graph.runs) run.content = graph_content_;
+  // Of those that a graph of two places has, too; drawn anew: what is never looked at could idle.
+  const std::uint32_t most =
+      places_ < slots_ ? std::min(places_, known_contents()) : known_contents();
+  const std::uint32_t content = below(most);
+  for (RunOrder& run : graph.runs) run.content = content;
   return graph;
 }
 
@@ -195,13 +199,12 @@ std::variant<std::vector<LentArena>, Ended> GpuTiming::filled_arenas() {
 }
 
 GpuTiming::Step GpuTiming::stage(KernelSession& session, const std::vector<LentArena>& arenas) {
-  return take_staged(session.stage(arenas, places_));
+  return take_staged(session.stage(arenas, places_, request_.scratch_bytes));
 }
 
 GpuTiming::Step GpuTiming::take_staged(std::variant<std::uint32_t, Ended> staged) {
   if (auto* ended = std::get_if<Ended>(&staged)) return std::move(*ended);
   places_ = std::min(places_, std::get<std::uint32_t>(staged));
-  graph_content_ = places_ > 1 ? below(std::min(known_contents(), 2U)) : 0;
   return std::nullopt;
 }
 

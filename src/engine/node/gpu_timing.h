@@ -221,13 +221,17 @@ class GpuTiming {
   // Why what graphs say is saved is not believed; "" if it is.
   [[nodiscard]] std::variant<std::string, Ended> why_not_believed(bool is_told);
   [[nodiscard]] bool is_shown_anew() const;
-  [[nodiscard]] double anew_ns() const;
+  [[nodiscard]] double anew_ns();
   // The last turns of both were.
   [[nodiscard]] bool is_captured(Series Side::*basis) const;
   [[nodiscard]] Step graph_turn(Side& side, Series Side::*basis, bool examined);
   // Turns to ask for: that which counts, and of it or beside it one that is looked at.
-  [[nodiscard]] std::vector<TurnOrder> graph_orders(const Side& side, Series Side::*basis,
-                                                    bool examined);
+  struct GraphOrders {
+    std::vector<TurnOrder> orders{};
+    std::size_t counted = 0;  // of them
+    std::uint32_t shown_content = 0;
+  };
+  [[nodiscard]] GraphOrders graph_orders(const Side& side, Series Side::*basis, bool examined);
   // Turns of graphs, those of a side that is short of what graphs cost on both made up for it.
   void reckon_launches(Series Side::*basis);
   [[nodiscard]] Step one_more_pair(Series Side::*basis);
@@ -263,7 +267,6 @@ class GpuTiming {
   std::uint32_t trials_ = 0;                      // that the budget allows
   std::uint32_t examined_ = 0;                    // of the timed runs
   std::uint32_t examined_beside_ = 0;             // of others, like them, or on contents shown anew
-  std::uint32_t graph_content_ = 0;               // of the launches of graphs that are looked at
   std::optional<std::uint32_t> last_examined_{};  // its contents
   std::set<std::uint32_t> ever_examined_{};       // likewise
   AlikeRuns alike_{};                             // of the kernel

@@ -91,7 +91,7 @@ std::vector<std::uint32_t> GpuTiming::choose_examined_views(std::vector<TurnOrde
   if (std::string_view(warm.view) != "warm" || known_contents() < 2) return {};
   const std::uint32_t which = below(static_cast<std::uint32_t>(warm.runs.size()));
   RunOrder& run = warm.runs[which];
-  run.content = (graph_content_ + 1) % known_contents();
+  run.content = below(known_contents());
   run.keep = true;
   for (const std::uint32_t beside : {which - 1, which + 1}) draw_between(warm, beside, run.content);
   return {run.content};

@@ -202,17 +202,20 @@ json KernelSession::sanitizer_order() const {
 }
 
 std::variant<std::uint32_t, Ended> KernelSession::stage(const std::vector<LentArena>& arenas,
-                                                        std::uint32_t places) {
-  begin_stage(arenas, places);
+                                                        std::uint32_t places,
+                                                        std::uint64_t scratch_bytes) {
+  begin_stage(arenas, places, scratch_bytes);
   return staged();
 }
 
-void KernelSession::begin_stage(const std::vector<LentArena>& arenas, std::uint32_t places) {
+void KernelSession::begin_stage(const std::vector<LentArena>& arenas, std::uint32_t places,
+                                std::uint64_t scratch_bytes) {
   frames::Frame request;
   request.body = {{"type", "stage"},
                   {"arena_bytes", arenas.front().bytes},
                   {"on_device", arenas.front().on_device},
-                  {"places", places}};
+                  {"places", places},
+                  {"scratch_bytes", scratch_bytes}};
   for (const LentArena& arena : arenas) {
     request.descriptors.push_back(arena.descriptor.duplicate());
   }

@@ -100,10 +100,13 @@ class KernelSession {
 
   // Both on a GPU only. Arenas of one size and kind, at least one; kept runs write to them. Answers
   // how many places runs can work in.
+  // `scratch_bytes`: behind the arena of each place, if its sequence does not need more by itself.
   [[nodiscard]] std::variant<std::uint32_t, Ended> stage(const std::vector<LentArena>& arenas,
-                                                         std::uint32_t places);
+                                                         std::uint32_t places,
+                                                         std::uint64_t scratch_bytes = 0);
   // The halves of stage(), for whoever has something else to do meanwhile, and to ask.
-  void begin_stage(const std::vector<LentArena>& arenas, std::uint32_t places);
+  void begin_stage(const std::vector<LentArena>& arenas, std::uint32_t places,
+                   std::uint64_t scratch_bytes = 0);
   [[nodiscard]] std::variant<std::uint32_t, Ended> staged();
   // One after the other, in one question; none after one that fails or cannot be captured.
   [[nodiscard]] Turns time(const std::vector<TurnOrder>& orders,

@@ -169,10 +169,11 @@ class Device {
 
   // Timing, for devices that have a clock worth reading. stage() takes over the contents that
   // time() puts before its runs and writes kept runs back to; all arenas have one size. Answers how
-  // many places runs can work in, at most as many as wished.
+  // many places runs can work in, at most as many as wished, each with as much scratch at least.
   [[nodiscard]] virtual bool has_clock() const { return false; }
   [[nodiscard]] virtual std::uint32_t stage(std::vector<std::unique_ptr<Arena>>&& /*arenas*/,
-                                            std::uint32_t /*places*/) {
+                                            std::uint32_t /*places*/,
+                                            std::uint64_t /*scratch_bytes*/) {
     return 0;
   }
   // Hardware counters of one launch, each pass beginning with the arena as it is now and cold

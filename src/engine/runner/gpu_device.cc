@@ -192,9 +192,10 @@ class GpuDevice final : public Device {
   }
   void ready_counters(const CounterRequest& request) override { counting_.ready(request); }
 
-  std::uint32_t stage(std::vector<std::unique_ptr<Arena>>&& arenas, std::uint32_t places) override {
-    return timer_.stage(std::move(arenas), places,
-                        sequence_ ? sequence_room(*sequence_, arenas) : 0);
+  std::uint32_t stage(std::vector<std::unique_ptr<Arena>>&& arenas, std::uint32_t places,
+                      std::uint64_t scratch_bytes) override {
+    const std::uint64_t own = sequence_ ? sequence_room(*sequence_, arenas) : 0;
+    return timer_.stage(std::move(arenas), places, std::max(own, scratch_bytes));
   }
   Timed time(const TimedLaunch& launch, const TimingPlan& plan) override {
     cuda::Handle function = nullptr;

@@ -38,7 +38,9 @@ std::uint32_t GpuTimer::Measurement::graph_places() const {
   const auto l2 = static_cast<std::size_t>(std::max(context_.attribute(cuda::kL2Bytes), 0));
   const std::size_t room = l2 / kShareOfL2 / std::max<std::size_t>(timer_.place_bytes_, 1);
   const std::size_t places = timer_.places_.size();
-  return whole_rounds(static_cast<std::uint32_t>(room >= 2 ? std::min(room, places) : places));
+  // All contents are in a graph, where there are places for them.
+  const std::size_t wanted = room >= 2 ? std::max<std::size_t>(room, contents()) : places;
+  return whole_rounds(static_cast<std::uint32_t>(std::min(wanted, places)));
 }
 
 // Of all contents alike, where there are as many launches or places as that: how long a kernel

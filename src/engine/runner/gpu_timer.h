@@ -116,8 +116,8 @@ class GpuTimer {
   std::vector<EventPair> events_{};
   std::optional<double> overhead_ns_{};  // of a pair of events
   std::unique_ptr<Graphs> graphs_{};     // of the last work that has an identity
-  // What launches of graphs have left: of the one that is shown, and behind it of all others. No
-  // kernel is told where.
+  // What launches of graphs have left: behind the one that is shown, all others are copied to the
+  // other half. No kernel is told where.
   std::unique_ptr<GpuMapping> left_{};
   bool ramps_in_vain_ = false;  // the clock stays low whatever it does
 };

@@ -15,7 +15,7 @@
 //      range_failure?, findings?}: without an inspection those of loads out of bounds,
 //      and of an inspection {notes, profile?}
 // and on a device with a clock:
-//   → {type: "stage", arena_bytes, on_device, places} + arenas
+//   → {type: "stage", arena_bytes, on_device, places, scratch_bytes} + arenas
 //   ← {type: "staged", places} or {type: "unstaged", message}
 //   → {type: "time", grid, block, shared_bytes, arguments, wall_ns, range?, turns: [{view,
 //      runs: [[place, content, keep, as_left]], warmups, fresh_module, tell_state, tell_neighbours,
@@ -161,7 +161,8 @@ class Session {
   json stage(frames::Frame request) {
     contents_ = static_cast<std::uint32_t>(request.descriptors.size());
     try {
-      places_ = device_.stage(adopted(request), request.body.at("places"));
+      places_ = device_.stage(adopted(request), request.body.at("places"),
+                              request.body.at("scratch_bytes"));
     } catch (const std::runtime_error& error) {
       return {{"type", "unstaged"}, {"message", error.what()}};
     }
