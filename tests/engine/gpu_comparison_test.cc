@@ -8,6 +8,21 @@
 using namespace assay;
 using namespace assay::timing_bench;
 
+namespace {
+
+// Of the program that idles, beside the one that does not.
+json of_idling(std::uint64_t bytes) {
+  Bench bench;
+  bench.reference = bench.session();
+  bench.kernel = Bench::idling();
+  std::optional<node::Ended> ended;
+  json body = bench.measure(bench.request(100, bytes), ended);
+  REQUIRE_FALSE(ended);
+  return body;
+}
+
+}  // namespace
+
 TEST_CASE("both sides of a comparison go on in fresh processes, and it is made of cold runs") {
   Bench bench;
   bench.reference = bench.session();
@@ -42,12 +57,7 @@ TEST_CASE("a ratio rests on the clock that was asked for") {
 }
 
 TEST_CASE("what is saved back to back and not alone is not believed") {
-  Bench bench;
-  bench.reference = bench.session();
-  bench.kernel = Bench::idling();
-  std::optional<node::Ended> ended;
-  const json body = bench.measure(bench.request(100, kIdlingBytes), ended);
-  REQUIRE_FALSE(ended);
+  const json body = of_idling(kIdlingBytes);
   const json& speedup = body.at("speedup");
   CHECK(speedup.at("basis") == "cold");
   CHECK(speedup.at("verdict") == "indistinguishable");
@@ -56,12 +66,7 @@ TEST_CASE("what is saved back to back and not alone is not believed") {
 }
 
 TEST_CASE("what is saved in some graphs, and alone in none, is not believed either") {
-  Bench bench;
-  bench.reference = bench.session();
-  bench.kernel = Bench::idling();
-  std::optional<node::Ended> ended;
-  const json body = bench.measure(bench.request(100, kSometimesIdlingBytes), ended);
-  REQUIRE_FALSE(ended);
+  const json body = of_idling(kSometimesIdlingBytes);
   const json& speedup = body.at("speedup");
   CHECK(speedup.at("basis") == "cold");
   CHECK(speedup.at("ratio").get<double>() < 1.12);  // what all of them save
@@ -70,36 +75,19 @@ TEST_CASE("what is saved in some graphs, and alone in none, is not believed eith
 }
 
 TEST_CASE("what is too little for events is believed where contents put anew show it too") {
-  const auto measured = [](std::uint64_t bytes) {
-    Bench bench;
-    bench.reference = bench.session();
-    bench.kernel = Bench::idling();
-    std::optional<node::Ended> ended;
-    json body = bench.measure(bench.request(100, bytes), ended);
-    CHECK_FALSE(ended);
-    return body;
-  };
-  const json leaning = measured(kSlightlyLeaningBytes);
+  const json leaning = of_idling(kSlightlyLeaningBytes);
   CHECK(leaning.at("speedup").at("basis") == "cold");
   CHECK(leaning.at("speedup").at("verdict") == "indistinguishable");
   CHECK(leaning.at("speedup").at("by_graph").at("verdict") == "faster");
   CHECK(leaning.at("speedup_note").get<std::string>().find("put anew") != std::string::npos);
-  const json faster = measured(kSlightlyFasterBytes);
+  const json faster = of_idling(kSlightlyFasterBytes);
   CHECK(faster.at("speedup").at("basis") == "graph");
   CHECK(faster.at("speedup").at("verdict") == "faster");
 }
 
 TEST_CASE(
     "what a launch alone shows a part of is believed where contents put anew show all of it") {
-  const auto speedup = [](std::uint64_t bytes) {
-    Bench bench;
-    bench.reference = bench.session();
-    bench.kernel = Bench::idling();
-    std::optional<node::Ended> ended;
-    json body = bench.measure(bench.request(100, bytes), ended);
-    CHECK_FALSE(ended);
-    return body.at("speedup");
-  };
+  const auto speedup = [](std::uint64_t bytes) { return of_idling(bytes).at("speedup"); };
   CHECK(speedup(kBarelyLeaningBytes).at("basis") == "cold");
   CHECK(speedup(kDoublySavingBytes).at("ratio").get<double>() < 2.1);
   const json alone = speedup(kOnlyAloneSavingBytes);
@@ -120,12 +108,7 @@ TEST_CASE("a reference that does less on what is there makes nothing slower") {
 }
 
 TEST_CASE("who makes the shorter graph longer gains nothing") {
-  Bench bench;
-  bench.reference = bench.session();
-  bench.kernel = Bench::idling();
-  std::optional<node::Ended> ended;
-  const json body = bench.measure(bench.request(100, kSpinningBytes), ended);
-  REQUIRE_FALSE(ended);
+  const json body = of_idling(kSpinningBytes);
   CHECK(body.at("speedup").at("basis") == "graph");
   CHECK(body.at("speedup").at("verdict") == "indistinguishable");
   // By itself it is its own word, as far as a graph may cost.
@@ -139,7 +122,7 @@ TEST_CASE("where graphs decide, warm runs and graphs are looked at as well") {
   const json body = bench.measure(bench.request(100, kTellingBytes), ended);
   REQUIRE_FALSE(ended);
   CHECK(body.at("speedup").at("basis") == "graph");
-  CHECK(body.at("runs_examined") >= 5);  // three cold, one warm, one of the graph view
+  CHECK(body.at("runs_examined") >= 5);  // three cold, one warm, one of the first pair
 
   Bench alone;
   CHECK(alone.measure(alone.request(100, kTellingBytes), ended).at("runs_examined") == 3);

@@ -22,8 +22,9 @@ constexpr std::chrono::milliseconds kSettling{600};
 constexpr double kShortNs = 250'000;
 // Unless the other one is so long that graphs of it would take the time of many cold runs.
 constexpr double kLongNs = 2'000'000;
-// A graph of shorter ones is as long as it is meant to be, whatever they take.
-constexpr double kLongGraphNs = 1'000'000;
+// A graph of shorter ones is as long as it is meant to be, whatever they take: it has three
+// launches at least (runner/gpu_graphs.cc).
+constexpr double kLongGraphNs = 130'000;
 constexpr double kLaunchesBeside = 2;  // of a turn's runs: a warmup and a first one
 // Slopes of the same kernel in two processes were seen to differ by this much, however many were
 // taken: its instructions and tensors lie elsewhere.
@@ -37,6 +38,7 @@ constexpr double kShareOfDoubt = 0.25;
 constexpr std::uint32_t kGraphTurnRepeats = 3;
 // Launches of such a turn of a long kernel: repeats of N and 2 N, N before them and a warmup.
 constexpr double kLaunchesOfGraphTurn = 9 * kGraphTurnRepeats + 3 + 1;
+constexpr double kTurnsOfPair = 3;      // one of each, and one of the kernel's that is looked at
 constexpr double kShareOfGraphs = 0.3;  // of the time that is left
 constexpr double kShareOfPair = 0.5;
 constexpr double kQueueingNs = 4'000;  // of each launch but the first, where the host is late
@@ -92,22 +94,25 @@ json describe(const Ratio& ratio, const char* basis) {
 // were them. Else that one is another, as long: what is copied in its graphs costs time.
 GpuTiming::GraphOrders GpuTiming::graph_orders(const Side& side, Series Side::*basis,
                                                bool examined) {
-  TurnOrder turn = graph_order(kGraphTurnRepeats, side.typical_ns);
-  turn.precise = basis == &Side::graph;
-  turn.renews_each = basis == &Side::renewed;
-  if (!examined) return {.orders = {turn}};
-  TurnOrder shown = turn;
-  if (!turn.renews_each) {
-    shown = graph_order(kGraphTurnRepeats, side.typical_ns);
-    shown.precise = true;
-  }
+  const auto order = [&] {
+    TurnOrder turn = graph_order(kGraphTurnRepeats, side.typical_ns);
+    turn.precise = basis == &Side::graph;
+    turn.renews_each = basis == &Side::renewed;
+    return turn;
+  };
+  GraphOrders asked{.orders = {order()}};
+  if (!examined) return asked;
+  TurnOrder shown = order();
   RunOrder& kept = shown.runs.at(below(kGraphTurnRepeats));
   kept.keep = true;
-  if (turn.renews_each) return {.orders = {shown}, .shown_content = kept.content};
-  const std::size_t counted = below(2);
-  GraphOrders both{.orders = {turn, shown}, .counted = counted, .shown_content = kept.content};
-  if (counted == 1) std::swap(both.orders.front(), both.orders.back());
-  return both;
+  asked.shown_content = kept.content;
+  if (shown.renews_each) {
+    asked.orders.front() = std::move(shown);
+    return asked;
+  }
+  asked.counted = below(2);
+  asked.orders.insert(asked.orders.begin() + (asked.counted == 0 ? 1 : 0), std::move(shown));
+  return asked;
 }
 
 GpuTiming::Step GpuTiming::graph_turn(Side& side, Series Side::*basis, bool examined) {
@@ -167,7 +172,7 @@ GpuTiming::Step GpuTiming::one_more_pair(Series Side::*basis) {
 bool GpuTiming::affords_pair(Series Side::*basis) const {
   const double launches = basis == &Side::graph ? kLaunchesOfGraphTurn
                                                 : std::min(kRunsOfPair, trials_) + kLaunchesBeside;
-  return affords(2 * launches, slowest_ns(), kShareOfPair);
+  return affords(kTurnsOfPair * launches, slowest_ns(), kShareOfPair);
 }
 
 // More pairs narrow an interval down to what no number of them resolves.
@@ -199,7 +204,7 @@ std::string GpuTiming::no_slopes(const json& body) const {
     return views.value("graph", json::object()).contains("median_ns");
   };
   if (!has_slope("views") || !has_slope("reference_views")) return "there is no graph of both";
-  if (!affords(2 * kPairs * kLaunchesOfGraphTurn, most_ns > kLongGraphNs ? most_ns : 0,
+  if (!affords(kTurnsOfPair * kPairs * kLaunchesOfGraphTurn, most_ns > kLongGraphNs ? most_ns : 0,
                kShareOfGraphs)) {
     return "graphs of it would take too much of the time that is left";
   }
@@ -271,8 +276,7 @@ std::variant<std::string, Ended> GpuTiming::why_not_believed(bool is_told) {
   }
   if (is_shown_anew()) return "";
   return "with contents put anew before each launch no such time is saved: the cold runs decide. "
-         "Either what differs is there only while its tensors are in the cache, or one of both "
-         "does "
+         "Either what differs is there only while tensors are in the cache, or one of both does "
          "less on what its last launch has left.";
 }
 

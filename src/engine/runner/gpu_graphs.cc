@@ -94,19 +94,19 @@ cuda::Address GpuTimer::Measurement::left_by(bool is_shown) const {
 
 // Where each has its contents anew, each is copied from: what is done before and behind the one
 // that is shown is done before and behind all.
-int GpuTimer::Measurement::queue_launch(const Graphs& both, std::uint32_t which,
+int GpuTimer::Measurement::queue_launch(std::uint32_t which,
                                         const std::optional<Shown>& shown) const {
   const std::uint32_t places = graph_places();
   const TimedRun run = run_of(which, places);
   int result = cuda::kSuccess;
-  if (both.renews_each) {
+  if (plan_.renews_each) {
     result = renew(run);
   } else if (shown && shown->renewed_before == which) {
     result = renew(run_of(shown->launch, places));
   }
   if (result == cuda::kSuccess) result = launch(run.place);
   const bool is_shown = shown && shown->launch == which;
-  if (result != cuda::kSuccess || !(both.renews_each || is_shown)) return result;
+  if (result != cuda::kSuccess || !(plan_.renews_each || is_shown)) return result;
   // Both halves alike until then, and the one that is handed back never again.
   const bool to_shown = is_shown || (which < shown->launch && which % 2 == 0);
   return driver_.MemcpyDtoDAsync(left_by(to_shown), timer_.places_.at(run.place),
@@ -114,12 +114,12 @@ int GpuTimer::Measurement::queue_launch(const Graphs& both, std::uint32_t which,
 }
 
 // False: this kernel cannot be captured; the outcome's message says why.
-bool GpuTimer::Measurement::capture(Graph& graph, std::uint32_t launches, const Graphs& both) {
+bool GpuTimer::Measurement::capture(Graph& graph, std::uint32_t launches) {
   std::optional<Shown> shown;
-  if (both.shown_content) shown = draw_shown(*both.shown_content, launches);
+  if (const auto content = shown_content()) shown = draw_shown(*content, launches);
   int result = driver_.StreamBeginCapture(context_.stream(), kRelaxedCapture);
   for (std::uint32_t i = 0; i < launches && result == 0; ++i) {
-    result = queue_launch(both, i, shown);
+    result = queue_launch(i, shown);
   }
   const int ended = driver_.StreamEndCapture(context_.stream(), &graph.graph);
   if (result == 0) result = ended;
@@ -170,14 +170,10 @@ std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::new_graphs() {
   made->identity = work_.identity();
   made->target_ns = target_ns();
   made->launches = wanted_launches();
-  made->shown_content = shown_content();
-  made->renews_each = plan_.renews_each;
-  if (made->shown_content && !make_room_for_left()) return nullptr;
-  if (!capture(made->once, made->launches, *made) ||
-      !capture(made->twice, 2 * made->launches, *made)) {
-    return nullptr;
-  }
-  return made;
+  if (shown_content() && !make_room_for_left()) return nullptr;
+  const bool is_captured =
+      capture(made->once, made->launches) && capture(made->twice, 2 * made->launches);
+  return is_captured ? std::move(made) : nullptr;
 }
 
 // Those of a turn before, if it was of the same work. Where a launch is shown, it is drawn for each
@@ -292,7 +288,7 @@ int GpuTimer::Measurement::time_graph() {
   if (HiddenTime::is_suspected(wall)) {
     if (const int result = look_for_hidden(*both, wall); result != cuda::kSuccess) return result;
   }
-  if (!both->identity.empty() && !both->shown_content) timer_.graphs_ = std::move(both);
+  if (!both->identity.empty() && !shown_content()) timer_.graphs_ = std::move(both);
   return cuda::kSuccess;
 }
 

@@ -61,9 +61,8 @@ class GpuTimer::Measurement {
   [[nodiscard]] Shown draw_shown(std::uint32_t content, std::uint32_t launches) const;
   [[nodiscard]] int renew(const TimedRun& run) const;
   [[nodiscard]] cuda::Address left_by(bool is_shown) const;
-  [[nodiscard]] int queue_launch(const Graphs& both, std::uint32_t which,
-                                 const std::optional<Shown>& shown) const;
-  [[nodiscard]] bool capture(Graph& graph, std::uint32_t launches, const Graphs& both);
+  [[nodiscard]] int queue_launch(std::uint32_t which, const std::optional<Shown>& shown) const;
+  [[nodiscard]] bool capture(Graph& graph, std::uint32_t launches);
   [[nodiscard]] std::uint32_t wanted_launches() const;
   [[nodiscard]] bool make_room_for_left();
   [[nodiscard]] int hand_back_left(const TimedRun& run) const;

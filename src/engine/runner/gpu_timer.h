@@ -73,8 +73,6 @@ class GpuTimer {
   // N launches of the same work, and 2 N.
   struct Graphs {
     std::string identity{};
-    std::optional<std::uint32_t> shown_content{};
-    bool renews_each = false;
     double target_ns = 0;
     std::uint32_t launches = 0;
     Graph once;
