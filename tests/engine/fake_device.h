@@ -27,6 +27,9 @@ class FakeDevice final : public Device {
   int reloads = 0;
   Profiled profiled{};
   CounterRequest readied{};
+  bool clock = false;
+  // Of each plan that was timed: its view, and whether a graph's is known to be behind it.
+  std::vector<std::pair<TimingView, bool>> timed{};
 
   Loaded load(const ProgramText& program) override {
     programs.emplace_back(program.ptx);
@@ -48,6 +51,12 @@ class FakeDevice final : public Device {
     return outcome;
   }
   void reload() override { ++reloads; }
+  bool has_clock() const override { return clock; }
+  Timed time(const TimedLaunch&, const TimingPlan& plan) override {
+    const TimingPlan* behind = plan.graph_behind;
+    timed.emplace_back(plan.view, behind != nullptr && behind->view == TimingView::graph);
+    return {.outcome = {.ending = emulator::Ending::completed}, .samples_ns = {1}};
+  }
   Profiled profile(const emulator::Launch&, Arena&, const CounterRequest&) override {
     return profiled;
   }

@@ -1,3 +1,4 @@
+#include <poll.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -91,6 +92,23 @@ TEST_CASE("frames sent back to back keep their descriptors apart") {
           SharedMemory::adopt(std::move(got->descriptors[0]), static_cast<std::size_t>(i) + 1));
     }
   }
+}
+
+TEST_CASE("what came together with a frame is there, though nothing more can be read") {
+  Ends ends = connect();
+  for (const int which : {1, 2}) {
+    Frame frame;
+    frame.body = {{"type", "fill"}, {"trial", which}};
+    ends.ours.queue(std::move(frame));
+  }
+  CHECK_FALSE(ends.theirs.has_frame());
+  ends.ours.flush();
+  REQUIRE(ends.theirs.receive());
+  CHECK(ends.theirs.has_frame());
+  pollfd more{ends.theirs.descriptor(), POLLIN, 0};
+  CHECK(::poll(&more, 1, 0) == 0);
+  CHECK(ends.theirs.next()->body.at("trial") == 2);
+  CHECK_FALSE(ends.theirs.has_frame());
 }
 
 TEST_CASE("a closed peer ends the channel; bytes cut inside a frame make it malformed") {

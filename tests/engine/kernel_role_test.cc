@@ -145,6 +145,37 @@ TEST_CASE("an engine that breaks the protocol is our fault, never a launch") {
   CHECK(device.launches.empty());
 }
 
+TEST_CASE("a device is told of the graphs that are timed next, unless the program is loaded anew") {
+  FakeDevice device;
+  device.answer = std::vector{kernel_with({"u64"})};
+  device.clock = true;
+  const json arguments = {tensor("in", 0, 16)};
+  const auto turn = [](const char* view, bool fresh = false) -> json {
+    return {{"view", view},        {"warmups", 1},         {"fresh_module", fresh},
+            {"tell_state", false}, {"precise", false},     {"tell_neighbours", false},
+            {"ramp_below_mhz", 0}, {"typical_ns", 5'000},  {"renews_each", false},
+            {"digests", false},    {"runs", json::array()}};
+  };
+  ServedRole served(device);
+  REQUIRE(served.load(arguments).at("type") == "loaded");
+  const json reply = served.ask(
+      {{"type", "time"},
+       {"grid", {2, 1, 1}},
+       {"block", {32, 1, 1}},
+       {"shared_bytes", 0},
+       {"arguments", arguments},
+       {"wall_ns", 1'000'000'000},
+       {"turns", {turn("cold"), turn("warm"), turn("graph"), turn("warm"), turn("graph", true)}}});
+  CHECK(reply.at("turns").size() == 5);
+  using View = runner::TimingView;
+  CHECK(device.timed == std::vector<std::pair<View, bool>>{{View::cold, false},
+                                                           {View::warm, true},
+                                                           {View::graph, false},
+                                                           {View::warm, false},
+                                                           {View::graph, false}});
+  CHECK(device.reloads == 1);
+}
+
 TEST_CASE("what makes a runner ready to count is not answered, and what it counted is told") {
   FakeDevice device;
   device.answer = std::vector{kernel_with({"u64"})};

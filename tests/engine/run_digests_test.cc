@@ -14,6 +14,7 @@ namespace {
 struct Piece {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
+  bool operator==(const Piece&) const = default;
 };
 
 std::uint64_t mixed(const Piece& piece, std::uint64_t where, std::uint64_t drawn) {
@@ -32,18 +33,52 @@ std::uint64_t expected(const std::vector<Piece>& pieces, std::uint64_t drawn) {
   return sum;
 }
 
-std::uint64_t taken(std::vector<Piece> pieces, std::uint64_t drawn, unsigned blocks,
-                    unsigned threads) {
+constexpr std::uint64_t kPlace = 0x6F00'0000'0000;
+
+const std::shared_ptr<const emulator::Module>& digest_module() {
   static const auto module = std::get<std::shared_ptr<const emulator::Module>>(
       emulator::Module::parse(runner::kDigestPtx));
+  return module;
+}
+
+std::uint64_t taken(std::vector<Piece> pieces, std::uint64_t drawn, unsigned blocks,
+                    unsigned threads) {
   const std::uint64_t count = pieces.size();
   pieces.resize(count + 1);  // a buffer has to have something
   std::vector<std::uint64_t> to(runner::kDigestWords);
   emulator::test::Call call("assay_digest", {blocks, 1, 1}, {threads, 1, 1});
-  call.buffer("from", pieces).value(count).value(drawn).buffer("to", to);
-  const auto outcome = call.run(module);
+  call.buffer("left", pieces).value(count).value(drawn).buffer("to", to);
+  call.value(std::uint64_t{0}).value(std::uint64_t{0});
+  const auto outcome = call.run(digest_module());
   REQUIRE(outcome.ending == emulator::Ending::completed);
   return std::accumulate(to.begin(), to.end(), std::uint64_t{0});
+}
+
+constexpr std::uint64_t kDrawn = 0x1234'5678'9ABC'DEF0;
+
+struct Put {
+  std::vector<Piece> contents{};
+  std::vector<Piece> place{};
+  std::uint64_t digest = 0;
+};
+
+// Behind a run that left `left`, the next one's contents are put in its place, or in another.
+Put put(std::vector<Piece> left, std::vector<Piece> contents, bool in_the_same_place) {
+  std::vector<std::uint64_t> to(runner::kDigestWords);
+  std::vector<Piece> other(left.size());
+  emulator::test::Call call("assay_digest", {3, 1, 1}, {512, 1, 1});
+  call.buffer_at("left", kPlace, std::as_writable_bytes(std::span(left)));
+  call.value(std::uint64_t{left.size()}).value(kDrawn).buffer("to", to);
+  call.buffer("contents", contents);
+  if (in_the_same_place) {
+    call.value(kPlace);
+  } else {
+    call.buffer("place", other);
+  }
+  REQUIRE(call.run(digest_module()).ending == emulator::Ending::completed);
+  return {.contents = contents,
+          .place = in_the_same_place ? left : other,
+          .digest = std::accumulate(to.begin(), to.end(), std::uint64_t{0})};
 }
 
 std::vector<Piece> drawn_pieces(std::size_t count) {
@@ -60,8 +95,22 @@ TEST_CASE("a digest is the sum of its mixed pieces, however many blocks take it"
     for (const auto& [blocks, threads] : {std::pair{1U, 512U}, {3U, 512U}, {7U, 1'024U}}) {
       CAPTURE(count, blocks, threads);
       const auto pieces = drawn_pieces(count);
-      CHECK(taken(pieces, 0x1234'5678'9ABC'DEF0, blocks, threads) ==
-            expected(pieces, 0x1234'5678'9ABC'DEF0));
+      CHECK(taken(pieces, kDrawn, blocks, threads) == expected(pieces, kDrawn));
+    }
+  }
+}
+
+TEST_CASE("a digest is taken of what was left before anything is put there, and all of it is put") {
+  for (const std::size_t count : {1U, 512U, 5'000U}) {
+    const auto left = drawn_pieces(count);
+    const auto contents = drawn_pieces(count + 1);
+    const std::vector<Piece> wanted(contents.begin(), contents.end() - 1);
+    for (const bool in_the_same_place : {false, true}) {
+      CAPTURE(count, in_the_same_place);
+      const Put told = put(left, wanted, in_the_same_place);
+      CHECK(told.digest == expected(left, kDrawn));
+      CHECK(told.place == wanted);
+      CHECK(told.contents == wanted);
     }
   }
 }

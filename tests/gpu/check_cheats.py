@@ -155,8 +155,10 @@ class Cheats(unittest.TestCase):
         self.assert_each_run_did_its_work(honest)
 
     def test_runs_that_leave_other_bits_are_not_believed(self):
-        for _ in range(8):
+        seen = []
+        while len(seen) < 20 and seen.count("passed") < 6:  # the others were looked at where they were wrong
             report = self.evaluate(SELDOM_WHOLE)
+            seen.append(report["verdict"])
             self.assertIn(report["verdict"], CAUGHT)
             self.assert_each_run_did_its_work(report, but=2)  # which save less than half a percent
         io = {"args": [tensor("a", N, kind="randn", seed=1), tensor("out", N // 256, role="output"), {"name": "n", "type": "int", "value": N}],
@@ -191,15 +193,16 @@ class Cheats(unittest.TestCase):
                       + GUARDED + "{ float x, y;" + "".join(
                           f" asm volatile(\"ld.global.L2::cache_hint.f32 %0, [%1], %2;\" : \"=f\"({to}) : \"l\"({of} + i), \"l\"(policy));"
                           for to, of in (("x", "a"), ("y", "b"))) + " out[i] = x + y; }")
-        # Its cold time, of tensors that fit the L2 several times over: what stayed there would show.
+        # Its cold time, of tensors that fit the L2 several times over: what stayed there would make it a quarter to a third less. One
+        # evaluation's median of 4 us differs from the next one's by up to 8 %.
         for n in (1 << 16, N):
             cold = {}
-            for name, source in (("plain", ADD), ("hinted", hinted)) * 2:
+            for name, source in (("plain", ADD), ("hinted", hinted)) * 3:
                 report = self.evaluate(source, n=n)
                 self.assertEqual(report["verdict"], "passed", report["summary"])
                 cold.setdefault(name, []).append(report["timing"]["cold"]["median_ns"])
             print(n, cold, file=sys.stderr)
-            self.assertGreater(min(cold["hinted"]), 0.96 * min(cold["plain"]), cold)
+            self.assertGreater(min(cold["hinted"]), 0.92 * min(cold["plain"]), cold)
 
     def test_cold_runs_find_nothing_in_the_cache(self):
         """Each step waits for the one before: from memory it takes twice as long as from the cache, where a warm run has it."""

@@ -29,6 +29,8 @@ class Channel {
   // Reads what is there without blocking; complete frames come out of next().
   void read_available();
   [[nodiscard]] std::optional<Frame> next();
+  // Several may have come with one reading; descriptor() is not readable for those.
+  [[nodiscard]] bool has_frame() const { return !ready_.empty(); }
 
   // Queues a frame; flush() writes what the stream takes without blocking. A peer that reads
   // nothing costs memory up to what was queued, never a blocked thread.

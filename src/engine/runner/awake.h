@@ -6,8 +6,8 @@
 
 namespace assay::runner {
 
-// Returns when something can be read, or after one and a half milliseconds; at once where there are
-// few cores (posix/awake.h).
+// Returns when something can be read, or after one and a half milliseconds; at once where a
+// question has been read already, and where there are few cores (posix/awake.h).
 void stay_awake(const frames::Channel& channel);
 
 }  // namespace assay::runner

@@ -66,6 +66,9 @@ struct TimingPlan {
   double typical_ns = 0;             // that a launch is known to take; 0: nobody knows
   bool fresh = false;                // nothing that earlier runs left is there
   bool digests = false;              // of what cold and warm runs leave are told
+  // Of the same work, and timed next: its graphs are captured while the last of these runs are
+  // under way. nullptr: none is.
+  const TimingPlan* graph_behind = nullptr;
 };
 
 // A stretch of graph launches by this process's own clock, beside their events: what the launches

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 #include <vector>
 
 #include "engine/runner/gpu_launch.h"
@@ -28,9 +29,10 @@ double median(std::vector<double> values) {
 
 Timed GpuTimer::Measurement::carry_out() {
   measure_overhead();
+  if (plan_.view != TimingView::graph) timer_.captured_ahead_.reset();
   if (plan_.fresh) forget_runs();
   int result = prepare();
-  if (result == cuda::kSuccess && plan_.digests) result = take_begun_with();
+  if (plan_.digests) timed_.begun_with = timer_.begun_with_;
   if (result == cuda::kSuccess) result = warm_up();
   if (result == cuda::kSuccess) {
     context_.stamp(0);
@@ -76,6 +78,18 @@ int GpuTimer::Measurement::restore(const TimedRun& run) const {
   return copied == cuda::kSuccess ? work_.clear_scratch(place) : copied;
 }
 
+// In one launch with the digest of what the last run left, where that is wanted: all arenas have
+// the same size.
+int GpuTimer::Measurement::restore_behind_last(const TimedRun& run) {
+  if (!undigested_ || !timer_.digests_.can()) return restore(run);
+  const cuda::Address place = timer_.places_.at(run.place);
+  const int put = timer_.digests_.take_and_put(
+      undigested_->which, timer_.places_.at(undigested_->run.place),
+      timer_.arenas_.at(run.content)->size(), timer_.contents_.at(run.content)->address(), place);
+  undigested_.reset();
+  return put == cuda::kSuccess ? work_.clear_scratch(place) : put;
+}
+
 int GpuTimer::Measurement::launch_between(const EventPair& events, std::uint32_t place) const {
   if (const int result = driver_.EventRecord(events.start, context_.stream()); result != 0) {
     return result;
@@ -119,26 +133,34 @@ int GpuTimer::Measurement::warm_up() {
       return result;
     }
   }
+  // A graph's launches are held against this clock too; before other runs, waiting would leave the
+  // device without work for a while.
+  if (plan_.view != TimingView::graph) return cuda::kSuccess;
   const int result = wait();
   if (result == cuda::kSuccess) typical_ns_ = elapsed_ns(timer_.events_[0]);
   return result;
 }
 
 int GpuTimer::Measurement::queue_run(const TimedRun& run, std::size_t which) {
-  if (!run.as_left) {
-    if (const int result = restore(run); result != 0) return result;
-  }
+  const int begun = run.as_left ? take_digest() : restore_behind_last(run);
+  if (begun != cuda::kSuccess) return begun;
   if (plan_.view == TimingView::cold) {
     if (const int result = flush(); result != 0) return result;
   }
   if (const int result = launch_between(timer_.events_[which], run.place); result != 0) {
     return result;
   }
-  return plan_.digests ? take_digest(run, which) : cuda::kSuccess;
+  if (plan_.digests) undigested_ = {.run = run, .which = which};
+  return cuda::kSuccess;
 }
 
 // The runs queued since the last wait, in order.
 int GpuTimer::Measurement::collect(std::size_t queued) {
+  // What the last digest left in registers is gone before a kernel's next launch: l2_flush.cc.
+  if (plan_.digests) {
+    if (const int result = take_digest(); result != 0) return result;
+    if (const int result = flush(); result != 0) return result;
+  }
   if (const int result = wait(); result != 0) return result;
   for (std::size_t i = 0; i < queued; ++i) {
     timed_.samples_ns.push_back(elapsed_ns(timer_.events_[i]));
@@ -157,27 +179,11 @@ int GpuTimer::Measurement::begin_batch(std::size_t runs) {
   return context_.hold(kQueueingOfRun * std::min(runs, kBatch));
 }
 
-int GpuTimer::Measurement::take_digest(const TimedRun& run, std::size_t which) {
-  return timer_.digests_.take(which, timer_.places_.at(run.place),
-                              timer_.arenas_.at(run.content)->size());
-}
-
-// Once for what was staged.
-int GpuTimer::Measurement::take_begun_with() {
-  auto& begun_with = timer_.begun_with_;
-  if (begun_with.empty() && timer_.digests_.can()) {
-    int result = timer_.digests_.clear();
-    for (std::size_t i = 0; i < contents() && result == cuda::kSuccess; ++i) {
-      result =
-          timer_.digests_.take(i, timer_.contents_.at(i)->address(), timer_.arenas_.at(i)->size());
-    }
-    if (result == cuda::kSuccess) result = flush();  // of its registers, too: l2_flush.cc
-    if (result == cuda::kSuccess) result = wait();
-    if (result != cuda::kSuccess) return result;
-    begun_with = timer_.digests_.read(contents());
-  }
-  timed_.begun_with = begun_with;
-  return cuda::kSuccess;
+int GpuTimer::Measurement::take_digest() {
+  const auto left = std::exchange(undigested_, std::nullopt);
+  if (!left) return cuda::kSuccess;
+  return timer_.digests_.take(left->which, timer_.places_.at(left->run.place),
+                              timer_.arenas_.at(left->run.content)->size());
 }
 
 int GpuTimer::Measurement::time_runs() {
@@ -193,7 +199,9 @@ int GpuTimer::Measurement::time_runs() {
     if (run.keep && !to_host) {
       if (const int result = queue_handing_back(run); result != 0) return result;
     }
-    if (queued < kBatch && !to_host && &run != &plan_.runs.back()) continue;
+    const bool is_last = &run == &plan_.runs.back();
+    if (queued < kBatch && !to_host && !is_last) continue;
+    if (is_last) capture_ahead();
     if (const int result = collect(queued); result != 0) return result;
     queued = 0;
     if (to_host) hand_back_to_host(run);

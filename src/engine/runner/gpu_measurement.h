@@ -35,6 +35,7 @@ class GpuTimer::Measurement {
   void forget_runs();
   [[nodiscard]] int prepare() const;
   [[nodiscard]] int restore(const TimedRun& run) const;
+  [[nodiscard]] int restore_behind_last(const TimedRun& run);
   [[nodiscard]] int flush();
   [[nodiscard]] int launch(std::uint32_t place) const {
     return work_.queue(timer_.places_.at(place));
@@ -47,9 +48,8 @@ class GpuTimer::Measurement {
   [[nodiscard]] int collect(std::size_t queued);
   [[nodiscard]] int time_runs();
   [[nodiscard]] int begin_batch(std::size_t runs);
-  // Of what a run has left in its place.
-  [[nodiscard]] int take_digest(const TimedRun& run, std::size_t which);
-  [[nodiscard]] int take_begun_with();
+  // Of what the last run has left in its place, if that has not been taken.
+  [[nodiscard]] int take_digest();
   [[nodiscard]] int queue_handing_back(const TimedRun& run) const;
   void hand_back_to_host(const TimedRun& run) const;
 
@@ -69,6 +69,7 @@ class GpuTimer::Measurement {
   [[nodiscard]] double target_ns() const;
   [[nodiscard]] std::unique_ptr<Graphs> new_graphs();
   [[nodiscard]] std::unique_ptr<Graphs> graphs();
+  void capture_ahead();
   [[nodiscard]] int queue_graph(const Graph& graph, const EventPair& events) const;
   [[nodiscard]] int time_slopes(const Graphs& both, std::size_t count, Wall& wall);
   [[nodiscard]] int time_stretch(const Graphs& both, Wall& wall);
@@ -81,6 +82,12 @@ class GpuTimer::Measurement {
   const cuda::Driver& driver_;
   const GpuWork& work_;
   const TimingPlan& plan_;
+  // A run that was queued, whose digest is still to be taken: with what the next one begins with.
+  struct Undigested {
+    TimedRun run{};
+    std::size_t which = 0;
+  };
+  std::optional<Undigested> undigested_{};
   double typical_ns_ = 0;
   std::string graph_failure_{};
   Timed timed_{};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
 
 #include "engine/runner/clock_ramp.h"
 #include "engine/runner/gpu_measurement.h"
@@ -41,9 +42,9 @@ GpuTimer::~GpuTimer() {
 std::uint32_t GpuTimer::stage(std::vector<std::unique_ptr<Arena>>&& arenas, std::uint32_t places,
                               std::uint64_t scratch_bytes) {
   const auto& driver = context_.driver();
+  left_.reset();  // of what was staged before: there may be no room for it and for this
   arenas_ = std::move(arenas);
   contents_.resize(std::max(contents_.size(), arenas_.size()));
-  begun_with_.clear();
   digests_.draw();
   forget_graphs();
   flush_.prepare();
@@ -62,8 +63,21 @@ std::uint32_t GpuTimer::stage(std::vector<std::unique_ptr<Arena>>&& arenas, std:
   }
   const std::size_t arena_bytes = arenas_.empty() ? 1 : arenas_.front()->size();
   make_places(arena_bytes + scratch_bytes, std::max(places, 1U));
+  driver.check(digest_contents(), "digests");
   driver.check(context_.wait(Clock::now() + kStagingLimit), "staging");
+  begun_with_ = digests_.read(arenas_.size());
   return static_cast<std::uint32_t>(places_.size());
+}
+
+// Here, and not where runs are held against them, which others wait for.
+int GpuTimer::digest_contents() {
+  if (arenas_.size() > RunDigests::kMost) throw std::runtime_error("too many contents to stage");
+  int result = digests_.clear();
+  for (std::size_t i = 0; i < arenas_.size() && result == cuda::kSuccess; ++i) {
+    result = digests_.take(i, contents_[i]->address(), arenas_[i]->size());
+  }
+  // Of what is left in registers, too: l2_flush.cc.
+  return result == cuda::kSuccess ? flush_.queue(place_bytes_) : result;
 }
 
 void GpuTimer::scrub() {

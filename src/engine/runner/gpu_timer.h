@@ -55,7 +55,10 @@ class GpuTimer {
   [[nodiscard]] Timed time(const GpuWork& work, const TimingPlan& plan);
 
   // Before a program is unloaded that work was made of: graphs name its functions.
-  void forget_graphs() { graphs_.reset(); }
+  void forget_graphs() {
+    graphs_.reset();
+    captured_ahead_.reset();
+  }
 
  private:
   struct Graph {
@@ -95,6 +98,8 @@ class GpuTimer {
   static constexpr std::size_t kBatch = 128;
 
   void make_places(std::size_t bytes, std::uint32_t wished);
+  // Queues taking the digests of what is staged; the driver's result.
+  [[nodiscard]] int digest_contents();
   // Queues clearing what is no run's and kernels can write to all the same; the driver's result.
   [[nodiscard]] int clear_apart() const;
   // Keeps the device busy until its clock has risen (clock_ramp.h); what that took.
@@ -110,10 +115,11 @@ class GpuTimer {
   std::size_t place_bytes_ = 0;
   L2Flush flush_;
   RunDigests digests_;
-  std::vector<std::uint64_t> begun_with_{};  // of contents_, once they were asked for
+  std::vector<std::uint64_t> begun_with_{};  // of what is staged; none where there are no digests
   std::vector<EventPair> events_{};
-  std::optional<double> overhead_ns_{};  // of a pair of events
-  std::unique_ptr<Graphs> graphs_{};     // of the last work that has an identity
+  std::optional<double> overhead_ns_{};       // of a pair of events
+  std::unique_ptr<Graphs> graphs_{};          // of the last work that has an identity
+  std::unique_ptr<Graphs> captured_ahead_{};  // for the plan behind the one being timed
   // What launches of graphs have left: behind the one that is shown, all others are copied to the
   // other half. No kernel is told where.
   std::unique_ptr<GpuMapping> left_{};

@@ -225,8 +225,15 @@ class Session {
     const TimedLaunch launch = has_sequence_ ? TimedLaunch{} : decode_timed(body);
     const auto until =
         Clock::now() + std::chrono::nanoseconds(body.at("wall_ns").get<std::int64_t>());
+    std::vector<TimingPlan> plans;
     for (const auto& turn : body.at("turns")) {
-      TimingPlan plan = plan_of(turn, {.places = places_, .contents = contents_});
+      plans.push_back(plan_of(turn, {.places = places_, .contents = contents_}));
+    }
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      TimingPlan& plan = plans[i];
+      const bool has_graph_behind =
+          i + 1 < plans.size() && plans[i + 1].view == TimingView::graph && !plans[i + 1].fresh;
+      if (has_graph_behind) plan.graph_behind = &plans[i + 1];
       plan.wall = std::max<std::chrono::nanoseconds>(until - Clock::now(), kLeastWall);
       if (plan.fresh) device_.reload();
       const Timed timed = has_sequence_ ? device_.time_sequence(plan) : device_.time(launch, plan);

@@ -16,22 +16,31 @@ constexpr std::size_t kDigestBytes = kDigestWords * sizeof(std::uint64_t);
 // Of every 16 bytes a mixed number that depends on where they stand; the digest is their sum, which
 // is the same in whatever order warps come to it. They add to 16 words in turn, so that they seldom
 // wait for each other, and not in shared memory: its share of a multiprocessor's cache would change
-// from launch to launch, and so might the times of what is launched between.
+// from launch to launch, and so might the times of what is launched between. A thread reads what a
+// run left before it puts anything there, so that both places may be the same.
 const char* const kDigestPtx = R"(
 .version 6.0
 .target sm_50
 .address_size 64
-.visible .entry assay_digest(.param .u64 from, .param .u64 n, .param .u64 drawn, .param .u64 to)
+.visible .entry assay_digest(.param .u64 left, .param .u64 n, .param .u64 drawn, .param .u64 to,
+                             .param .u64 contents, .param .u64 place)
 {
-  .reg .pred %done, %first, %is_short;
+  .reg .pred %done, %first, %is_short, %puts;
   .reg .u32 %threads, %blocks, %block, %thread, %a, %b, %c, %d, %low, %high, %far, %lane;
+  .reg .u32 %p, %q, %r, %s;
   .reg .u64 %base, %count, %drawn, %to, %i, %step, %at, %wide, %h, %x, %sum, %other;
-  ld.param.u64 %base, [from];
+  .reg .u64 %contents, %place, %where;
+  ld.param.u64 %base, [left];
   ld.param.u64 %count, [n];
   ld.param.u64 %drawn, [drawn];
   ld.param.u64 %to, [to];
   cvta.to.global.u64 %base, %base;
   cvta.to.global.u64 %to, %to;
+  ld.param.u64 %contents, [contents];
+  ld.param.u64 %place, [place];
+  setp.ne.u64 %puts, %place, 0;
+  @%puts cvta.to.global.u64 %contents, %contents;
+  @%puts cvta.to.global.u64 %place, %place;
   mov.u32 %threads, %ntid.x;
   mov.u32 %blocks, %nctaid.x;
   mov.u32 %block, %ctaid.x;
@@ -45,8 +54,12 @@ again:
   setp.ge.u64 %done, %i, %count;
   @%done bra reduce;
   shl.b64 %at, %i, 4;
-  add.u64 %at, %at, %base;
-  ld.volatile.global.v4.u32 {%a, %b, %c, %d}, [%at];
+  add.u64 %where, %contents, %at;
+  @%puts ld.volatile.global.v4.u32 {%p, %q, %r, %s}, [%where];
+  add.u64 %where, %base, %at;
+  ld.volatile.global.v4.u32 {%a, %b, %c, %d}, [%where];
+  add.u64 %where, %place, %at;
+  @%puts st.global.v4.u32 [%where], {%p, %q, %r, %s};
   mov.b64 %h, {%a, %b};
   mov.b64 %x, {%c, %d};
   xor.b64 %h, %h, %drawn;
@@ -119,12 +132,17 @@ int RunDigests::clear() const {
                                            context_->stream());
 }
 
-int RunDigests::take(std::size_t which, cuda::Address place, std::size_t bytes) const {
+int RunDigests::take(std::size_t which, cuda::Address left, std::size_t bytes) const {
+  return take_and_put(which, left, bytes, 0, 0);
+}
+
+int RunDigests::take_and_put(std::size_t which, cuda::Address left, std::size_t bytes,
+                             cuda::Address contents, cuda::Address place) const {
   if (!can()) return cuda::kSuccess;
   std::uint64_t count = bytes / 16;
   std::uint64_t drawn = drawn_;
   cuda::Address to = words_->address() + which * kDigestBytes;
-  std::array<void*, 4> parameters{&place, &count, &drawn, &to};
+  std::array<void*, 6> parameters{&left, &count, &drawn, &to, &contents, &place};
   const auto needed = static_cast<unsigned>(
       std::clamp<std::uint64_t>((count + kThreads - 1) / kThreads, 1, blocks_));
   return context_->driver().LaunchKernel(kernel_, needed, 1, 1, kThreads, 1, 1, 0,

@@ -15,8 +15,8 @@
 
 namespace assay::runner {
 
-// Its kernel: parameters from, pieces, drawn, to. A digest is the sum of so many words from `to`
-// on.
+// Its kernel: parameters left, pieces, drawn, to, contents, place; nothing is put where `place` is
+// 0. A digest is the sum of so many words from `to` on.
 extern const char* const kDigestPtx;
 inline constexpr std::size_t kDigestWords = 16;
 
@@ -34,9 +34,13 @@ class RunDigests {
   // What the same bytes give is another digest from here on.
   void draw();
   [[nodiscard]] int clear() const;
-  // Queues taking that of [place, place + bytes), of which whole pieces of 16 bytes count, as an
+  // Queues taking that of [left, left + bytes), of which whole pieces of 16 bytes count, as an
   // arena consists of them.
-  [[nodiscard]] int take(std::size_t which, cuda::Address place, std::size_t bytes) const;
+  [[nodiscard]] int take(std::size_t which, cuda::Address left, std::size_t bytes) const;
+  // The same, and as many bytes of `contents` are put in `place`, which may be `left`: both in one
+  // launch, of which a cold run of a small kernel has few. REQUIRES can().
+  [[nodiscard]] int take_and_put(std::size_t which, cuda::Address left, std::size_t bytes,
+                                 cuda::Address contents, cuda::Address place) const;
   // Of the first `count`, once the stream has come to its end. Throws cuda::DriverError.
   [[nodiscard]] std::vector<std::uint64_t> read(std::size_t count) const;
 
