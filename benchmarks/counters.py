@@ -1,6 +1,6 @@
 """What counters cost, section by section, and our counters beside Nsight Compute's, kernel by kernel; prints tables.
 
-    ASSAY=build/release/bin/assay python3 benchmarks/counters.py [--seconds N] [--kernels N] [sections] [undisturbed] [ncu]
+    ASSAY=build/release/bin/assay python3 benchmarks/counters.py [--seconds N] [--kernels N] [--from K] [sections] [undisturbed] [ncu]
 
 A GPU and the right to read counters; `ncu` for the last part. N seconds: no other kernel is begun after that.
 
@@ -264,7 +264,7 @@ def cost_of_sections(server):
 def times_beside_counters(server, kernels):
     """A kernel's time where a process that will count is made ready meanwhile, and where not: turn by turn, the difference of medians."""
     deviations = []
-    for title, one in list(KERNELS.items())[:kernels]:
+    for title, one in kernels:
         times = {"off": [], "on": []}
         for which in ("off", "on", "on", "off") * 2:
             report = server.call("evaluate", {**asked(one, which), "num_trials": 100})["structuredContent"]
@@ -294,7 +294,7 @@ def compare_with_ncu(server, kernels, until):
             f"{name} {median(smallest[0], name):.0f} / {median(smallest[1], name):.0f}" for name in sorted(TIMES)))
         print(f"a kernel that writes {READER_WRITES_BYTES} bytes, written to memory, ours / ncu: "
               + " / ".join(f"{mean(side, WRITES):.0f}" for side in reader[:2]), flush=True)
-        for title, one in list(KERNELS.items())[:kernels]:
+        for title, one in kernels:
             if time.monotonic() > until:
                 print(f"no time for {title} and those behind it")
                 break
@@ -350,9 +350,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help="sections, undisturbed, ncu; all if none is named")
     parser.add_argument("--seconds", type=float, default=600)
-    parser.add_argument("--kernels", type=int, default=len(KERNELS))
+    parser.add_argument("--kernels", type=int, default=len(KERNELS), help="how many of them, in their order")
+    parser.add_argument("--from", type=int, default=0, dest="first", help="the first that is looked at, counted from 0")
     arguments = parser.parse_args()
     until = time.monotonic() + arguments.seconds
+    chosen = list(KERNELS.items())[arguments.first:arguments.first + arguments.kernels]
     known = ("sections", "undisturbed", "ncu")
     parts = arguments.parts or known
     if unknown := set(parts) - set(known):
@@ -361,9 +363,9 @@ def main():
         if "sections" in parts:
             cost_of_sections(server)
         if "undisturbed" in parts:
-            times_beside_counters(server, arguments.kernels)
+            times_beside_counters(server, chosen)
         if "ncu" in parts and shutil.which("ncu"):
-            compare_with_ncu(server, arguments.kernels, until)
+            compare_with_ncu(server, chosen, until)
         elif "ncu" in parts:
             print("no ncu here: nothing was compared")
     return 0
