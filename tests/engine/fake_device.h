@@ -28,8 +28,8 @@ class FakeDevice final : public Device {
   Profiled profiled{};
   CounterRequest readied{};
   bool clock = false;
-  // Of each plan that was timed: its view, and whether a graph's is known to be behind it.
-  std::vector<std::pair<TimingView, bool>> timed{};
+  // Of each plan that was to be captured or timed, what it repeats.
+  std::vector<std::pair<std::string, std::size_t>> plans{};
 
   Loaded load(const ProgramText& program) override {
     programs.emplace_back(program.ptx);
@@ -52,9 +52,15 @@ class FakeDevice final : public Device {
   }
   void reload() override { ++reloads; }
   bool has_clock() const override { return clock; }
+  std::uint32_t stage(std::vector<std::unique_ptr<Arena>>&&, std::uint32_t places,
+                      std::uint64_t) override {
+    return places;
+  }
+  void capture(const TimedLaunch&, const TimingPlan& plan) override {
+    plans.emplace_back("capture", plan.runs.size());
+  }
   Timed time(const TimedLaunch&, const TimingPlan& plan) override {
-    const TimingPlan* behind = plan.graph_behind;
-    timed.emplace_back(plan.view, behind != nullptr && behind->view == TimingView::graph);
+    plans.emplace_back("time", plan.runs.size());
     return {.outcome = {.ending = emulator::Ending::completed}, .samples_ns = {1}};
   }
   Profiled profile(const emulator::Launch&, Arena&, const CounterRequest&) override {

@@ -36,6 +36,7 @@ struct Kernel {
   std::uint32_t graphs_begun = 0;
   std::uint32_t drawn = 1;
   std::uint32_t since_loaded = 0;  // runs
+  std::uint32_t captures = 0;      // asked for ahead
 };
 
 // Not the first of its turn, and the first on its contents, in memory without traces.
@@ -252,6 +253,10 @@ json taken(const json& order, Kernel& kernel, bool& is_broken) {
   if (was_enough || (is_graph && kernel.bytes < kLeaningBytes)) {
     is_broken = true;
     turn["note"] = "graph capture failed: no reason";
+    if (kernel.captures > 0) {
+      turn["note"] = "graph capture failed: no reason, nor when it was asked for ahead, " +
+                     std::to_string(kernel.captures) + " times";
+    }
     return turn;
   }
   for (std::size_t run = 0; run < order.at("runs").size(); ++run) {
@@ -308,6 +313,9 @@ int main(int argc, char** argv) {
     } else if (request->type() == "stage") {
       kernel.bytes = request->body.at("arena_bytes");
       reply.body = {{"type", "staged"}, {"places", request->body.at("places")}};
+    } else if (request->type() == "capture") {
+      ++kernel.captures;
+      continue;
     } else {
       reply.body = {{"type", "checked"}, {"said", request->body.at("slots")}};
     }

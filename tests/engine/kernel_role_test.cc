@@ -145,35 +145,46 @@ TEST_CASE("an engine that breaks the protocol is our fault, never a launch") {
   CHECK(device.launches.empty());
 }
 
-TEST_CASE("a device is told of the graphs that are timed next, unless the program is loaded anew") {
+TEST_CASE("graphs are made ready without an answer, and what is asked next is answered") {
   FakeDevice device;
   device.answer = std::vector{kernel_with({"u64"})};
   device.clock = true;
   const json arguments = {tensor("in", 0, 16)};
-  const auto turn = [](const char* view, bool fresh = false) -> json {
-    return {{"view", view},        {"warmups", 1},         {"fresh_module", fresh},
-            {"tell_state", false}, {"precise", false},     {"tell_neighbours", false},
-            {"ramp_below_mhz", 0}, {"typical_ns", 5'000},  {"renews_each", false},
-            {"digests", false},    {"runs", json::array()}};
+  const auto arena = posix::SharedMemory::create("arena", 64);
+  const auto turn = [](std::size_t repeats) -> json {
+    return {{"view", "graph"},
+            {"warmups", 1},
+            {"fresh_module", false},
+            {"tell_state", false},
+            {"precise", false},
+            {"tell_neighbours", false},
+            {"ramp_below_mhz", 0},
+            {"typical_ns", 5'000},
+            {"renews_each", false},
+            {"digests", false},
+            {"runs", json(repeats, json::array({0, 0, false, false}))}};
   };
+  json launch = {{"grid", {2, 1, 1}}, {"block", {32, 1, 1}}, {"shared_bytes", 0}};
+  launch["arguments"] = arguments;
+  launch["wall_ns"] = 1'000'000'000;
   ServedRole served(device);
   REQUIRE(served.load(arguments).at("type") == "loaded");
-  const json reply = served.ask(
-      {{"type", "time"},
-       {"grid", {2, 1, 1}},
-       {"block", {32, 1, 1}},
-       {"shared_bytes", 0},
-       {"arguments", arguments},
-       {"wall_ns", 1'000'000'000},
-       {"turns", {turn("cold"), turn("warm"), turn("graph"), turn("warm"), turn("graph", true)}}});
-  CHECK(reply.at("turns").size() == 5);
-  using View = runner::TimingView;
-  CHECK(device.timed == std::vector<std::pair<View, bool>>{{View::cold, false},
-                                                           {View::warm, true},
-                                                           {View::graph, false},
-                                                           {View::warm, false},
-                                                           {View::graph, false}});
-  CHECK(device.reloads == 1);
+  std::vector<posix::Descriptor> lent;
+  lent.push_back(arena.descriptor().duplicate());
+  const json staging = {{"type", "stage"},
+                        {"arena_bytes", 64},
+                        {"on_device", false},
+                        {"places", 1},
+                        {"scratch_bytes", 0}};
+  REQUIRE(served.ask(staging, {}, std::move(lent)).at("type") == "staged");
+  launch["type"] = "capture";
+  launch["turn"] = turn(2);
+  served.post(launch);
+  launch["type"] = "time";
+  launch["turns"] = {turn(3)};
+  CHECK(served.ask(launch).at("turns").size() == 1);
+  CHECK(device.plans ==
+        std::vector<std::pair<std::string, std::size_t>>{{"capture", 2}, {"time", 3}});
 }
 
 TEST_CASE("what makes a runner ready to count is not answered, and what it counted is told") {

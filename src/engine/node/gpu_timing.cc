@@ -327,10 +327,18 @@ GpuTiming::Step GpuTiming::take_turn(Side& side, const ColdTurn& asked) {
   // Not by the estimate, nor by one turn: a kernel may be as slow as it likes in some.
   side.typical_ns = median(side.cold.turns_ns);
   if (is_examined) {
+    capture_meanwhile();
     if (auto ended = examine(asked.examined)) return ended;
   }
   if (&side == &kernel_) alike_.note(turn, taken, 1, is_examined);
   return std::nullopt;
+}
+
+// The kernel's process has nothing to do while its outputs are looked at.
+void GpuTiming::capture_meanwhile() {
+  if (reference_ || request_.method == TimingMethod::events) return;
+  if (std::exchange(is_captured_, true)) return;
+  kernel_.session->begin_capture(graph_order(1, kernel_.typical_ns));
 }
 
 void GpuTiming::tell(json& body) const {

@@ -136,6 +136,7 @@ class GpuTiming {
   void draw_between(TurnOrder& turn, std::uint32_t run, std::uint32_t first_examined);
   [[nodiscard]] std::uint32_t known_contents() const;
   [[nodiscard]] Step examine(const std::vector<std::uint32_t>& slots);
+  void capture_meanwhile();
   [[nodiscard]] Step look_at(const std::vector<std::uint32_t>& slots, std::uint32_t& count);
   // More runs of a kernel whose times are of two kinds, or who leaves other bits in some.
   [[nodiscard]] Step look_closer();
@@ -278,6 +279,7 @@ class GpuTiming {
   bool is_spent_ = false;                         // a process is left in a state that nobody knows
   std::optional<ColdNext> cold_stop_{};           // once all its cold runs were taken
   bool is_asked_ = false;                         // something was
+  bool is_captured_ = false;                      // was asked for, of the graphs of a view
   bool is_noted_ = false;                         // an answer was
   bool are_neighbours_asked_ = false;
   Neighbours neighbours_{};

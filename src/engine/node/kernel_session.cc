@@ -239,6 +239,13 @@ void KernelSession::take_staged() {
   staged_ = decode_claim(role_, [&] { return staged_claim(std::get<frames::Frame>(reply).body); });
 }
 
+void KernelSession::begin_capture(const TurnOrder& order) {
+  frames::Frame request;
+  request.body = launch_frame("capture");
+  request.body["turn"] = turn_frame(order);
+  process_->post(std::move(request));
+}
+
 Turns KernelSession::time(const std::vector<TurnOrder>& orders, nanoseconds& execution_left) {
   frames::Frame request;
   request.body = launch_frame("time");

@@ -108,6 +108,9 @@ class KernelSession {
   void begin_stage(const std::vector<LentArena>& arenas, std::uint32_t places,
                    std::uint64_t scratch_bytes = 0);
   [[nodiscard]] std::variant<std::uint32_t, Ended> staged();
+  // Of a graph's turn that time() will be asked for: what can be made ready for it without the
+  // device, while its process would do nothing.
+  void begin_capture(const TurnOrder& order);
   // One after the other, in one question; none after one that fails or cannot be captured.
   [[nodiscard]] Turns time(const std::vector<TurnOrder>& orders,
                            std::chrono::nanoseconds& execution_left);

@@ -127,7 +127,6 @@ Reply RunnerProcess::await(Deadline deadline, const std::stop_token& stop) {
 
 std::optional<Reply> RunnerProcess::step(Deadline deadline, int cancelled) {
   channel_.flush();
-  if (channel_.has_frame()) return take_reply();  // it was read together with the one before
   const short channel_events = channel_.wants_write() ? POLLIN | POLLOUT : POLLIN;
   const bool channel_open = channel_.state() == frames::Channel::State::open;
   pollfd entries[] = {{channel_open ? channel_.descriptor() : -1, channel_events, 0},

@@ -66,9 +66,6 @@ struct TimingPlan {
   double typical_ns = 0;             // that a launch is known to take; 0: nobody knows
   bool fresh = false;                // nothing that earlier runs left is there
   bool digests = false;              // of what cold and warm runs leave are told
-  // Of the same work, and timed next: its graphs are captured while the last of these runs are
-  // under way. nullptr: none is.
-  const TimingPlan* graph_behind = nullptr;
 };
 
 // A stretch of graph launches by this process's own clock, beside their events: what the launches
@@ -191,6 +188,9 @@ class Device {
   [[nodiscard]] virtual Timed time(const TimedLaunch& /*launch*/, const TimingPlan& /*plan*/) {
     return {};
   }
+  // Makes the graphs of such a plan ready for a time() to come, if they can be kept until then.
+  // Queues nothing. What cannot be made ready, time() says.
+  virtual void capture(const TimedLaunch& /*launch*/, const TimingPlan& /*plan*/) {}
 
   // A sequence instead of a program: until the next load() or load_sequence(), launch() and time()
   // are for nobody, and stage() and reload() are its. "" or why the device does not take it.
@@ -203,6 +203,7 @@ class Device {
     return {.ending = emulator::Ending::unsupported};
   }
   [[nodiscard]] virtual Timed time_sequence(const TimingPlan& /*plan*/) { return {}; }
+  virtual void capture_sequence(const TimingPlan& /*plan*/) {}
   // As profile(), of the launch that takes the most time. Without metrics: which one that is.
   [[nodiscard]] virtual Profiled profile_sequence(Arena& /*arena*/,
                                                   const CounterRequest& /*request*/) {

@@ -102,6 +102,7 @@ GpuContext::GpuContext() {
   driver_.check(driver_.PrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
   driver_.check(driver_.CtxSetCurrent(context_), "cuCtxSetCurrent");
   driver_.check(driver_.CtxSetLimit(cuda::kPrintfFifoBytes, kPrintfBytes), "cuCtxSetLimit");
+  multiprocessors_ = static_cast<unsigned>(attribute(cuda::kMultiprocessors));
   // A carve-out of the L2 would survive every flush (trust-and-timing T9). Devices without one
   // refuse the limit.
   driver_.CtxSetLimit(cuda::kPersistingL2Bytes, 0);
@@ -166,14 +167,12 @@ int GpuContext::wait(Clock::time_point until) const {
   }
 }
 
-void GpuContext::stamp(int which) {
-  if (!stamps_) return;
+int GpuContext::stamp(int which) {
+  if (!stamps_) return cuda::kSuccess;
   cuda::Address out = stamps_->address() + static_cast<std::size_t>(which) * sizeof(Stamp);
   std::array<void*, 1> parameters{&out};
-  const auto blocks = static_cast<unsigned>(2 * attribute(cuda::kMultiprocessors));
-  driver_.check(driver_.LaunchKernel(stamp_kernel_, blocks, 1, 1, 1, 1, 1, 0, stream_,
-                                     parameters.data(), nullptr),
-                "stamp");
+  return driver_.LaunchKernel(stamp_kernel_, 2 * multiprocessors_, 1, 1, 1, 1, 1, 0, stream_,
+                              parameters.data(), nullptr);
 }
 
 int GpuContext::clear_stamps() const {
@@ -189,9 +188,8 @@ int GpuContext::overwrite_shared() {
   unsigned below = shared_below_bytes_;
   std::array<void*, 3> parameters{&bytes, &word, &below};
   // Twice as many as there is room for: each multiprocessor surely gets one.
-  const auto blocks = static_cast<unsigned>(2 * attribute(cuda::kMultiprocessors));
-  return driver_.LaunchKernel(fill_kernel_, blocks, 1, 1, kThreads, 1, 1, bytes, stream_,
-                              parameters.data(), nullptr);
+  return driver_.LaunchKernel(fill_kernel_, 2 * multiprocessors_, 1, 1, kThreads, 1, 1, bytes,
+                              stream_, parameters.data(), nullptr);
 }
 
 // A large number whatever it is taken for (as float 2^23 to 2^24 and more), and not the last one:
@@ -207,7 +205,7 @@ int GpuContext::hold(std::chrono::nanoseconds time) { return spin(time, 1, 1); }
 
 int GpuContext::burn(std::chrono::nanoseconds time) {
   constexpr unsigned kThreads = 128;
-  return spin(time, static_cast<unsigned>(attribute(cuda::kMultiprocessors)), kThreads);
+  return spin(time, multiprocessors_, kThreads);
 }
 
 int GpuContext::spin(std::chrono::nanoseconds time, unsigned blocks, unsigned threads) {

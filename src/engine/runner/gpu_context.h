@@ -50,8 +50,9 @@ class GpuContext {
   [[nodiscard]] cuda::Address span() const { return span_; }
   [[nodiscard]] std::size_t span_bytes() const { return span_bytes_; }
   // A stamp of time and clock cycles of one multiprocessor, written when the stream comes to it.
-  // Two of them give the clock in between. Nothing if the driver can compile no PTX.
-  void stamp(int which);
+  // Two of them give the clock in between. Nothing if the driver can compile no PTX. Answers the
+  // driver's result: what was queued before may have failed by now.
+  [[nodiscard]] int stamp(int which);
   // Keeps the stream busy for that long, so that what is queued meanwhile follows without a gap;
   // answers the driver's result.
   [[nodiscard]] int hold(std::chrono::nanoseconds time);
@@ -80,6 +81,7 @@ class GpuContext {
   cuda::Handle stamp_kernel_ = nullptr;
   cuda::Handle hold_kernel_ = nullptr;
   cuda::Handle fill_kernel_ = nullptr;
+  unsigned multiprocessors_ = 1;
   unsigned shared_bytes_ = 0;        // the most that a block can have
   unsigned shared_below_bytes_ = 0;  // beside those
   // Where it begins nobody knows: a kernel could tell by the word which launch it is.

@@ -203,6 +203,12 @@ class GpuDevice final : public Device {
     return timed(OneLaunch(context_, function, launch), plan);
   }
 
+  void capture(const TimedLaunch& launch, const TimingPlan& plan) override {
+    cuda::Handle function = nullptr;
+    if (prepare(launch.launch, function)) return;
+    timer_.capture(OneLaunch(context_, function, launch), plan);
+  }
+
   std::string load_sequence(Sequence&& sequence) override {
     timer_.forget_graphs();
     sequence_.emplace(context_, std::move(sequence));
@@ -243,6 +249,7 @@ class GpuDevice final : public Device {
   }
 
   Timed time_sequence(const TimingPlan& plan) override { return timed(*sequence_, plan); }
+  void capture_sequence(const TimingPlan& plan) override { timer_.capture(*sequence_, plan); }
 
   Profiled profile_sequence(Arena& arena, const CounterRequest& request) override {
     const CapturedOutput unwanted;

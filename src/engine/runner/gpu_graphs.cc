@@ -176,11 +176,10 @@ std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::new_graphs() {
   return is_captured ? std::move(made) : nullptr;
 }
 
-// Those of a turn before, if it was of the same work, or those that were captured while its warm
-// runs were under way. Where a launch is shown, it is drawn for each turn.
+// Those of a turn before, if it was of the same work. Where a launch is shown, it is drawn for each
+// turn.
 std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::graphs() {
   if (shown_content()) return new_graphs();
-  if (timer_.captured_ahead_) return std::move(timer_.captured_ahead_);
   const std::string identity = work_.identity();
   auto kept = std::move(timer_.graphs_);
   if (kept && !identity.empty() && kept->identity == identity && kept->target_ns == target_ns()) {
@@ -190,13 +189,11 @@ std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::graphs() {
   return new_graphs();
 }
 
-// What cannot be captured now is told by the plan that cannot either.
+// Of work that has no identity, a graph names what does not last.
 void GpuTimer::Measurement::capture_ahead() {
-  if (plan_.graph_behind == nullptr) return;
-  Measurement behind(timer_, work_, *plan_.graph_behind);
-  if (plan_.graph_behind->typical_ns > 0 && !behind.shown_content()) {
-    timer_.captured_ahead_ = behind.graphs();
-  }
+  const bool is_known = plan_.view == TimingView::graph && plan_.typical_ns > 0;
+  if (!is_known || plan_.fresh || shown_content() || work_.identity().empty()) return;
+  timer_.graphs_ = graphs();
 }
 
 // One behind the other, so that no launch latency stands between them.

@@ -29,19 +29,16 @@ double median(std::vector<double> values) {
 
 Timed GpuTimer::Measurement::carry_out() {
   measure_overhead();
-  if (plan_.view != TimingView::graph) timer_.captured_ahead_.reset();
   if (plan_.fresh) forget_runs();
   int result = prepare();
   if (plan_.digests) timed_.begun_with = timer_.begun_with_;
   if (result == cuda::kSuccess) result = warm_up();
+  if (result == cuda::kSuccess) result = context_.stamp(0);
   if (result == cuda::kSuccess) {
-    context_.stamp(0);
     result = plan_.view == TimingView::graph ? time_graph() : time_runs();
   }
-  if (result == cuda::kSuccess) {
-    context_.stamp(1);
-    result = wait();
-  }
+  if (result == cuda::kSuccess) result = context_.stamp(1);
+  if (result == cuda::kSuccess) result = wait();
   timed_.outcome = outcome_of(context_, result);
   if (result == cuda::kSuccess) timed_.clock_mhz = context_.clock_mhz();
   return std::move(timed_);
@@ -199,9 +196,7 @@ int GpuTimer::Measurement::time_runs() {
     if (run.keep && !to_host) {
       if (const int result = queue_handing_back(run); result != 0) return result;
     }
-    const bool is_last = &run == &plan_.runs.back();
-    if (queued < kBatch && !to_host && !is_last) continue;
-    if (is_last) capture_ahead();
+    if (queued < kBatch && !to_host && &run != &plan_.runs.back()) continue;
     if (const int result = collect(queued); result != 0) return result;
     queued = 0;
     if (to_host) hand_back_to_host(run);

@@ -24,6 +24,7 @@ class GpuTimer::Measurement {
         plan_(plan) {}
 
   [[nodiscard]] Timed carry_out();
+  void capture_ahead();
 
  private:
   // Of this job's: a process of another's may hold room for more.
@@ -69,7 +70,6 @@ class GpuTimer::Measurement {
   [[nodiscard]] double target_ns() const;
   [[nodiscard]] std::unique_ptr<Graphs> new_graphs();
   [[nodiscard]] std::unique_ptr<Graphs> graphs();
-  void capture_ahead();
   [[nodiscard]] int queue_graph(const Graph& graph, const EventPair& events) const;
   [[nodiscard]] int time_slopes(const Graphs& both, std::size_t count, Wall& wall);
   [[nodiscard]] int time_stretch(const Graphs& both, Wall& wall);

@@ -42,7 +42,7 @@ GpuTimer::~GpuTimer() {
 std::uint32_t GpuTimer::stage(std::vector<std::unique_ptr<Arena>>&& arenas, std::uint32_t places,
                               std::uint64_t scratch_bytes) {
   const auto& driver = context_.driver();
-  left_.reset();  // of what was staged before: there may be no room for it and for this
+  give_up_left();
   arenas_ = std::move(arenas);
   contents_.resize(std::max(contents_.size(), arenas_.size()));
   digests_.draw();
@@ -67,6 +67,16 @@ std::uint32_t GpuTimer::stage(std::vector<std::unique_ptr<Arena>>&& arenas, std:
   driver.check(context_.wait(Clock::now() + kStagingLimit), "staging");
   begun_with_ = digests_.read(arenas_.size());
   return static_cast<std::uint32_t>(places_.size());
+}
+
+// Of what was staged before: there may be no room for it and for what is staged now.
+void GpuTimer::give_up_left() {
+  if (!left_) return;
+  const auto& driver = context_.driver();
+  driver.check(driver.MemsetD32Async(left_->address(), 0, left_->bytes() / 4, context_.stream()),
+               "scrubbing");
+  driver.check(context_.wait(Clock::now() + kStagingLimit), "scrubbing");
+  left_.reset();
 }
 
 // Here, and not where runs are held against them, which others wait for.
@@ -133,13 +143,17 @@ double GpuTimer::ramp_ms(double wanted_mhz) {
   const auto begin = Clock::now();
   ClockRamp ramp(wanted_mhz);
   while (ramp.goes_on()) {
-    context_.stamp(0);
+    context_.driver().check(context_.stamp(0), "stamp");
     context_.driver().check(context_.burn(ClockRamp::kSlice), "burning");
-    context_.stamp(1);
+    context_.driver().check(context_.stamp(1), "stamp");
     context_.driver().check(context_.wait(Clock::now() + std::chrono::seconds(10)), "burning");
     ramp.note(context_.clock_mhz());
   }
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+void GpuTimer::capture(const GpuWork& work, const TimingPlan& plan) {
+  Measurement(*this, work, plan).capture_ahead();
 }
 
 // Where the clock was low the plan is carried out once more behind a ramp, if there is time for it:

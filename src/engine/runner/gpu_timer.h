@@ -54,11 +54,11 @@ class GpuTimer {
 
   [[nodiscard]] Timed time(const GpuWork& work, const TimingPlan& plan);
 
+  // Makes the graphs of such a plan ready, if they can be kept; queues nothing.
+  void capture(const GpuWork& work, const TimingPlan& plan);
+
   // Before a program is unloaded that work was made of: graphs name its functions.
-  void forget_graphs() {
-    graphs_.reset();
-    captured_ahead_.reset();
-  }
+  void forget_graphs() { graphs_.reset(); }
 
  private:
   struct Graph {
@@ -98,6 +98,7 @@ class GpuTimer {
   static constexpr std::size_t kBatch = 128;
 
   void make_places(std::size_t bytes, std::uint32_t wished);
+  void give_up_left();
   // Queues taking the digests of what is staged; the driver's result.
   [[nodiscard]] int digest_contents();
   // Queues clearing what is no run's and kernels can write to all the same; the driver's result.
@@ -117,9 +118,8 @@ class GpuTimer {
   RunDigests digests_;
   std::vector<std::uint64_t> begun_with_{};  // of what is staged; none where there are no digests
   std::vector<EventPair> events_{};
-  std::optional<double> overhead_ns_{};       // of a pair of events
-  std::unique_ptr<Graphs> graphs_{};          // of the last work that has an identity
-  std::unique_ptr<Graphs> captured_ahead_{};  // for the plan behind the one being timed
+  std::optional<double> overhead_ns_{};  // of a pair of events
+  std::unique_ptr<Graphs> graphs_{};     // of the last work that has an identity
   // What launches of graphs have left: behind the one that is shown, all others are copied to the
   // other half. No kernel is told where.
   std::unique_ptr<GpuMapping> left_{};

@@ -26,6 +26,9 @@
 //      what those runs left, of a graph what one of its launches did; `once_ns` is of a graph's N
 //      launches, beside each sample; `digests` are one for each sample, `begun_with` one for each
 //      staged arena
+//   → {type: "capture", grid, block, shared_bytes, arguments, turn}: of a "time" to come, whose
+//   graphs
+//      can be made ready while the engine waits for somebody else; no answer
 //   → {type: "ready_counters", library, groups}: what a "profile" is to find ready; no answer
 //   → {type: "profile", grid, block, shared_bytes, arguments, arena_bytes, on_device?, library,
 //      metrics, groups: {name: [metric]}, limit_ns} + arena
@@ -215,25 +218,23 @@ class Session {
     return {{"type", device_.reset() ? "reset" : "kept"}};
   }
 
+  void capture(const json& body) {
+    require_clock();
+    const TimingPlan plan = plan_of(body.at("turn"), {.places = places_, .contents = contents_});
+    if (has_sequence_) return device_.capture_sequence(plan);
+    device_.capture(decode_timed(body), plan);
+  }
+
   json time(const json& body) {
-    if ((kernel_ == nullptr && !has_sequence_) || !device_.has_clock()) {
-      throw std::runtime_error("time out of turn");
-    }
+    require_clock();
     const nvtx::Range range(body.value("range", std::string()));
     json reply = {{"type", "timed"}, {"turns", json::array()}};
     if (!range.failure().empty()) reply["range_failure"] = range.failure();
     const TimedLaunch launch = has_sequence_ ? TimedLaunch{} : decode_timed(body);
     const auto until =
         Clock::now() + std::chrono::nanoseconds(body.at("wall_ns").get<std::int64_t>());
-    std::vector<TimingPlan> plans;
     for (const auto& turn : body.at("turns")) {
-      plans.push_back(plan_of(turn, {.places = places_, .contents = contents_}));
-    }
-    for (std::size_t i = 0; i < plans.size(); ++i) {
-      TimingPlan& plan = plans[i];
-      const bool has_graph_behind =
-          i + 1 < plans.size() && plans[i + 1].view == TimingView::graph && !plans[i + 1].fresh;
-      if (has_graph_behind) plan.graph_behind = &plans[i + 1];
+      TimingPlan plan = plan_of(turn, {.places = places_, .contents = contents_});
       plan.wall = std::max<std::chrono::nanoseconds>(until - Clock::now(), kLeastWall);
       if (plan.fresh) device_.reload();
       const Timed timed = has_sequence_ ? device_.time_sequence(plan) : device_.time(launch, plan);
@@ -245,6 +246,12 @@ class Session {
   }
 
  private:
+  void require_clock() const {
+    if ((kernel_ == nullptr && !has_sequence_) || !device_.has_clock()) {
+      throw std::runtime_error("time out of turn");
+    }
+  }
+
   std::vector<std::unique_ptr<Arena>> adopted(frames::Frame& request) {
     const json& body = request.body;
     std::vector<std::unique_ptr<Arena>> arenas;
@@ -362,6 +369,10 @@ int serve_kernel_on(Device& device, frames::Channel& channel) {
       reply.body = session.profile(std::move(*request));
     } else if (request->type() == "ready_counters") {
       session.ready_counters(request->body);
+      continue;
+    } else if (request->type() == "capture") {
+      session.capture(request->body);
+      stay_awake(channel);
       continue;
     } else if (request->type() == "reset") {
       reply.body = session.reset();
