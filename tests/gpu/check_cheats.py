@@ -193,16 +193,16 @@ class Cheats(unittest.TestCase):
                       + GUARDED + "{ float x, y;" + "".join(
                           f" asm volatile(\"ld.global.L2::cache_hint.f32 %0, [%1], %2;\" : \"=f\"({to}) : \"l\"({of} + i), \"l\"(policy));"
                           for to, of in (("x", "a"), ("y", "b"))) + " out[i] = x + y; }")
-        # Its cold time, of tensors that fit the L2 several times over: what stayed there would make it a quarter to a third less. One
-        # evaluation's median of 4 us differs from the next one's by up to 8 %.
+        # Its cold time, of tensors that fit the L2 several times over: what stayed there would show. One evaluation's median of 4 us differs
+        # from the next one's by up to 8 %, the least of five by less.
         for n in (1 << 16, N):
             cold = {}
-            for name, source in (("plain", ADD), ("hinted", hinted)) * 3:
+            for name, source in (("plain", ADD), ("hinted", hinted)) * 5:
                 report = self.evaluate(source, n=n)
                 self.assertEqual(report["verdict"], "passed", report["summary"])
                 cold.setdefault(name, []).append(report["timing"]["cold"]["median_ns"])
             print(n, cold, file=sys.stderr)
-            self.assertGreater(min(cold["hinted"]), 0.92 * min(cold["plain"]), cold)
+            self.assertGreater(min(cold["hinted"]), 0.96 * min(cold["plain"]), cold)
 
     def test_cold_runs_find_nothing_in_the_cache(self):
         """Each step waits for the one before: from memory it takes twice as long as from the cache, where a warm run has it."""

@@ -334,9 +334,11 @@ GpuTiming::Step GpuTiming::take_turn(Side& side, const ColdTurn& asked) {
   return std::nullopt;
 }
 
-// The kernel's process has nothing to do while its outputs are looked at.
+// The kernel's process has nothing to do while its outputs are looked at. Graphs of one that works
+// on its contents would be forgotten where those are shown anew, which comes before its views.
 void GpuTiming::capture_meanwhile() {
-  if (reference_ || request_.method == TimingMethod::events) return;
+  const bool has_graph = request_.method != TimingMethod::events;
+  if (reference_ || !has_graph || request_.works_on_contents) return;
   if (std::exchange(is_captured_, true)) return;
   kernel_.session->begin_capture(graph_order(1, kernel_.typical_ns));
 }

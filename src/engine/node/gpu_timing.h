@@ -136,6 +136,7 @@ class GpuTiming {
   void draw_between(TurnOrder& turn, std::uint32_t run, std::uint32_t first_examined);
   [[nodiscard]] std::uint32_t known_contents() const;
   [[nodiscard]] Step examine(const std::vector<std::uint32_t>& slots);
+  // Once, of the graphs that the views will ask for.
   void capture_meanwhile();
   [[nodiscard]] Step look_at(const std::vector<std::uint32_t>& slots, std::uint32_t& count);
   // More runs of a kernel whose times are of two kinds, or who leaves other bits in some.

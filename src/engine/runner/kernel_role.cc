@@ -26,9 +26,8 @@
 //      what those runs left, of a graph what one of its launches did; `once_ns` is of a graph's N
 //      launches, beside each sample; `digests` are one for each sample, `begun_with` one for each
 //      staged arena
-//   → {type: "capture", grid, block, shared_bytes, arguments, turn}: of a "time" to come, whose
-//   graphs
-//      can be made ready while the engine waits for somebody else; no answer
+//   → {type: "capture", grid, block, shared_bytes, arguments, turn}: a graph's turn of a "time" to
+//      come, made ready for while the engine waits for somebody else; no answer
 //   → {type: "ready_counters", library, groups}: what a "profile" is to find ready; no answer
 //   → {type: "profile", grid, block, shared_bytes, arguments, arena_bytes, on_device?, library,
 //      metrics, groups: {name: [metric]}, limit_ns} + arena
