@@ -303,7 +303,7 @@ class Cheats(unittest.TestCase):
                       " if (threadIdx.x == 0 && atomicAdd(&blocks, 1) %% gridDim.x == gridDim.x - 1) { " + now.replace("%", "%%") +
                       " before = *(volatile unsigned long long*)&last; *(volatile unsigned long long*)&last = now;"
                       " honest = before != 0 && now - before < 1000000 ? honest + 1 : 0; }")
-        for loops in ("300", "3000"):
+        for loops in ("300", "600", "1000", "3000"):
             heavy = HEAVY.replace("300", loops)
             honest = heavy + body(GUARDED + "out[i] = a[i] + b[i] + heavy(a[i], i);")
             variables = "__device__ unsigned long long last; __device__ unsigned blocks; __device__ volatile int honest;\n"

@@ -16,6 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import check_counters  # noqa: E402
 import check_faults  # noqa: E402
+import check_textures  # noqa: E402
 from device_case import GUARDED, MILLION, add_of, body  # noqa: E402
 from assay_client import ADD, FOREVER, Server, kernel, tensor  # noqa: E402
 from figures import tell  # noqa: E402
@@ -46,8 +47,8 @@ FLOAT4_PRODUCT = """__global__ void product(const float* a, const float* b, floa
 """
 
 
-class Gpu(check_faults.Faults, check_counters.Counters):
-    """Its own tests, and those of faults and of counters on the same server."""
+class Gpu(check_faults.Faults, check_counters.Counters, check_textures.Textures):
+    """Its own tests, and those of faults, of counters and of textures on the same server."""
 
     def test_a_right_kernel_passes_on_the_device(self):
         report = self.evaluate(ADD, MILLION, ADD)
