@@ -40,6 +40,18 @@ class Sweep(unittest.TestCase):
         self.assertEqual(report["ranked_by"], "thread_instructions")
         self.assertIn("no order of times", report["note"])
 
+    def test_a_parameter_may_be_named_as_a_word_of_the_compilers_own_text(self):
+        for name in ("T", "_T"):
+            source = tiled(TILED.replace("PER_THREAD", name))
+            source["io"]["launch"]["grid"]["x"] = f"ceildiv(n, 256 * {name})"
+            report = self.sweep(kernel=source, parameters={name: [1, 2]})["structuredContent"]
+            self.assertEqual([line["verdict"] for line in report["table"]], ["passed", "passed"], report)
+        # Lines are those of the source.
+        wrong = kernel("__global__ void add(const float* a, const float* b, float* out, int n) {\n  out[0] = T + nothing;\n}\n",
+                       compiler_options=["-DT=2"])
+        report = self.server.call("compile_kernel", {"kernel": wrong})["structuredContent"]
+        self.assertEqual([(d["file"], d["line"]) for d in report["diagnostics"]], [("kernel.cu", 2)], report)
+
     def test_counts_that_are_as_good_as_equal_are_ties(self):
         """Emulated times rank nothing; what is counted does, and only as far as a count says something."""
         same = ADD.replace("a[i] + b[i]", "b[i] + a[i]")

@@ -1,13 +1,18 @@
 // Where the lock of a GPU lies, and what its taker learns of a holder that died.
 #include "engine/node/device_turn.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <thread>
+#include <vector>
 
 #include "engine/node/devices.h"
 #include "tests/catch.h"
@@ -27,6 +32,7 @@ struct Device {
   ~Device() {
     for (const char* folder : {"/run/lock", "/tmp"}) {
       ::unlink((std::string(folder) + "/assay-" + uuid + ".lock").c_str());
+      ::unlink((std::string(folder) + "/assay-" + uuid + ".next.lock").c_str());
     }
   }
   Device(const Device&) = delete;
@@ -80,6 +86,41 @@ TEST_CASE(
     lease.doubt();
   }
   CHECK(device.take().follows_dead());
+  CHECK_FALSE(device.take().follows_dead());
+}
+
+TEST_CASE("servers take turns on a device, however many jobs of one of them want it") {
+  Device device("fair");
+  node::JobQueue theirs(1, 10);
+  std::atomic<int> turns{0};
+  std::vector<std::jthread> busy;
+  for (int i = 0; i < 4; ++i) {
+    busy.emplace_back([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        const auto lease = GpuLease::take(device.uuid, theirs, "bob", stop);
+        turns += lease ? 1 : 0;
+        std::this_thread::sleep_for(4ms);
+      }
+    });
+  }
+  std::vector<int> waited_for;
+  while (waited_for.size() < 15) {
+    const int seen = turns;
+    while (turns == seen) std::this_thread::sleep_for(1ms);  // they have it
+    const int before = turns;
+    const auto lease = device.take();
+    waited_for.push_back(turns - before);
+  }
+  std::nth_element(waited_for.begin(), waited_for.begin() + 7, waited_for.end());
+  CHECK(waited_for[7] <= 2);  // that of who had it, and of who was next before
+}
+
+TEST_CASE("who is next and takes nothing keeps nobody from a device that is free") {
+  Device device("stuck");
+  static_cast<void>(device.take());
+  const posix::Descriptor sleeper(
+      ::open(GpuLease::next_path(device.uuid).c_str(), O_RDWR | O_CLOEXEC));
+  REQUIRE(::flock(sleeper.get(), LOCK_EX | LOCK_NB) == 0);
   CHECK_FALSE(device.take().follows_dead());
 }
 

@@ -32,11 +32,16 @@ class EmulatorSpace final : public DeviceSpace {
     auto& memory = memories_.emplace_back(bytes + 16);
     return add({memory.data(), bytes});
   }
-  Shared allocate_shared(std::size_t bytes) override {
+  // In whole granules, as a device does.
+  Shared allocate_shared(std::size_t wanted) override {
+    constexpr std::size_t kGranule = 4096;
+    const std::size_t bytes = (wanted + kGranule - 1) / kGranule * kGranule;
     take(bytes);
     auto& memory = shared_.emplace_back(posix::SharedMemory::create("arena", bytes));
     lent_[fstat_of(memory.descriptor())] = memory.bytes();
-    return {.address = add(memory.bytes()), .descriptor = memory.descriptor().duplicate()};
+    return {.address = add(memory.bytes()),
+            .descriptor = memory.descriptor().duplicate(),
+            .bytes = bytes};
   }
   void free(DeviceAddress address) noexcept override {
     used_ -= spans_.at(address).size();

@@ -56,8 +56,9 @@ class FakeDevice final : public Device {
                       std::uint64_t) override {
     return places;
   }
-  void capture(const TimedLaunch&, const TimingPlan& plan) override {
+  std::string capture(const TimedLaunch&, const TimingPlan& plan) override {
     plans.emplace_back("capture", plan.runs.size());
+    return "no reason";
   }
   Timed time(const TimedLaunch&, const TimingPlan& plan) override {
     plans.emplace_back("time", plan.runs.size());

@@ -46,6 +46,7 @@ TEST_CASE("an answer to another question is our fault, whichever was asked") {
   CHECK(ended(ran_claim(body)).verdict == Verdict::engine_fault);
   CHECK(ended(inspected_claim(body)).verdict == Verdict::engine_fault);
   CHECK(ended(staged_claim(body)).verdict == Verdict::engine_fault);
+  CHECK(ended(captured_claim(body)).verdict == Verdict::engine_fault);
   CHECK(ended(turns_claim(body, {{.runs = 1}})).verdict == Verdict::engine_fault);
   CHECK(ended(counted_claim(body)).verdict == Verdict::engine_fault);
 }

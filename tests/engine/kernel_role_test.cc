@@ -145,7 +145,7 @@ TEST_CASE("an engine that breaks the protocol is our fault, never a launch") {
   CHECK(device.launches.empty());
 }
 
-TEST_CASE("graphs are made ready without an answer, and what is asked next is answered") {
+TEST_CASE("graphs are made ready for what is asked next, and a capture that failed is told") {
   FakeDevice device;
   device.answer = std::vector{kernel_with({"u64"})};
   device.clock = true;
@@ -179,7 +179,7 @@ TEST_CASE("graphs are made ready without an answer, and what is asked next is an
   REQUIRE(served.ask(staging, {}, std::move(lent)).at("type") == "staged");
   launch["type"] = "capture";
   launch["turn"] = turn(2);
-  served.post(launch);
+  CHECK(served.ask(launch) == json{{"type", "captured"}, {"note", "no reason"}});
   launch["type"] = "time";
   launch["turns"] = {turn(3)};
   CHECK(served.ask(launch).at("turns").size() == 1);

@@ -33,8 +33,7 @@ std::string lock_folder() {
   return kFolders[1];
 }
 
-posix::Descriptor open_lock(const std::string& uuid) {
-  const std::string path = GpuLease::lock_path(uuid);
+posix::Descriptor open_lock(const std::string& path) {
   constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   // Who finds it need not be who made it: a file of another user is opened without O_CREAT, which
   // sticky folders forbid for it.
@@ -63,6 +62,38 @@ void mark(const posix::Descriptor& lock, std::chrono::nanoseconds most_held) {
   // A dead holder's may have been longer.
   [[maybe_unused]] const int cut = written > 0 ? ::ftruncate(lock.get(), written) : 0;
 }
+
+bool locks(const posix::Descriptor& file, int how) {
+  if (::flock(file.get(), how | LOCK_NB) == 0) return true;
+  if (errno == EWOULDBLOCK || errno == EINTR) return false;
+  throw std::system_error(errno, std::generic_category(), "the lock of a GPU");
+}
+
+// Who comes next, of all that wait: he holds another lock until the device is his. Who gives it up
+// and wants it again would have it before the others look, and comes behind who waits already.
+class Next {
+ public:
+  explicit Next(const std::string& uuid) : file_(open_lock(GpuLease::next_path(uuid))) {}
+  // Asked over and over.
+  bool is_ours(const posix::Descriptor& device) {
+    if (!is_ours_) is_ours_ = locks(file_, LOCK_EX) || is_stuck(device);
+    return is_ours_;
+  }
+
+ private:
+  // Nobody takes what is free: who is next was stopped, or sleeps.
+  bool is_stuck(const posix::Descriptor& device) {
+    const bool is_free = locks(device, LOCK_SH);
+    if (is_free) ::flock(device.get(), LOCK_UN);
+    seen_free_ = is_free ? seen_free_ + 1 : 0;
+    return seen_free_ > kMostSeenFree;
+  }
+
+  static constexpr int kMostSeenFree = 50;
+  posix::Descriptor file_;
+  bool is_ours_ = false;
+  int seen_free_ = 0;  // in a row
+};
 
 // As its mark says; not if that says nothing.
 bool is_overdue(const posix::Descriptor& lock) {
@@ -97,6 +128,10 @@ std::string GpuLease::lock_path(const std::string& uuid) {
   return lock_folder() + "/assay-" + uuid + ".lock";
 }
 
+std::string GpuLease::next_path(const std::string& uuid) {
+  return lock_folder() + "/assay-" + uuid + ".next.lock";
+}
+
 bool is_for_all_users(unsigned mode) {
   constexpr unsigned kWanted = S_ISVTX | S_IWOTH | S_IXOTH;
   return S_ISDIR(mode) && (mode & kWanted) == kWanted;
@@ -108,12 +143,10 @@ std::optional<GpuLease> GpuLease::take(const std::string& uuid, JobQueue& turns,
   const JobQueue::Ticket ticket = turns.enter(client);
   if (!turns.wait(ticket, stop)) return std::nullopt;
   Turn turn(&turns, GiveUp{ticket});
-  posix::Descriptor lock = open_lock(uuid);
+  posix::Descriptor lock = open_lock(lock_path(uuid));
+  Next next(uuid);
   const auto asked = std::chrono::steady_clock::now();
-  while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) {
-      throw std::system_error(errno, std::generic_category(), "the lock of a GPU");
-    }
+  while (!next.is_ours(lock) || !locks(lock, LOCK_EX)) {
     if (stop.stop_requested()) return std::nullopt;
     const auto waited = std::chrono::steady_clock::now() - asked;
     if (waited > kJustTaken && is_overdue(lock)) return std::nullopt;
@@ -134,7 +167,7 @@ GpuLease::Lock::~Lock() {
 
 bool GpuLease::is_held(const std::string& uuid) {
   try {
-    const posix::Descriptor lock = open_lock(uuid);
+    const posix::Descriptor lock = open_lock(lock_path(uuid));
     // Shared, so that two who look do not see each other.
     return ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   } catch (const std::system_error&) {

@@ -1,7 +1,8 @@
 // The right to run on a GPU, exclusive among all engines of the machine's users: an advisory lock
 // on one file per device, in a place all agree on. The kernel releases it when its holder dies, and
 // runners never see it. Within one engine the jobs of a device take turns in the order in which
-// they asked; only whose turn it is waits for the lock. The file says until when the device may be
+// they asked; only whose turn it is waits for the lock, and of those who wait one is next, so that
+// engines take turns too. The file says until when the device may be
 // held while it is: who takes it and finds that there follows a holder that died. Owned by one job.
 #pragma once
 
@@ -34,6 +35,8 @@ class GpuLease {
                                                     const std::stop_token& stop,
                                                     std::chrono::nanoseconds most_held = kMostHeld);
   [[nodiscard]] static std::string lock_path(const std::string& uuid);
+  // Beside it, of who is next.
+  [[nodiscard]] static std::string next_path(const std::string& uuid);
   // Whether somebody holds it now: a look, which promises nothing. False if nobody can tell.
   [[nodiscard]] static bool is_held(const std::string& uuid);
 

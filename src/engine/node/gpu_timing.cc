@@ -326,21 +326,29 @@ GpuTiming::Step GpuTiming::take_turn(Side& side, const ColdTurn& asked) {
   if (taken.clock_mhz) side.cold.turn_cycles.push_back(median(counted) * *taken.clock_mhz * 1e-3);
   // Not by the estimate, nor by one turn: a kernel may be as slow as it likes in some.
   side.typical_ns = median(side.cold.turns_ns);
-  if (is_examined) {
-    capture_meanwhile();
-    if (auto ended = examine(asked.examined)) return ended;
-  }
+  const bool is_captured = is_examined && capture_meanwhile();
+  Step ended = is_examined ? examine(asked.examined) : std::nullopt;
   if (&side == &kernel_) alike_.note(turn, taken, 1, is_examined);
-  return std::nullopt;
+  // Heard even if it is of no use any more: its process may be asked something else.
+  Step failed = is_captured ? hear_of_capture() : std::nullopt;
+  return ended ? std::move(ended) : std::move(failed);
 }
 
 // The kernel's process has nothing to do while its outputs are looked at. Graphs of one that works
 // on its contents would be forgotten where those are shown anew, which comes before its views.
-void GpuTiming::capture_meanwhile() {
+bool GpuTiming::capture_meanwhile() {
   const bool has_graph = request_.method != TimingMethod::events;
-  if (reference_ || !has_graph || request_.works_on_contents) return;
-  if (std::exchange(is_captured_, true)) return;
+  if (reference_ || !has_graph || !request_.renew || request_.works_on_contents) return false;
+  if (std::exchange(is_captured_, true)) return false;
   kernel_.session->begin_capture(graph_order(1, kernel_.typical_ns));
+  return true;
+}
+
+GpuTiming::Step GpuTiming::hear_of_capture() {
+  auto heard = kernel_.session->captured();
+  if (auto* ended = std::get_if<Ended>(&heard)) return std::move(*ended);
+  no_graph_ = std::get<std::string>(std::move(heard));
+  return no_graph_.empty() ? std::nullopt : go_on_afresh(kernel_, no_graph_);
 }
 
 void GpuTiming::tell(json& body) const {

@@ -136,8 +136,10 @@ class GpuTiming {
   void draw_between(TurnOrder& turn, std::uint32_t run, std::uint32_t first_examined);
   [[nodiscard]] std::uint32_t known_contents() const;
   [[nodiscard]] Step examine(const std::vector<std::uint32_t>& slots);
-  // Once, of the graphs that the views will ask for.
-  void capture_meanwhile();
+  // Once, of the graphs that the views will ask for: whether that is asked now.
+  [[nodiscard]] bool capture_meanwhile();
+  // REQUIRES that it was. What is timed behind one that failed, is in a fresh process.
+  [[nodiscard]] Step hear_of_capture();
   [[nodiscard]] Step look_at(const std::vector<std::uint32_t>& slots, std::uint32_t& count);
   // More runs of a kernel whose times are of two kinds, or who leaves other bits in some.
   [[nodiscard]] Step look_closer();
@@ -275,6 +277,7 @@ class GpuTiming {
   double event_overhead_ns_ = 0;
   std::string unrepeatable_{};                    // what became of a view, and whose
   std::string uncaptured_{};                      // likewise of a graph
+  std::string no_graph_{};                        // why none is asked of the kernel; "": it is
   std::map<std::string, std::string> unasked_{};  // what, and why
   bool is_told_to_remember_ = false;              // the kernel: once is enough
   bool is_spent_ = false;                         // a process is left in a state that nobody knows

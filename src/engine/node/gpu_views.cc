@@ -75,6 +75,8 @@ std::vector<TurnOrder> GpuTiming::affordable_views(const Side& side, json& into)
   while (repeats > 1 && !fits(repeats * kLaunchesOfSlope + kLaunchesBefore)) --repeats;
   if (request_.method == TimingMethod::events) {
     into["graph"] = {{"unavailable", "timing_method is events: nothing was captured"}};
+  } else if (!no_graph_.empty()) {
+    into["graph"] = {{"unavailable", no_graph_}};
   } else if (fits(repeats * kLaunchesOfSlope + kLaunchesBefore)) {
     orders.push_back(graph_order(repeats, typical_ns));
   } else {

@@ -295,6 +295,11 @@ std::variant<Inspected, Ended> inspected_claim(const json& body) {
   return said;
 }
 
+std::variant<std::string, Ended> captured_claim(const json& body) {
+  if (type_of(body) != "captured") return out_of_turn();
+  return claimed_text(body.at("note"), kToldNoteBytes);
+}
+
 std::variant<std::uint32_t, Ended> staged_claim(const json& body) {
   if (type_of(body) == "staged") {
     const auto made =

@@ -107,6 +107,8 @@ struct PassedArguments {
 [[nodiscard]] std::variant<Inspected, Ended> inspected_claim(const nlohmann::json& body);
 // How many places runs can work in: at least one.
 [[nodiscard]] std::variant<std::uint32_t, Ended> staged_claim(const nlohmann::json& body);
+// Why a capture failed; "" if it did not.
+[[nodiscard]] std::variant<std::string, Ended> captured_claim(const nlohmann::json& body);
 [[nodiscard]] std::variant<Turns, Ended> turns_claim(const nlohmann::json& body,
                                                      const std::vector<OrderedTurn>& ordered);
 [[nodiscard]] std::variant<Counted, Ended> counted_claim(const nlohmann::json& body);

@@ -49,19 +49,22 @@ void KernelJob::start_runners() {
         std::make_unique<RefereeSession>(runners_.start(RunnerRole::referee), nullptr, stop_);
   }
   if (task_.reference && !task_.reference->is_python()) {
-    reference_ = start_session(task_.reference_name, GpuPool::Side::reference);
+    reference_ = start_session(task_.reference_name, GpuPool::Side::reference, task_.client);
   }
-  kernel_ = start_session(task_.judged_name, GpuPool::Side::judged);
+  kernel_ = start_session(task_.judged_name, GpuPool::Side::judged, task_.client);
 }
 
 std::unique_ptr<KernelSession> KernelJob::start_session(const std::string& argument,
-                                                        GpuPool::Side side) {
+                                                        GpuPool::Side side,
+                                                        const std::string& client) {
   if (gpu_ == nullptr) {
     return std::make_unique<KernelSession>(runners_.start(RunnerRole::kernel), RunnerRole::kernel,
                                            "/" + argument, stop_);
   }
-  auto taken = gpu_->take(task_.client, side);
-  (side == GpuPool::Side::judged ? runner_reused_ : reference_runner_reused_) = taken.reused;
+  auto taken = gpu_->take(client, side);
+  if (taken.reused) {
+    (side == GpuPool::Side::judged ? runner_reused_ : reference_runner_reused_) = true;
+  }
   return std::make_unique<KernelSession>(std::move(taken.process), RunnerRole::gpu_kernel,
                                          "/" + argument, stop_);
 }

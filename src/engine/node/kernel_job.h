@@ -38,10 +38,12 @@ class KernelJob {
   using Step = std::optional<Ended>;  // nothing: go on
 
   void start_runners();
+  // On a device in a process that served `client` before, if there is one; "": in a fresh one.
   [[nodiscard]] std::unique_ptr<KernelSession> start_session(const std::string& argument,
-                                                             GpuPool::Side side);
+                                                             GpuPool::Side side,
+                                                             const std::string& client);
   [[nodiscard]] bool may_serve_again(GpuPool::Side side) const;
-  // Another process with the same program, in place of the one that was used so far.
+  // A fresh process with the same program, in place of the one that was used so far.
   [[nodiscard]] std::variant<KernelSession*, Ended> renew(bool is_reference);
   void end_runners();  // of the emulator, all at once
   // What went wrong on the device is dead before that is another's.
@@ -149,7 +151,7 @@ class KernelJob {
   bool staged_ahead_ = false;                 // what is timed begins with: their contents
   bool fills_ahead_ = false;                  // each trial has an arena of its own
   bool hung_ = false;                         // it did not end within its time
-  bool runner_reused_ = false;
+  bool runner_reused_ = false;  // the process that it was asked of first
   bool reference_runner_reused_ = false;
   nlohmann::json evidence_ = nlohmann::json::array();
   nlohmann::json strays_ = nlohmann::json::array();  // loads out of bounds of a run on the emulator

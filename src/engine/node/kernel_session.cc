@@ -246,6 +246,12 @@ void KernelSession::begin_capture(const TurnOrder& order) {
   process_->post(std::move(request));
 }
 
+std::variant<std::string, Ended> KernelSession::captured() {
+  auto reply = process_->await(std::chrono::steady_clock::now() + kLoadLimit, stop_);
+  if (const auto* end = std::get_if<RunnerEnd>(&reply)) return blame(*end, role_);
+  return decode_claim(role_, [&] { return captured_claim(std::get<frames::Frame>(reply).body); });
+}
+
 Turns KernelSession::time(const std::vector<TurnOrder>& orders, nanoseconds& execution_left) {
   frames::Frame request;
   request.body = launch_frame("time");

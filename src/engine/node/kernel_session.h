@@ -109,8 +109,10 @@ class KernelSession {
                    std::uint64_t scratch_bytes = 0);
   [[nodiscard]] std::variant<std::uint32_t, Ended> staged();
   // Of a graph's turn that time() will be asked for: what can be made ready for it without the
-  // device, while its process would do nothing.
+  // device, while its process would do nothing. captured() before anything else: why it failed,
+  // after which nobody knows how its process is; else "".
   void begin_capture(const TurnOrder& order);
+  [[nodiscard]] std::variant<std::string, Ended> captured();
   // One after the other, in one question; none after one that fails or cannot be captured.
   [[nodiscard]] Turns time(const std::vector<TurnOrder>& orders,
                            std::chrono::nanoseconds& execution_left);

@@ -97,7 +97,7 @@ std::variant<KernelSession*, Ended> KernelJob::renew(bool is_reference) {
   auto& session = is_reference ? reference_ : kernel_;
   session.reset();
   session = start_session(is_reference ? task_.reference_name : task_.judged_name,
-                          is_reference ? GpuPool::Side::reference : GpuPool::Side::judged);
+                          is_reference ? GpuPool::Side::reference : GpuPool::Side::judged, {});
   name_ranges();
   auto loaded = session->load(is_reference ? *task_.reference : task_.kernel,
                               is_reference ? *reference_program_ : *program_, task_.kernel.contract,

@@ -8,7 +8,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kToldNoteBytes = 2000;
 constexpr std::size_t kMostContents = 64;
 constexpr double kMostMhz = 1e5;
 constexpr double kMostMs = 1e9;

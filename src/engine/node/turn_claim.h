@@ -16,6 +16,9 @@
 
 namespace assay::node {
 
+// Of why something could not be captured.
+inline constexpr std::size_t kToldNoteBytes = 2000;
+
 struct Turn {
   std::vector<double> samples_ns{};  // of a graph: of one launch, each by a pair of graphs
   std::vector<GraphTimes> graphs{};  // those pairs

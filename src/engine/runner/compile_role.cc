@@ -27,6 +27,7 @@
 #include "engine/runner/ptx_places.h"
 #include "engine/runner/resource_usage.h"
 #include "engine/runner/role.h"
+#include "engine/runner/text_macros.h"
 #include "engine/runner/zygote.h"
 
 namespace assay::runner {
@@ -112,7 +113,10 @@ class Compiler {
         .file_name = body.value("file", std::string("kernel.cu")),
         .options = body.value("options", std::vector<std::string>{}),
         .name_expressions = body.value("name_expressions", std::vector<std::string>{})};
-    Compiled result = compile_with_headers(wanted, body.value("pch", std::string()));
+    const auto pch = body.value("pch", std::string());
+    Compiled result = compile_with_headers(wanted, pch);
+    const auto in_text = failed_in_own_text(result) ? with_macros_in_text(wanted) : std::nullopt;
+    if (in_text) result = compile_with_headers(*in_text, pch);
     const auto elapsed = std::chrono::steady_clock::now() - start;
     std::optional<KernelListing> listing;
     if (result.ok && body.value("examine", false)) {
@@ -121,7 +125,7 @@ class Compiler {
     std::string log = printable(without_figures(result.log));
     auto found = parse_diagnostics(log, body.value("folders", std::vector<std::string>{}));
     if (!result.ok && needs_places(found)) {
-      const Compiled listed = nvrtc_->compile(without_assembler(wanted));
+      const Compiled listed = nvrtc_->compile(without_assembler(in_text ? *in_text : wanted));
       place_findings(found, listed.ptx, wanted.source, wanted.file_name);
     }
     json diagnostics = json::array();

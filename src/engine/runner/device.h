@@ -189,8 +189,11 @@ class Device {
     return {};
   }
   // Makes the graphs of such a plan ready for a time() to come, if they can be kept until then.
-  // Queues nothing. What cannot be made ready, time() says.
-  virtual void capture(const TimedLaunch& /*launch*/, const TimingPlan& /*plan*/) {}
+  // Queues nothing. Why a capture failed, after which nobody knows how the process is; else "".
+  [[nodiscard]] virtual std::string capture(const TimedLaunch& /*launch*/,
+                                            const TimingPlan& /*plan*/) {
+    return {};
+  }
 
   // A sequence instead of a program: until the next load() or load_sequence(), launch() and time()
   // are for nobody, and stage() and reload() are its. "" or why the device does not take it.
@@ -203,7 +206,7 @@ class Device {
     return {.ending = emulator::Ending::unsupported};
   }
   [[nodiscard]] virtual Timed time_sequence(const TimingPlan& /*plan*/) { return {}; }
-  virtual void capture_sequence(const TimingPlan& /*plan*/) {}
+  [[nodiscard]] virtual std::string capture_sequence(const TimingPlan& /*plan*/) { return {}; }
   // As profile(), of the launch that takes the most time. Without metrics: which one that is.
   [[nodiscard]] virtual Profiled profile_sequence(Arena& /*arena*/,
                                                   const CounterRequest& /*request*/) {

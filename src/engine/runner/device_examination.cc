@@ -110,6 +110,7 @@ posix::Descriptor DeviceExamination::fill(std::uint32_t trial, std::uint32_t slo
   if (!filled.arena) {
     auto shared = space_.allocate_shared(layout_.total_bytes);
     filled.arena = DeviceMemory(space_, shared);
+    filled.lent_bytes = shared.bytes;
     filled.descriptor = std::move(shared.descriptor);
   }
   filled.trial = trial;
@@ -119,7 +120,8 @@ posix::Descriptor DeviceExamination::fill(std::uint32_t trial, std::uint32_t slo
   current_ = &filled;
   const DeviceAddress arena = filled.arena.address();
   const DeviceAddress from = inputs(trial);
-  judge_.fill_pattern(arena, 0, layout_.total_bytes, judge::guard_word(secret_, filled.fill));
+  // What lies behind the tensors too: a kernel would find there what another has left.
+  judge_.fill_pattern(arena, 0, filled.lent_bytes, judge::guard_word(secret_, filled.fill));
   for (const auto& placement : layout_.placements) {
     if (is_poisoned(arg(placement))) {
       judge_.fill_pattern(arena, placement.offset, placement.bytes, poison_of(spec(placement)));

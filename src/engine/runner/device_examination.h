@@ -45,6 +45,7 @@ class DeviceExamination final : public Examiner {
   struct Slot {
     DeviceMemory arena{};
     posix::Descriptor descriptor{};
+    std::size_t lent_bytes = 0;  // by it: the arena, and what lies behind
     std::uint32_t trial = 0;
     std::uint32_t fill = 0;  // numbers the poison: no two runs see the same
     // Inputs that were made elsewhere: on the device, laid out as an arena, and as they were given.

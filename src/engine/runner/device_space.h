@@ -29,6 +29,7 @@ class DeviceSpace {
   struct Shared {
     DeviceAddress address = 0;
     posix::Descriptor descriptor{};
+    std::size_t bytes = 0;  // that the other can map: at least as many as were asked for
   };
 
   DeviceSpace() = default;

@@ -203,10 +203,10 @@ class GpuDevice final : public Device {
     return timed(OneLaunch(context_, function, launch), plan);
   }
 
-  void capture(const TimedLaunch& launch, const TimingPlan& plan) override {
+  std::string capture(const TimedLaunch& launch, const TimingPlan& plan) override {
     cuda::Handle function = nullptr;
-    if (prepare(launch.launch, function)) return;
-    timer_.capture(OneLaunch(context_, function, launch), plan);
+    if (prepare(launch.launch, function)) return {};  // time() says it
+    return timer_.capture(OneLaunch(context_, function, launch), plan);
   }
 
   std::string load_sequence(Sequence&& sequence) override {
@@ -249,7 +249,9 @@ class GpuDevice final : public Device {
   }
 
   Timed time_sequence(const TimingPlan& plan) override { return timed(*sequence_, plan); }
-  void capture_sequence(const TimingPlan& plan) override { timer_.capture(*sequence_, plan); }
+  std::string capture_sequence(const TimingPlan& plan) override {
+    return timer_.capture(*sequence_, plan);
+  }
 
   Profiled profile_sequence(Arena& arena, const CounterRequest& request) override {
     const CapturedOutput unwanted;

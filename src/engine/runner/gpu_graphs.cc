@@ -24,6 +24,7 @@ constexpr double kPreciseGraphTargetNs = 400'000;
 constexpr std::size_t kShareOfL2 = 4;
 constexpr double kMaxGraphLaunches = 64;
 constexpr int kRelaxedCapture = 2;
+const std::string kCaptureFailed = "graph capture failed: ";
 
 double since_ns(Clock::time_point begin) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
@@ -190,10 +191,11 @@ std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::graphs() {
 }
 
 // Of work that has no identity, a graph names what does not last.
-void GpuTimer::Measurement::capture_ahead() {
+std::string GpuTimer::Measurement::capture_ahead() {
   const bool is_known = plan_.view == TimingView::graph && plan_.typical_ns > 0;
-  if (!is_known || plan_.fresh || shown_content() || work_.identity().empty()) return;
+  if (!is_known || plan_.fresh || shown_content() || work_.identity().empty()) return {};
   timer_.graphs_ = graphs();
+  return graph_failure_.empty() ? std::string() : kCaptureFailed + graph_failure_;
 }
 
 // One behind the other, so that no launch latency stands between them.
@@ -274,7 +276,7 @@ int GpuTimer::Measurement::time_graph() {
   auto both = graphs();
   if (!both) {
     timed_.launches = 0;
-    timed_.note = "graph capture failed: " + graph_failure_;
+    timed_.note = kCaptureFailed + graph_failure_;
     return cuda::kSuccess;
   }
   timed_.launches = both->launches;

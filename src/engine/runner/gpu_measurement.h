@@ -24,7 +24,8 @@ class GpuTimer::Measurement {
         plan_(plan) {}
 
   [[nodiscard]] Timed carry_out();
-  void capture_ahead();
+  // Why it failed; "" if it did not.
+  [[nodiscard]] std::string capture_ahead();
 
  private:
   // Of this job's: a process of another's may hold room for more.

@@ -165,7 +165,9 @@ class GpuSpace final : public DeviceSpace {
 
   Shared lend(Lent lent) {
     const DeviceAddress address = lent.mapping->address();
-    Shared shared{.address = address, .descriptor = lent.descriptor.duplicate()};
+    Shared shared{.address = address,
+                  .descriptor = lent.descriptor.duplicate(),
+                  .bytes = lent.mapping->bytes()};
     shared_[address] = std::move(lent);
     return shared;
   }

@@ -152,8 +152,8 @@ double GpuTimer::ramp_ms(double wanted_mhz) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-void GpuTimer::capture(const GpuWork& work, const TimingPlan& plan) {
-  Measurement(*this, work, plan).capture_ahead();
+std::string GpuTimer::capture(const GpuWork& work, const TimingPlan& plan) {
+  return Measurement(*this, work, plan).capture_ahead();
 }
 
 // Where the clock was low the plan is carried out once more behind a ramp, if there is time for it:

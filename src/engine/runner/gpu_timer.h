@@ -54,8 +54,9 @@ class GpuTimer {
 
   [[nodiscard]] Timed time(const GpuWork& work, const TimingPlan& plan);
 
-  // Makes the graphs of such a plan ready, if they can be kept; queues nothing.
-  void capture(const GpuWork& work, const TimingPlan& plan);
+  // Makes the graphs of such a plan ready, if they can be kept; queues nothing. Why they cannot be
+  // captured; "" if nothing failed.
+  [[nodiscard]] std::string capture(const GpuWork& work, const TimingPlan& plan);
 
   // Before a program is unloaded that work was made of: graphs name its functions.
   void forget_graphs() { graphs_.reset(); }

@@ -27,7 +27,8 @@
 //      launches, beside each sample; `digests` are one for each sample, `begun_with` one for each
 //      staged arena
 //   → {type: "capture", grid, block, shared_bytes, arguments, turn}: a graph's turn of a "time" to
-//      come, made ready for while the engine waits for somebody else; no answer
+//      come, made ready for while the engine waits for somebody else
+//   ← {type: "captured", note}: why it failed, else ""
 //   → {type: "ready_counters", library, groups}: what a "profile" is to find ready; no answer
 //   → {type: "profile", grid, block, shared_bytes, arguments, arena_bytes, on_device?, library,
 //      metrics, groups: {name: [metric]}, limit_ns} + arena
@@ -217,11 +218,12 @@ class Session {
     return {{"type", device_.reset() ? "reset" : "kept"}};
   }
 
-  void capture(const json& body) {
+  json capture(const json& body) {
     require_clock();
     const TimingPlan plan = plan_of(body.at("turn"), {.places = places_, .contents = contents_});
-    if (has_sequence_) return device_.capture_sequence(plan);
-    device_.capture(decode_timed(body), plan);
+    return {{"type", "captured"},
+            {"note", has_sequence_ ? device_.capture_sequence(plan)
+                                   : device_.capture(decode_timed(body), plan)}};
   }
 
   json time(const json& body) {
@@ -370,9 +372,7 @@ int serve_kernel_on(Device& device, frames::Channel& channel) {
       session.ready_counters(request->body);
       continue;
     } else if (request->type() == "capture") {
-      session.capture(request->body);
-      stay_awake(channel);
-      continue;
+      reply.body = session.capture(request->body);
     } else if (request->type() == "reset") {
       reply.body = session.reset();
     } else if (request->type() == "time") {

@@ -1,0 +1,47 @@
+#include "engine/runner/text_macros.h"
+
+#include <string_view>
+
+namespace assay::runner {
+namespace {
+
+using std::string_view;
+
+// "N=4" of "-DN=4" and of "--define-macro=N=4"; "" of other options.
+string_view macro_of(string_view option) {
+  for (const string_view front : {"-D", "--define-macro="}) {
+    if (option.starts_with(front)) return option.substr(front.size());
+  }
+  return {};
+}
+
+// What is no line of its own stays an option.
+std::string line_of(string_view macro) {
+  if (macro.empty() || macro.find_first_of("\r\n\\") != string_view::npos) return {};
+  const auto equals = macro.find('=');
+  const bool has_value = equals != string_view::npos;
+  const string_view value = has_value ? macro.substr(equals + 1) : "1";
+  return "#define " + std::string(macro.substr(0, equals)) + " " + std::string(value) + "\n";
+}
+
+}  // namespace
+
+bool failed_in_own_text(const Compiled& compiled) {
+  return !compiled.ok && compiled.log.find("__nv_nvrtc_builtin_header.h(") != std::string::npos;
+}
+
+std::optional<CompileRequest> with_macros_in_text(const CompileRequest& wanted) {
+  CompileRequest out = wanted;
+  out.options.clear();
+  std::string lines;
+  for (const auto& option : wanted.options) {
+    const std::string line = line_of(macro_of(option));
+    if (line.empty()) out.options.push_back(option);
+    lines += line;
+  }
+  if (lines.empty()) return std::nullopt;
+  out.source = lines + "#line 1\n" + wanted.source;
+  return out;
+}
+
+}  // namespace assay::runner
