@@ -186,7 +186,7 @@ TEST_CASE("a kernel that is not shown contents anew is known to be so") {
   CHECK(warns(body, "not_shown_anew"));
 
   Bench usual;
-  static_cast<void>(usual.measure(usual.request(10), ended));
+  static_cast<void>(usual.measure(usual.request(10, kIdleBytes), ended));
   CHECK_FALSE(usual.is_doubtful);
 }
 
@@ -234,6 +234,24 @@ TEST_CASE("nothing is captured where events were asked for, so nothing can fail 
   CHECK_FALSE(ended);
   CHECK(bench.renewed.empty());
   CHECK_FALSE(warns(body, "graph_failed"));
+}
+
+TEST_CASE("short runs that no host's clock stands behind are doubtful, long ones are held") {
+  const auto measured = [](std::uint64_t bytes, std::uint32_t trials, bool is_doubtful) {
+    Bench bench;
+    auto request = bench.request(trials, bytes);
+    request.method = node::TimingMethod::events;
+    std::optional<node::Ended> ended;
+    json body = bench.measure(std::move(request), ended);
+    CHECK_FALSE(ended);
+    CHECK(bench.is_doubtful == is_doubtful);
+    CHECK(warns(body, "times_not_held") == is_doubtful);
+    return body.at("wall_clock");
+  };
+  CHECK(measured(kIdleBytes, 20, true).at("result") == "unknown");
+  const json held = measured(kSlowBytes, 2, false);
+  CHECK(held.at("result") == "agrees");
+  CHECK(held.at("cold_beside_ns") < 10e6);
 }
 
 TEST_CASE("as many cold runs are timed as were asked for, to the run") {

@@ -50,6 +50,12 @@ void GpuTiming::note(Side& side, const std::vector<TurnOrder>& orders, const Tur
     sum_ns += summed_ns(orders[i], turn);
   }
   const auto asked_ns = static_cast<double>(turns.asked.count());
+  const TurnOrder& first = orders.front();
+  const bool is_cold = std::string_view(first.view) == "cold" && !first.fresh_module;
+  if (is_cold && orders.size() == 1 && !turns.ended) {
+    const auto runs = static_cast<double>(first.runs.size());
+    side.cold_beside_ns.push_back(asked_ns / (runs + first.warmups) - sum_ns / std::max(runs, 1.0));
+  }
   if (side.asked_ns > 0 && sum_ns - asked_ns <= side.summed_ns - side.asked_ns) return;
   side.summed_ns = sum_ns;
   side.asked_ns = asked_ns;
@@ -93,17 +99,21 @@ GpuTiming::Step GpuTiming::judge_claims(json& body) {
   const double cold_ns = median(kernel_.cold_ns);
   auto longest = longest_ns();
   if (auto* ended = std::get_if<Ended>(&longest)) return std::move(*ended);
+  const auto& beside = kernel_.cold_beside_ns;
+  const auto beside_ns = beside.empty() ? std::nullopt : std::optional(median(beside));
   const WallJudgement wall =
       judge_wall(kernel_.wall, {.slope_ns = slope_ns,
                                 .cold_ns = std::get<double>(longest),
                                 .kernels = request_.launches,
                                 .repeats = !request_.works_on_contents && !request_.keeps_state,
+                                .cold_beside_ns = beside_ns,
                                 .summed_ns = kernel_.summed_ns,
                                 .asked_ns = kernel_.asked_ns});
   body["wall_clock"] = wall.told;
   if (!wall.why.empty()) {
     if (auto ended = judge_(0, finding("wall_clock", wall.told))) return ended;
   }
+  if (!wall.doubt.empty()) unasked_["times_not_held"] = wall.doubt;
   // Of launches that find their work done it says nothing of the kernel's time.
   const bool slope_counts = slope_ns > 0 && !request_.works_on_contents;
   const double warm_ns = slope_counts ? slope_ns : median_of(views, "warm");

@@ -334,23 +334,6 @@ GpuTiming::Step GpuTiming::take_turn(Side& side, const ColdTurn& asked) {
   return ended ? std::move(ended) : std::move(failed);
 }
 
-// The kernel's process has nothing to do while its outputs are looked at. Graphs of one that works
-// on its contents would be forgotten where those are shown anew, which comes before its views.
-bool GpuTiming::capture_meanwhile() {
-  const bool has_graph = request_.method != TimingMethod::events;
-  if (reference_ || !has_graph || !request_.renew || request_.works_on_contents) return false;
-  if (std::exchange(is_captured_, true)) return false;
-  kernel_.session->begin_capture(graph_order(1, kernel_.typical_ns));
-  return true;
-}
-
-GpuTiming::Step GpuTiming::hear_of_capture() {
-  auto heard = kernel_.session->captured();
-  if (auto* ended = std::get_if<Ended>(&heard)) return std::move(*ended);
-  no_graph_ = std::get<std::string>(std::move(heard));
-  return no_graph_.empty() ? std::nullopt : go_on_afresh(kernel_, no_graph_);
-}
-
 void GpuTiming::tell(json& body) const {
   body["samples_ns"] = kernel_.cold_ns;
   if (reference_) body["reference_samples_ns"] = reference_->cold_ns;
@@ -384,6 +367,8 @@ void GpuTiming::tell(json& body) const {
             ? "Why it is so much quicker in a graph than launched alone is not known ("
         : code == "outputs_vary"
             ? "Whether all of its timed runs did their work is not known ("
+        : code == "times_not_held"
+            ? "Whether its events hide time from a host's clock is not known ("
             : "Whether its times are those of results that it kept is not known (";
     body["warnings"].push_back(
         {{"code", code}, {"message", what + why + "): trust is at most `audited`."}});

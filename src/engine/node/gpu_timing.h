@@ -107,6 +107,8 @@ class GpuTiming {
     Series graph{};                                                // likewise, of graphs
     Series renewed{};                 // of graphs whose launches have their contents anew
     std::optional<WallClaim> wall{};  // of its graph view
+    // Of each question for cold runs alone: what one took by our clock beside its events.
+    std::vector<double> cold_beside_ns{};
     // Of the question whose samples add up to most beside what it took.
     double summed_ns = 0;
     double asked_ns = 0;

@@ -211,6 +211,23 @@ std::variant<bool, Ended> GpuTiming::is_quicker_on_what_is_left(Side& side, std:
   return quicker >= kSureShare * static_cast<double>(asked.runs.size()) / 2;
 }
 
+// The kernel's process has nothing to do while its outputs are looked at. Graphs of one that works
+// on its contents would be forgotten where those are shown anew, which comes before its views.
+bool GpuTiming::capture_meanwhile() {
+  const bool has_graph = request_.method != TimingMethod::events;
+  if (reference_ || !has_graph || !request_.renew || request_.works_on_contents) return false;
+  if (std::exchange(is_captured_, true)) return false;
+  kernel_.session->begin_capture(graph_order(1, kernel_.typical_ns));
+  return true;
+}
+
+GpuTiming::Step GpuTiming::hear_of_capture() {
+  auto heard = kernel_.session->captured();
+  if (auto* ended = std::get_if<Ended>(&heard)) return std::move(*ended);
+  no_graph_ = std::get<std::string>(std::move(heard));
+  return no_graph_.empty() ? std::nullopt : go_on_afresh(kernel_, no_graph_);
+}
+
 // What a capture that failed leaves in its process nobody knows: whatever is timed after it, is in
 // another.
 GpuTiming::Step GpuTiming::go_on_afresh(Side& side, const std::string& failure) {

@@ -49,7 +49,7 @@ bool has_doubtful_times(const Conclusion& conclusion) {
          std::any_of(warnings->begin(), warnings->end(), [](const json& warning) {
            const std::string code = warning.value("code", "");
            return code == "not_shown_anew" || code == "few_examined" || code == "quick_in_graph" ||
-                  code == "outputs_vary";
+                  code == "outputs_vary" || code == "times_not_held";
          });
 }
 

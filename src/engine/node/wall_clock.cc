@@ -13,6 +13,30 @@ std::string in_us(double ns) {
   return std::to_string(tenths / 10) + "." + std::to_string(std::abs(tenths % 10)) + " us";
 }
 
+bool is_far_below_slope(const ClaimedTimes& times) {
+  const double doubt_ns =
+      kColdDoubtNs * static_cast<double>(std::max<std::size_t>(times.kernels, 1));
+  return times.cold_ns > 0 && times.slope_ns > kMostTimesCold * times.cold_ns + doubt_ns;
+}
+
+std::string far_below_slope(const ClaimedTimes& times) {
+  return "alone, with cold caches, it takes " + in_us(times.cold_ns) + ", and " +
+         in_us(times.slope_ns) + " a launch in a graph, where the host's clock agrees";
+}
+
+// Runs as long as that hide no more than launches of a graph may.
+bool is_held_by_questions(const ClaimedTimes& times) {
+  return times.cold_beside_ns &&
+         *times.cold_beside_ns <= kMostHidden * times.cold_ns + kMostHiddenNs;
+}
+
+std::string doubt_of(const std::optional<WallClaim>& claim, const ClaimedTimes& times) {
+  if (times.cold_ns <= 0 || is_held_by_questions(times)) return {};
+  if (claim) return is_far_below_slope(times) ? far_below_slope(times) : std::string();
+  return "no graph of it was timed, and runs this short are lost by a host's clock among what is "
+         "done between them";
+}
+
 std::string why_of(const std::optional<WallClaim>& claim, const ClaimedTimes& times) {
   if (times.summed_ns > times.asked_ns * (1 + kClocksDiffer) + kQuestionDoubtNs) {
     return "its times add up to " + in_us(times.summed_ns) + ", and all of them were taken in " +
@@ -30,28 +54,25 @@ std::string why_of(const std::optional<WallClaim>& claim, const ClaimedTimes& ti
            " by the slope of the host's clock over N and 2N of them, and " + in_us(slope_ns) +
            " by its events";
   }
-  const double cold_doubt_ns =
-      kColdDoubtNs * static_cast<double>(std::max<std::size_t>(times.kernels, 1));
-  if (times.repeats && times.cold_ns > 0 &&
-      slope_ns > kMostTimesCold * times.cold_ns + cold_doubt_ns) {
-    return "alone, with cold caches, it takes " + in_us(times.cold_ns) + ", and " +
-           in_us(slope_ns) + " a launch in a graph, where the host's clock agrees";
-  }
-  return {};
+  return times.repeats && is_far_below_slope(times) ? far_below_slope(times) : std::string();
 }
 
 }  // namespace
 
 WallJudgement judge_wall(const std::optional<WallClaim>& claim, const ClaimedTimes& times) {
   WallJudgement out{.why = why_of(claim, times)};
-  out.told["result"] = !out.why.empty() ? "disagrees" : claim ? "agrees" : "unknown";
+  if (out.why.empty()) out.doubt = doubt_of(claim, times);
+  const bool is_known = out.doubt.empty() && (claim || is_held_by_questions(times));
+  out.told["result"] = !out.why.empty() ? "disagrees" : is_known ? "agrees" : "unknown";
   if (claim) {
     out.told["launches"] = claim->launches;
     out.told["wall_ns"] = claim->wall_ns;
     out.told["events_ns"] = claim->events_ns;
     if (claim->hidden_ns) out.told["hidden_ns"] = std::max(*claim->hidden_ns, 0.0);
   }
-  if (!out.why.empty()) out.told["detail"] = out.why;
+  if (!claim && times.cold_beside_ns) out.told["cold_beside_ns"] = *times.cold_beside_ns;
+  const std::string& detail = out.why.empty() ? out.doubt : out.why;
+  if (!detail.empty()) out.told["detail"] = detail;
   return out;
 }
 

@@ -4,7 +4,8 @@
 // In that process no code of the user's runs on the host, so its clock is the engine's own; events
 // are written to memory by the device. Times that are too short hide work: then a stretch takes
 // longer by the host's clock than by its events, and twice the launches hide twice as much, which
-// no cost of launching, waiting or being preempted does. Times that are too long add up to more
+// no cost of launching, waiting or being preempted does. Where there is no stretch, long runs are
+// held against what the questions for them took, and nobody knows of short ones. Times that are too long add up to more
 // than the question took. Pure; any thread.
 #pragma once
 
@@ -31,6 +32,9 @@ struct ClaimedTimes {
   std::size_t kernels = 1;  // launched in one run
   // Whether a run that begins with what another left takes as long as one that does not.
   bool repeats = true;
+  // What a cold run takes by the engine's clock beside its events, all that is done around it
+  // included; none: it was not asked by itself.
+  std::optional<double> cold_beside_ns{};
   // Of any question: all its samples together, and what it took by the engine's clock.
   double summed_ns = 0;
   double asked_ns = 0;
@@ -48,7 +52,10 @@ inline constexpr double kQuestionDoubtNs = 1e6;
 
 struct WallJudgement {
   std::string why{};  // what disagrees; "" if nothing does
-  // {result: agrees, disagrees or unknown, launches, wall_ns, events_ns, hidden_ns?}
+  // Why nobody's clock stands behind its times, or not behind those of cold runs; "" if one does.
+  std::string doubt{};
+  // {result: agrees, disagrees or unknown, launches?, wall_ns?, events_ns?, hidden_ns?,
+  // cold_beside_ns?, detail?}
   nlohmann::json told = nlohmann::json::object();
 };
 [[nodiscard]] WallJudgement judge_wall(const std::optional<WallClaim>& claim,
