@@ -23,6 +23,7 @@ from http_service import HttpService, token_files  # noqa: E402
 
 MILLION = 1 << 20
 IDLE_S = 5
+REST_S = 130
 CLIENTS, CLIENTS_S = 4, 6
 HONEST_TIMES = 600
 # Work per element: from kernels of some microseconds to some milliseconds.
@@ -107,6 +108,19 @@ def after_release():
                   f"prepared {[s['body'] for s in body if s['name'] == 'prepared']}", flush=True)
         tell("the first after all that was ready has been let go", f"p50 {statistics.median(runs):.0f} ms, worst {max(runs):.0f} ms",
              "100 ms", max(runs) <= 100)
+
+
+def after_rest():
+    """The first evaluation once a pool has shrunk to one runner and one referee, as it does two minutes after its last job."""
+    with Server() as server:
+        for i in range(3):
+            evaluate(server, f"{ADD}\n// {time.time()} {i}", MILLION)
+        time.sleep(REST_S)
+        report, ms = evaluate(server, f"{ADD}\n// {time.time()} rested", MILLION)
+        assert report["verdict"] == "passed", report["summary"]
+        body = full_stages(server, report)
+        print(f"  rested: stages {[(s['name'], round(s['ms'])) for s in body]}, reused {report['environment'].get('runner_reused')}", flush=True)
+        tell("the first after two minutes, when a runner and a referee are left", f"{ms:.0f} ms", "100 ms", ms <= 100)
 
 
 def beside_a_plain_script():
@@ -210,7 +224,7 @@ def alike(server):
 
 def known_difference(server, share, least_us):
     """Kernels whose time is their loop's: so much more of it is so much slower."""
-    sizes = ((1 << 14, 2000), (1 << 16, 1000), (1 << 17, 1000), (1 << 18, 500), (1 << 18, 1000), (1 << 19, 400), (1 << 19, 1000),
+    sizes = ((1 << 14, 200), (1 << 14, 400), (1 << 14, 800), (1 << 16, 200), (1 << 16, 400), (1 << 14, 2000), (1 << 16, 1000), (1 << 17, 1000), (1 << 18, 500), (1 << 18, 1000), (1 << 19, 400), (1 << 19, 1000),
              (MILLION, 400), (MILLION, 600), (MILLION, 1000), (MILLION, 2000), (1 << 21, 300), (1 << 21, 1000), (1 << 22, 400),
              (1 << 22, 700), (1 << 22, 2000), (1 << 23, 300), (1 << 23, 1000), (1 << 24, 300), (1 << 24, 1000))
     loads = ((1 << 18, 400), (MILLION, 100), (MILLION, 300), (1 << 22, 100), (1 << 22, 200))
@@ -231,7 +245,7 @@ def known_difference(server, share, least_us):
 
 
 def five_percent(server):
-    known_difference(server, 0.05, 10)
+    known_difference(server, 0.05, 4)
 
 
 def two_percent(server):
@@ -272,7 +286,7 @@ def after_faults(server):
 
 
 WITH_A_SERVER = (warm_evaluations, after_faults, honest_kernels, alike, five_percent, two_percent, one_percent)
-ALONE = (after_release, beside_a_plain_script, bare_contexts, several_clients)
+ALONE = (after_release, after_rest, beside_a_plain_script, bare_contexts, several_clients)
 
 
 def main():
