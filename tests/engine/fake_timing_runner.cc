@@ -295,7 +295,8 @@ json timed(const json& orders, Kernel& kernel, bool& is_broken) {
     for (const json& sample : turn.at("samples_ns")) {
       took += decltype(took)(launches * sample.get<double>());
     }
-    if (tells_wall(kernel) && turn.contains("wall")) took += decltype(took)(turn.at("wall").at("wall_ns").get<double>());
+    if (tells_wall(kernel) && turn.contains("wall"))
+      took += decltype(took)(turn.at("wall").at("wall_ns").get<double>());
     if (is_broken) break;
   }
   std::this_thread::sleep_for(took);

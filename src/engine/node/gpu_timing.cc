@@ -365,8 +365,7 @@ void GpuTiming::tell(json& body) const {
             ? "Its runs are of two kinds, and no more of them were looked at for work left out ("
         : code == "quick_in_graph"
             ? "Why it is so much quicker in a graph than launched alone is not known ("
-        : code == "outputs_vary"
-            ? "Whether all of its timed runs did their work is not known ("
+        : code == "outputs_vary" ? "Whether all of its timed runs did their work is not known ("
         : code == "times_not_held"
             ? "Whether its events hide time from a host's clock is not known ("
             : "Whether its times are those of results that it kept is not known (";

@@ -151,7 +151,7 @@ class KernelJob {
   bool staged_ahead_ = false;                 // what is timed begins with: their contents
   bool fills_ahead_ = false;                  // each trial has an arena of its own
   bool hung_ = false;                         // it did not end within its time
-  bool runner_reused_ = false;  // the process that it was asked of first
+  bool runner_reused_ = false;                // the process that it was asked of first
   bool reference_runner_reused_ = false;
   nlohmann::json evidence_ = nlohmann::json::array();
   nlohmann::json strays_ = nlohmann::json::array();  // loads out of bounds of a run on the emulator

@@ -5,8 +5,8 @@
 // are written to memory by the device. Times that are too short hide work: then a stretch takes
 // longer by the host's clock than by its events, and twice the launches hide twice as much, which
 // no cost of launching, waiting or being preempted does. Where there is no stretch, long runs are
-// held against what the questions for them took, and nobody knows of short ones. Times that are too long add up to more
-// than the question took. Pure; any thread.
+// held against what the questions for them took, and nobody knows of short ones. Times that are too
+// long add up to more than the question took. Pure; any thread.
 #pragma once
 
 #include <cstdint>
