@@ -249,6 +249,8 @@ TEST_CASE("short runs that no host's clock stands behind are doubtful, long ones
     return body.at("wall_clock");
   };
   CHECK(measured(kIdleBytes, 20, true).at("result") == "unknown");
+  // Three times as long as it says.
+  CHECK(measured(kUntruthfulBytes, 4, true).at("result") == "unknown");
   const json held = measured(kSlowBytes, 2, false);
   CHECK(held.at("result") == "agrees");
   CHECK(held.at("cold_beside_ns") < 10e6);

@@ -244,15 +244,6 @@ class Cheats(unittest.TestCase):
             report = self.evaluate(source, n=1000, ref=ADD, until="validated")
             self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
 
-    def test_code_cannot_be_written(self):
-        """Else the engine's own kernels, which share a context with the client's, could be made others."""
-        writes = ("__device__ __noinline__ float sum(float x, float y) { return x + y; }\n"
-                  "__device__ float (*volatile known)(float, float) = sum;\n"
-                  + body(GUARDED + "{ auto f = known; if (i == 0) *(volatile unsigned*)(void*)f = 0; out[i] = f(a[i], b[i]); }"))
-        report = self.evaluate(writes, n=1000, ref=ADD)
-        print(f"  {report['verdict']}: {report['summary'][:200]}", file=sys.stderr)
-        self.assertEqual(report["verdict"], "crashed", report["summary"])
-
     def test_device_code_that_allocates_serves_once(self):
         takes = body("if (i_am_first()) { volatile int* own = (volatile int*)malloc(64); if (own) own[0] = n; free((void*)own); }"
                      + GUARDED + "out[i] = a[i] + b[i];",

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "engine/node/gpu_timing.h"
@@ -15,6 +16,9 @@ namespace {
 using nlohmann::json;
 
 constexpr double kShareOfUnseen = 0.2;  // of the time that is left
+// Of cold runs that are held against what a question for them takes.
+constexpr double kHeldNs = 5e6;
+constexpr double kMostHeldRuns = 20;
 
 // 0 if it has none.
 double median_of(const json& views, const char* view) {
@@ -50,12 +54,6 @@ void GpuTiming::note(Side& side, const std::vector<TurnOrder>& orders, const Tur
     sum_ns += summed_ns(orders[i], turn);
   }
   const auto asked_ns = static_cast<double>(turns.asked.count());
-  const TurnOrder& first = orders.front();
-  const bool is_cold = std::string_view(first.view) == "cold" && !first.fresh_module;
-  if (is_cold && orders.size() == 1 && !turns.ended) {
-    const auto runs = static_cast<double>(first.runs.size());
-    side.cold_beside_ns.push_back(asked_ns / (runs + first.warmups) - sum_ns / std::max(runs, 1.0));
-  }
   if (side.asked_ns > 0 && sum_ns - asked_ns <= side.summed_ns - side.asked_ns) return;
   side.summed_ns = sum_ns;
   side.asked_ns = asked_ns;
@@ -93,22 +91,40 @@ std::variant<double, Ended> GpuTiming::longest_ns() {
   return longest_ns;
 }
 
+// Few warmups: they are no runs, and a kernel may know it. One question may be one that the host
+// was late for.
+GpuTiming::Step GpuTiming::ask_beside(ClaimedTimes& times) {
+  if (kernel_.wall || times.told_cold_ns <= 0 || is_unrepeatable()) return std::nullopt;
+  const auto runs = static_cast<std::uint32_t>(
+      std::clamp(std::ceil(kHeldNs / times.told_cold_ns), 2.0, kMostHeldRuns));
+  for (std::uint32_t question = 0; question < kQuestions; ++question) {
+    if (is_held_by_question(times) || !affords(runs + 1, times.told_cold_ns, kShareOfUnseen)) break;
+    TurnOrder asked = order("cold", runs, kernel_.typical_ns);
+    asked.warmups = 1;
+    Turns turns = ask(kernel_, {asked});
+    if (turns.ended) return std::move(turns.ended);
+    const auto asked_ns = static_cast<double>(turns.asked.count());
+    const double beside_ns = (asked_ns - (runs + 1) * times.told_cold_ns) / runs;
+    times.cold_beside_ns = std::min(times.cold_beside_ns.value_or(beside_ns), beside_ns);
+  }
+  return std::nullopt;
+}
+
 GpuTiming::Step GpuTiming::judge_claims(json& body) {
   const json views = body.value("views", json::object());
   const double slope_ns = median_of(views, "graph");
   const double cold_ns = median(kernel_.cold_ns);
   auto longest = longest_ns();
   if (auto* ended = std::get_if<Ended>(&longest)) return std::move(*ended);
-  const auto& beside = kernel_.cold_beside_ns;
-  const auto beside_ns = beside.empty() ? std::nullopt : std::optional(median(beside));
-  const WallJudgement wall =
-      judge_wall(kernel_.wall, {.slope_ns = slope_ns,
-                                .cold_ns = std::get<double>(longest),
-                                .kernels = request_.launches,
-                                .repeats = !request_.works_on_contents && !request_.keeps_state,
-                                .cold_beside_ns = beside_ns,
-                                .summed_ns = kernel_.summed_ns,
-                                .asked_ns = kernel_.asked_ns});
+  ClaimedTimes times{.slope_ns = slope_ns,
+                     .cold_ns = std::get<double>(longest),
+                     .kernels = request_.launches,
+                     .repeats = !request_.works_on_contents && !request_.keeps_state,
+                     .told_cold_ns = cold_ns};
+  if (auto ended = ask_beside(times)) return ended;
+  times.summed_ns = kernel_.summed_ns;
+  times.asked_ns = kernel_.asked_ns;
+  const WallJudgement wall = judge_wall(kernel_.wall, times);
   body["wall_clock"] = wall.told;
   if (!wall.why.empty()) {
     if (auto ended = judge_(0, finding("wall_clock", wall.told))) return ended;

@@ -330,8 +330,10 @@ GpuTiming::Step GpuTiming::take_turn(Side& side, const ColdTurn& asked) {
   Step ended = is_examined ? examine(asked.examined) : std::nullopt;
   if (&side == &kernel_) alike_.note(turn, taken, 1, is_examined);
   // Heard even if it is of no use any more: its process may be asked something else.
-  Step failed = is_captured ? hear_of_capture() : std::nullopt;
-  return ended ? std::move(ended) : std::move(failed);
+  Step unheard = is_captured ? hear_of_capture() : std::nullopt;
+  if (ended) return ended;
+  if (unheard || !is_captured || no_graph_.empty()) return unheard;
+  return go_on_afresh(kernel_, no_graph_);
 }
 
 void GpuTiming::tell(json& body) const {

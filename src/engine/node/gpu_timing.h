@@ -107,8 +107,6 @@ class GpuTiming {
     Series graph{};                                                // likewise, of graphs
     Series renewed{};                 // of graphs whose launches have their contents anew
     std::optional<WallClaim> wall{};  // of its graph view
-    // Of each question for cold runs alone: what one took by our clock beside its events.
-    std::vector<double> cold_beside_ns{};
     // Of the question whose samples add up to most beside what it took.
     double summed_ns = 0;
     double asked_ns = 0;
@@ -140,7 +138,7 @@ class GpuTiming {
   [[nodiscard]] Step examine(const std::vector<std::uint32_t>& slots);
   // Once, of the graphs that the views will ask for: whether that is asked now.
   [[nodiscard]] bool capture_meanwhile();
-  // REQUIRES that it was. What is timed behind one that failed, is in a fresh process.
+  // REQUIRES that it was, and is not heard of yet.
   [[nodiscard]] Step hear_of_capture();
   [[nodiscard]] Step look_at(const std::vector<std::uint32_t>& slots, std::uint32_t& count);
   // More runs of a kernel whose times are of two kinds, or who leaves other bits in some.
@@ -251,6 +249,8 @@ class GpuTiming {
   // What its times are held against: a host's clock, and the memory's rate.
   [[nodiscard]] Step judge_claims(nlohmann::json& body);
   [[nodiscard]] std::variant<double, Ended> longest_ns();
+  // Where no graph was timed.
+  [[nodiscard]] Step ask_beside(ClaimedTimes& times);
   // Likewise, of views whose runs may never end by no fault of the kernel's.
   [[nodiscard]] Turns ask_views(Side& side, std::vector<TurnOrder> orders);
   // Of a side whose launch takes that long: 0 if nobody knows.

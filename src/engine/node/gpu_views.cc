@@ -223,9 +223,12 @@ bool GpuTiming::capture_meanwhile() {
 
 GpuTiming::Step GpuTiming::hear_of_capture() {
   auto heard = kernel_.session->captured();
-  if (auto* ended = std::get_if<Ended>(&heard)) return std::move(*ended);
+  if (auto* ended = std::get_if<Ended>(&heard)) {
+    ended->detail["which"] = kernel_.name;
+    return std::move(*ended);
+  }
   no_graph_ = std::get<std::string>(std::move(heard));
-  return no_graph_.empty() ? std::nullopt : go_on_afresh(kernel_, no_graph_);
+  return std::nullopt;
 }
 
 // What a capture that failed leaves in its process nobody knows: whatever is timed after it, is in

@@ -24,17 +24,11 @@ std::string far_below_slope(const ClaimedTimes& times) {
          in_us(times.slope_ns) + " a launch in a graph, where the host's clock agrees";
 }
 
-// Runs as long as that hide no more than launches of a graph may.
-bool is_held_by_questions(const ClaimedTimes& times) {
-  return times.cold_beside_ns &&
-         *times.cold_beside_ns <= kMostHidden * times.cold_ns + kMostHiddenNs;
-}
-
 std::string doubt_of(const std::optional<WallClaim>& claim, const ClaimedTimes& times) {
-  if (times.cold_ns <= 0 || is_held_by_questions(times)) return {};
   if (claim) return is_far_below_slope(times) ? far_below_slope(times) : std::string();
-  return "no graph of it was timed, and runs this short are lost by a host's clock among what is "
-         "done between them";
+  if (times.told_cold_ns <= 0 || is_held_by_question(times)) return {};
+  return "no graph of it was timed, and by a host's clock its runs are lost among what is done "
+         "between them";
 }
 
 std::string why_of(const std::optional<WallClaim>& claim, const ClaimedTimes& times) {
@@ -59,10 +53,15 @@ std::string why_of(const std::optional<WallClaim>& claim, const ClaimedTimes& ti
 
 }  // namespace
 
+bool is_held_by_question(const ClaimedTimes& times) {
+  return times.cold_beside_ns &&
+         *times.cold_beside_ns <= kMostHidden * times.told_cold_ns + kMostHiddenNs;
+}
+
 WallJudgement judge_wall(const std::optional<WallClaim>& claim, const ClaimedTimes& times) {
   WallJudgement out{.why = why_of(claim, times)};
   if (out.why.empty()) out.doubt = doubt_of(claim, times);
-  const bool is_known = out.doubt.empty() && (claim || is_held_by_questions(times));
+  const bool is_known = out.doubt.empty() && (claim || is_held_by_question(times));
   out.told["result"] = !out.why.empty() ? "disagrees" : is_known ? "agrees" : "unknown";
   if (claim) {
     out.told["launches"] = claim->launches;

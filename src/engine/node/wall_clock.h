@@ -32,8 +32,10 @@ struct ClaimedTimes {
   std::size_t kernels = 1;  // launched in one run
   // Whether a run that begins with what another left takes as long as one that does not.
   bool repeats = true;
-  // What a cold run takes by the engine's clock beside its events, all that is done around it
-  // included; none: it was not asked by itself.
+  // As it is told, of all contents alike; and what a cold run takes by the engine's clock beside
+  // that, all that is done around it included, by the least of several questions: none was asked
+  // where a graph was timed.
+  double told_cold_ns = 0;
   std::optional<double> cold_beside_ns{};
   // Of any question: all its samples together, and what it took by the engine's clock.
   double summed_ns = 0;
@@ -49,6 +51,9 @@ inline constexpr double kColdDoubtNs = 4'000;
 // Clocks of a host and a device differ by some hundred parts of a million.
 inline constexpr double kClocksDiffer = 0.01;
 inline constexpr double kQuestionDoubtNs = 1e6;
+
+// Whether runs as long as that hide no more than launches of a graph may.
+[[nodiscard]] bool is_held_by_question(const ClaimedTimes& times);
 
 struct WallJudgement {
   std::string why{};  // what disagrees; "" if nothing does

@@ -16,7 +16,9 @@ string_view macro_of(string_view option) {
 }
 
 // What is no line of its own stays an option.
-std::string line_of(string_view macro) {
+std::string line_of(string_view option) {
+  if (option.starts_with("-U")) return "#undef " + std::string(option.substr(2)) + "\n";
+  const string_view macro = macro_of(option);
   if (macro.empty() || macro.find_first_of("\r\n\\") != string_view::npos) return {};
   const auto equals = macro.find('=');
   const bool has_value = equals != string_view::npos;
@@ -35,7 +37,7 @@ std::optional<CompileRequest> with_macros_in_text(const CompileRequest& wanted) 
   out.options.clear();
   std::string lines;
   for (const auto& option : wanted.options) {
-    const std::string line = line_of(macro_of(option));
+    const std::string line = line_of(option);
     if (line.empty()) out.options.push_back(option);
     lines += line;
   }
