@@ -6,7 +6,6 @@ fault, and times that can be believed. Run by hand (or by a machine that has one
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 import time
@@ -378,17 +377,6 @@ class Gpu(check_faults.Faults, check_counters.Counters, check_textures.Textures)
         tell("tiled matrix product against naive", f"{report['speedup']['verdict']} {report['speedup']['ratio']:.2f}", "faster",
              report["speedup"]["verdict"] == "faster")
         self.assertEqual(report["speedup"]["verdict"], "faster")
-
-    def test_warm_evaluations_are_quick(self):
-        times = []
-        for i in range(12):
-            begin = time.monotonic()
-            report = self.evaluate(ADD + f"\n// {time.time()} {i}", MILLION)
-            times.append(time.monotonic() - begin)
-            self.assertEqual(report["verdict"], "passed", report["summary"])
-        stages = {stage["name"]: round(stage["ms"], 1) for stage in report["stages"]}
-        print("warm evaluate of 1 M elements, new source, 100 runs [ms]:",
-              [round(t * 1e3) for t in times], "median", round(statistics.median(times) * 1e3), stages, file=sys.stderr)
 
 
 def timing_samples(server, report):
