@@ -6,6 +6,7 @@ fault, and times that can be believed. Run by hand (or by a machine that has one
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
