@@ -2,8 +2,8 @@
 // on one file per device, in a place all agree on. The kernel releases it when its holder dies, and
 // runners never see it. Within one engine the jobs of a device take turns in the order in which
 // they asked; only whose turn it is waits for the lock, and of those who wait one is next, so that
-// engines take turns too. The file says until when the device may be
-// held while it is: who takes it and finds that there follows a holder that died. Owned by one job.
+// engines take turns too. The file says until when the device may be held while it is: who takes it
+// and finds that there follows a holder that died. Owned by one job.
 #pragma once
 
 #include <chrono>

@@ -326,13 +326,13 @@ GpuTiming::Step GpuTiming::take_turn(Side& side, const ColdTurn& asked) {
   if (taken.clock_mhz) side.cold.turn_cycles.push_back(median(counted) * *taken.clock_mhz * 1e-3);
   // Not by the estimate, nor by one turn: a kernel may be as slow as it likes in some.
   side.typical_ns = median(side.cold.turns_ns);
-  const bool is_captured = is_examined && capture_meanwhile();
+  const bool captures = is_examined && capture_meanwhile();
   Step ended = is_examined ? examine(asked.examined) : std::nullopt;
   if (&side == &kernel_) alike_.note(turn, taken, 1, is_examined);
   // Heard even if it is of no use any more: its process may be asked something else.
-  Step unheard = is_captured ? hear_of_capture() : std::nullopt;
+  Step unheard = captures ? hear_of_capture() : std::nullopt;
   if (ended) return ended;
-  if (unheard || !is_captured || no_graph_.empty()) return unheard;
+  if (unheard || !captures || no_graph_.empty()) return unheard;
   return go_on_afresh(kernel_, no_graph_);
 }
 

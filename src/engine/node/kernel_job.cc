@@ -62,9 +62,8 @@ std::unique_ptr<KernelSession> KernelJob::start_session(const std::string& argum
                                            "/" + argument, stop_);
   }
   auto taken = gpu_->take(client, side);
-  if (taken.reused) {
-    (side == GpuPool::Side::judged ? runner_reused_ : reference_runner_reused_) = true;
-  }
+  bool& reused = side == GpuPool::Side::judged ? runner_reused_ : reference_runner_reused_;
+  reused = reused || taken.reused;
   return std::make_unique<KernelSession>(std::move(taken.process), RunnerRole::gpu_kernel,
                                          "/" + argument, stop_);
 }

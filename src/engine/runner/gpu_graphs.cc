@@ -24,7 +24,7 @@ constexpr double kPreciseGraphTargetNs = 400'000;
 constexpr std::size_t kShareOfL2 = 4;
 constexpr double kMaxGraphLaunches = 64;
 constexpr int kRelaxedCapture = 2;
-const std::string kCaptureFailed = "graph capture failed: ";
+constexpr const char* kCaptureFailed = "graph capture failed: ";
 
 double since_ns(Clock::time_point begin) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();

@@ -2,24 +2,19 @@
 
 #include <string_view>
 
+#include "engine/source/macro_option.h"
+
 namespace assay::runner {
 namespace {
 
 using std::string_view;
 
-// "N=4" of "-DN=4" and of "--define-macro=N=4"; "" of other options.
-string_view macro_of(string_view option) {
-  for (const string_view front : {"-D", "--define-macro="}) {
-    if (option.starts_with(front)) return option.substr(front.size());
-  }
-  return {};
-}
-
 // What is no line of its own stays an option.
 std::string line_of(string_view option) {
+  if (option.find_first_of("\r\n\\") != string_view::npos) return {};
   if (option.starts_with("-U")) return "#undef " + std::string(option.substr(2)) + "\n";
-  const string_view macro = macro_of(option);
-  if (macro.empty() || macro.find_first_of("\r\n\\") != string_view::npos) return {};
+  const string_view macro = source::defined_by(option);
+  if (macro.empty()) return {};
   const auto equals = macro.find('=');
   const bool has_value = equals != string_view::npos;
   const string_view value = has_value ? macro.substr(equals + 1) : "1";

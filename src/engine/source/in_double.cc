@@ -10,6 +10,7 @@
 
 #include "engine/source/in_double_casts.h"
 #include "engine/source/in_double_words.h"
+#include "engine/source/macro_option.h"
 #include "engine/source/own_words.h"
 #include "engine/source/rewritten_text.h"
 #include "engine/source/token.h"
@@ -86,19 +87,12 @@ class Widening {
   }
 
  private:
-  // "-DT=float" → "T=float"; "" for all other options.
-  static string_view definition(string_view option) {
-    for (const string_view front : {"-D", "--define-macro="}) {
-      if (option.starts_with(front)) return option.substr(front.size());
-    }
-    return {};
-  }
   static string_view macro(string_view option) {
-    const string_view text = definition(option);
+    const string_view text = defined_by(option);
     return text.substr(0, text.find_first_of("=("));
   }
   static string_view defined(string_view option) {
-    const string_view text = definition(option);
+    const string_view text = defined_by(option);
     const auto equals = text.find('=');
     return equals == string_view::npos ? string_view() : text.substr(equals + 1);
   }
