@@ -241,7 +241,7 @@ class Cheats(unittest.TestCase):
         leaves = body(mark + GUARDED + "{ out[i] = a[i] + b[i]; if (i == 0) *mark = 0x5EED; }")
         looks = body(mark + GUARDED + "if (*mark != 0x5EED) out[i] = a[i] + b[i];")
         for source in (leaves, looks):
-            report = self.evaluate(source, n=1000, ref=ADD, until="validated")
+            report = self.evaluate(source, n=1000, until="validated")
             self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
 
     def test_device_code_that_allocates_serves_once(self):

@@ -69,7 +69,7 @@ class Claims(DeviceCase):
     def test_without_a_graph_long_times_are_held_and_short_ones_doubted(self):
         heavy = body(GUARDED + "{ float s = a[i]; for (int k = 0; k < 20000; ++k) s = fmaf(s, 0.5f, b[i]); out[i] = a[i] + b[i] + (s == 1234.5f); }")
         for source, result, trust in ((heavy, "agrees", "verified"), (ADD, "unknown", "audited")):
-            report = self.evaluate(source, n=MILLION, ref=heavy if source is heavy else ADD, timing_method="events", timeout=30)
+            report = self.evaluate(source, n=MILLION, ref=heavy if source is heavy else ADD, timing_method="events", timeout=30, detail="full")
             self.assertEqual((report["verdict"], report["trust"], report["timing"]["wall_clock"]["result"]), ("passed", trust, result), report["summary"])
 
 
