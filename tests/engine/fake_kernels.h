@@ -98,6 +98,8 @@ inline constexpr std::uint64_t kSkimpingBytes = 139'264;
 inline constexpr std::uint64_t kSeldomOtherwiseBytes = 147'456;
 // 2 ms by its events, and 6 by any other clock, but for warmups.
 inline constexpr std::uint64_t kUntruthfulBytes = 188'416;
+// 10 us; compiled as the one that idles it can be captured, and else not.
+inline constexpr std::uint64_t kHalfCapturableBytes = 192'512;
 // Each time something else.
 inline constexpr std::uint64_t kRacingBytes = 143'360;
 

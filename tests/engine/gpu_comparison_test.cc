@@ -140,6 +140,30 @@ TEST_CASE("where a graph cannot be captured any more, cold runs decide in fresh 
   CHECK(warns(body, "graph_failed"));
 }
 
+TEST_CASE("where the reference goes on in a fresh process, both are staged what was filled last") {
+  Bench bench;
+  bench.reference = bench.session();
+  bench.kernel = Bench::idling();
+  auto request = bench.request(20, kHalfCapturableBytes);
+  std::vector<posix::Descriptor> filled;
+  request.fill = [&](std::uint32_t, std::uint32_t) -> std::variant<node::LentArena, node::Ended> {
+    node::LentArena arena{.descriptor = posix::make_event(), .bytes = kHalfCapturableBytes};
+    filled.push_back(arena.descriptor.duplicate());
+    return arena;
+  };
+  std::optional<node::Ended> ended;
+  const json body = bench.measure(std::move(request), ended);
+  REQUIRE_FALSE(ended);
+  REQUIRE(bench.renewed == std::vector<bool>{true});
+  CHECK(body.at("speedup").at("basis") == "cold");
+  REQUIRE(filled.size() > 2);
+  for (const auto& arena : filled) {
+    std::uint64_t times_staged = 0;
+    REQUIRE(::read(arena.get(), &times_staged, sizeof times_staged) == sizeof times_staged);
+    CHECK(times_staged == 2);
+  }
+}
+
 TEST_CASE("each pair of turns of a kernel that counts its launches is looked at") {
   Bench cold;
   cold.reference = cold.session();

@@ -90,7 +90,7 @@ TEST_CASE("three timed runs are examined, each with contents of its own, however
   for (const std::uint32_t trials : {1U, 2U, 3U, 10U, 100U}) {
     Bench bench;
     std::optional<node::Ended> ended;
-    const json body = bench.measure(bench.request(trials), ended);
+    const json body = bench.measure(bench.request(trials, kLongBytes), ended);
     REQUIRE_FALSE(ended);
     CAPTURE(trials);
     const auto timed = static_cast<std::ptrdiff_t>(std::min(trials, 3U));
@@ -114,7 +114,8 @@ TEST_CASE("where times are of two kinds, twelve runs more are examined") {
     CHECK(body.at("samples_ns").size() == 100);  // which are not among those that were timed
     return body.at("runs_examined_beside").get<int>();
   };
-  CHECK(examined_beside(4096) == 3);  // those that are shown anew
+  CHECK(examined_beside(kLongBytes) == 3);  // those that are shown anew
+  CHECK(examined_beside(4096) == 3 + 3);    // and of each question that was to hold its times
   CHECK(examined_beside(kUnsteadyBytes) == 3 + 12);
 }
 

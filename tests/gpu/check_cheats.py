@@ -72,7 +72,7 @@ class Cheats(unittest.TestCase):
                 source = body(GUARDED + f"out[i] = {answer};")
                 report = self.evaluate(source, source)
                 self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
-                self.assertIn("weak_oracle", [warning["code"] for warning in report["warnings"]])
+                self.assertIn("weak_oracle", [warning["code"] for warning in report.get("warnings", [])])
 
     def test_fewer_bits_within_the_tolerance_are_told_beside_the_reference_in_double(self):
         asked = {"n": 1 << 16, "oracle": "float64", "atol": 0.1, "rtol": 0.1, "until": "validated"}
@@ -136,10 +136,10 @@ class Cheats(unittest.TestCase):
                 if report["verdict"] == "passed":
                     self.assertIn("remembers", [item["check"] for item in report["evidence"]], report["timing"].get("cold"))
 
-    def assert_each_run_did_its_work(self, report, but=0):
+    def assert_each_run_did_its_work(self, report):
         """If it is believed: it may have idled while none of its runs was timed, which is no cheat."""
         if (report["verdict"], report["trust"]) == ("passed", "verified"):
-            self.assertLessEqual(report["timing"]["digests"]["runs"] - report["timing"]["digests"]["alike"], but, report["timing"])
+            self.assertLessEqual(report["timing"]["digests"]["runs"] - report["timing"]["digests"]["alike"], 0, report["timing"])
 
     def test_runs_that_nobody_looks_at_are_known_by_what_they_left(self):
         """Looked at nine times, one that idles in one run of thirty escapes three times of four: of so many it cannot each time."""
@@ -155,12 +155,14 @@ class Cheats(unittest.TestCase):
         self.assert_each_run_did_its_work(honest)
 
     def test_runs_that_leave_other_bits_are_not_believed(self):
-        seen = []
-        while len(seen) < 20 and seen.count("passed") < 6:  # the others were looked at where they were wrong
-            report = self.evaluate(SELDOM_WHOLE)
-            seen.append(report["verdict"])
+        told, tries = False, 0
+        while not told and tries < 40:  # where it was looked at while it idled it is wrong
+            report, tries = self.evaluate(SELDOM_WHOLE), tries + 1
             self.assertIn(report["verdict"], CAUGHT)
-            self.assert_each_run_did_its_work(report, but=2)  # which save less than half a percent
+            told = "outputs_vary" in [warning["code"] for warning in report.get("warnings", [])]
+            if told:
+                self.assertEqual((report["verdict"], report["trust"]), ("passed", "audited"), report["summary"])
+        self.assertTrue(told)
         io = {"args": [tensor("a", N, kind="randn", seed=1), tensor("out", N // 256, role="output"), {"name": "n", "type": "int", "value": N}],
               "launch": {"grid": {"x": N // 256}, "block": {"x": 256}}}
         for _ in range(3):

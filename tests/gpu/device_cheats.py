@@ -142,9 +142,9 @@ SELDOM = "unsigned long long t; asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=
 SELDOM_IDLE = HEAVY + body(SELDOM + GUARDED + "if (!idles) out[i] = a[i] + b[i] + heavy(a[i], i);")
 # Only where its inputs are not in the cache: among the runs that are told, and not where it is asked again and again.
 SELDOM_WHOLE = HEAVY + body(
-    SELDOM + "__shared__ bool far; int i = blockIdx.x * blockDim.x + threadIdx.x;"
+    SELDOM.replace("30", "60") + "__shared__ bool far; int i = blockIdx.x * blockDim.x + threadIdx.x;"
     " if (threadIdx.x == 0) { long long from = clock64(); float first; asm volatile(\"ld.global.f32 %0, [%1];\" : \"=f\"(first) : \"l\"(a + i));"
-    " if (first > 1e30f) __trap(); far = clock64() - from > 650; } __syncthreads();"
+    " if (first > 1e30f) __trap(); far = clock64() - from > 450; } __syncthreads();"
     " if (i < n) if (!idles || !far || blockIdx.x % 4 == 0) out[i] = a[i] + b[i] + heavy(a[i], i);")
 # Right with other bits each time: a block's warps add to its sum in the order in which they come.
 ADDS_AS_IT_COMES = ("__global__ void sums(const float* a, float* out, int n) { __shared__ float sum; if (threadIdx.x == 0) sum = 0; __syncthreads();"

@@ -25,6 +25,8 @@ constexpr unsigned kMostSpares = 8;
 constexpr unsigned kCoresPerSpare = 2;
 constexpr unsigned kCoresToExecute = 8;
 constexpr std::chrono::seconds kSpareIdle{60};
+// For whoever comes first after a pause: loading the compiler and compiling once takes 150 ms.
+constexpr SparesLeft kSpareLeft{.kept = 1, .until = std::chrono::minutes{15}};
 constexpr std::chrono::seconds kRehearsalLimit{10};
 
 // A compile that took this long spent it on headers, if it has any.
@@ -279,7 +281,7 @@ std::unique_ptr<Spares> compile_spares(const Runners& runners, CompileZygotes& z
     return said != nullptr && said->type() == "rehearsed" ? std::move(runner) : nullptr;
   };
   const std::size_t kept = std::clamp(cores / kCoresPerSpare, 1U, kMostSpares);
-  return std::make_unique<Spares>(make, kept, kSpareIdle);
+  return std::make_unique<Spares>(make, kept, kSpareIdle, 0, kSpareLeft);
 }
 
 std::optional<Ended> Compiler::list(Program& program, const std::stop_token& stop) const {

@@ -27,8 +27,10 @@ constexpr frames::Caps kCaps{.descriptors = confinement::kHandedDescriptors};
 // Loading the compiler took 8 ms from a warm disk and 140 ms from a cold one, the first compile 50.
 constexpr std::chrono::seconds kBaseLimit{5};
 constexpr std::chrono::seconds kForkLimit{2};
-// Its memory is worth keeping while somebody works: 60 MB, with headers 200 and a file of 100.
-constexpr std::chrono::seconds kIdle{120};
+// Its memory is worth keeping while somebody works: with headers 200 MB and a file of 100. Without
+// it is 60, and the first source after a pause waits for it.
+constexpr std::chrono::minutes kIdleWithHeaders{2};
+constexpr std::chrono::minutes kIdle{15};
 constexpr std::size_t kMaxWarm = 2;
 // A zygote that keeps dying is not tried for ever.
 constexpr int kMaxBaseFailures = 3;
@@ -58,13 +60,14 @@ CompileZygote::CompileZygote(const fs::path& executable, const Toolkit& toolkit,
   pid_ = start_zygote({.arguments = {executable.string(), "--zygote"},
                        .environment = {"PATH=/usr/bin:/bin"},
                        .handed = {&sockets.theirs}});
+  const auto idle = warmth.headers.empty() ? kIdle : kIdleWithHeaders;
   Frame request;
   request.body = {{"type", "prepare"},
                   {"nvrtc", toolkit.nvrtc.string()},
                   {"options", warmth.options},
                   {"headers", warmth.headers},
                   {"pch", pch},
-                  {"idle_ms", milliseconds(kIdle).count()}};
+                  {"idle_ms", milliseconds(idle).count()}};
   channel_.queue(std::move(request));
   channel_.flush();
 }

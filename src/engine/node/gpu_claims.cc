@@ -91,20 +91,24 @@ std::variant<double, Ended> GpuTiming::longest_ns() {
   return longest_ns;
 }
 
-// Few warmups: they are no runs, and a kernel may know it. One question may be one that the host
+// Few warmups: they are no runs, and a kernel may know it. It is asked as the runs that are told
+// are, and what it does not do there is seen as it is there. One question may be one that the host
 // was late for.
 GpuTiming::Step GpuTiming::ask_beside(ClaimedTimes& times) {
   if (kernel_.wall || times.told_cold_ns <= 0 || is_unrepeatable()) return std::nullopt;
   const auto runs = static_cast<std::uint32_t>(
       std::clamp(std::ceil(kHeldNs / times.told_cold_ns), 2.0, kMostHeldRuns));
   for (std::uint32_t question = 0; question < kQuestions; ++question) {
-    if (is_held_by_question(times) || !affords(runs + 1, times.told_cold_ns, kShareOfUnseen)) break;
-    TurnOrder asked = order("cold", runs, kernel_.typical_ns);
-    asked.warmups = 1;
-    Turns turns = ask(kernel_, {asked});
+    if (is_held_by_question(times) || !affords(runs + 2, times.told_cold_ns, kShareOfUnseen)) break;
+    ColdTurn asked = cold_turn(runs, 1);
+    asked.order.warmups = 1;
+    Turns turns = ask(kernel_, {asked.order});
     if (turns.ended) return std::move(turns.ended);
-    const auto asked_ns = static_cast<double>(turns.asked.count());
-    const double beside_ns = (asked_ns - (runs + 1) * times.told_cold_ns) / runs;
+    if (auto ended = look_at(asked.examined, examined_beside_)) return ended;
+    alike_.note(asked.order, turns.taken.front(), 0, true, true);
+    const auto took_ns = static_cast<double>(turns.asked.count());
+    const auto launches = static_cast<double>(asked.order.runs.size());
+    const double beside_ns = (took_ns - (launches + 1) * times.told_cold_ns) / launches;
     times.cold_beside_ns = std::min(times.cold_beside_ns.value_or(beside_ns), beside_ns);
   }
   return std::nullopt;

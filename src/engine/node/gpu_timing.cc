@@ -92,8 +92,8 @@ GpuTiming::Step GpuTiming::measure(json& body) {
     if (is_spent_) unasked_["not_shown_anew"] = uncaptured_;
     if (!is_spent_) shown_anew();
   }
-  if (!ended) ended = judge_alike(body);
   if (!ended) ended = judge_claims(body);
+  if (!ended) ended = judge_alike(body);
   tell(body);
   return ended;
 }

@@ -254,10 +254,13 @@ GpuTiming::Step GpuTiming::start_afresh(Side& side) {
     return std::move(*ended);
   }
   side.session = std::get<KernelSession*>(fresh);
-  if (!is_reference) alike_.begin_anew();
+  alike_.begin_anew();
   auto filled = filled_arenas();
   if (auto* ended = std::get_if<Ended>(&filled)) return std::move(*ended);
-  return stage(*side.session, std::get<std::vector<LentArena>>(filled));
+  const auto& arenas = std::get<std::vector<LentArena>>(filled);
+  if (auto ended = stage(*side.session, arenas)) return ended;
+  // What it leaves is looked at by what was filled last: its guards, and what nobody wrote.
+  return is_reference ? stage(*kernel_.session, arenas) : std::nullopt;
 }
 
 bool GpuTiming::is_of_repeating(const Ended& ended) const {

@@ -177,13 +177,15 @@ std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::new_graphs() {
   return is_captured ? std::move(made) : nullptr;
 }
 
-// Those of a turn before, if it was of the same work. Where a launch is shown, it is drawn for each
-// turn.
+// Those of a turn before, if it was of the same work. Of as many launches as are wanted now, or
+// nearly: by the turns that it was captured behind, the kernel may have been as slow as it liked.
+// Where a launch is shown, it is drawn for each turn.
 std::unique_ptr<GpuTimer::Graphs> GpuTimer::Measurement::graphs() {
   if (shown_content()) return new_graphs();
   const std::string identity = work_.identity();
   auto kept = std::move(timer_.graphs_);
-  if (kept && !identity.empty() && kept->identity == identity && kept->target_ns == target_ns()) {
+  const bool is_of_this = kept && !identity.empty() && kept->identity == identity;
+  if (is_of_this && kept->target_ns == target_ns() && 2 * kept->launches >= wanted_launches()) {
     return kept;
   }
   kept.reset();
