@@ -15,7 +15,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "end_to_end")]
 os.environ.setdefault("ASSAY", os.path.join(HERE, "..", "..", "build", "release", "bin", "assay"))
 from assay_client import ADD, Server, contract, kernel, tensor  # noqa: E402
 from device_cheats import (ADDS_AS_IT_COMES, BESIDE, BESIDE_N, CAUGHT_OTHERWISE, COUNTING, FICKLE, GUARDED, HEAVY, HONEST, KEPT_BELOW, KEPT_THERE,  # noqa: E402
-                           NOT_KEPT, PARTS_OF_BLOCKS, PATIENT, REFUSED, SELDOM_IDLE, SELDOM_WHOLE, WRONG, body, knows_graphs)
+                           NOT_KEPT, PARTS_OF_BLOCKS, PATIENT, REFUSED, SELDOM_IDLE, SELDOM_WHOLE, SLOW_TO_BEGIN, WRONG, body, knows_graphs)
 
 N = 1 << 20
 # Of a cheat: nothing of ours may have failed in its stead.
@@ -171,6 +171,13 @@ class Cheats(unittest.TestCase):
             self.assertEqual(honest["verdict"], "passed")
             self.assertNotIn("outputs_vary", [warning["code"] for warning in honest.get("warnings", [])])
 
+    def test_who_is_slow_at_first_has_no_shorter_graph(self):
+        report = self.server.call("evaluate", {"kernel": kernel(SLOW_TO_BEGIN, contract(n=4096)), "timeout": 20, "detail": "full"})["structuredContent"]
+        self.assertEqual(report["verdict"], "passed", report["summary"])
+        graph = report["timing"]["graph"]
+        print("  ", graph, report["timing"]["cold"], file=sys.stderr)
+        self.assertGreater(graph["launches"], 20)  # 3, if its first turn had it
+
     def test_what_must_not_run_does_not(self):
         for name, (source, verdicts) in REFUSED.items():
             with self.subTest(name):
@@ -208,14 +215,24 @@ class Cheats(unittest.TestCase):
 
     def test_cold_runs_find_nothing_in_the_cache(self):
         """Each step waits for the one before: from memory it takes twice as long as from the cache, where a warm run has it."""
+        _, cold, warm = self.walked()
+        self.assertGreater(cold, 1.3 * warm)
+
+    def test_a_cache_that_was_not_read_over_is_seen(self):
+        """Device code can write to code, ours among it. Before contents that are shown anew the copy engines, which run none, empty the cache."""
+        report, cold, warm = self.walked()
+        if cold <= 1.3 * warm:
+            self.assertIn("remembers", [item["check"] for item in report["evidence"]])
+
+    def walked(self):
         walk = ("__global__ void walk(const float* x, float* o) { unsigned at = 0;"
                 " for (int k = 0; k < 64; ++k) at = (at + 7919 + (x[at] > 1e9f)) & ((1 << 20) - 1); o[0] = at; }")
         io = {"args": [tensor("x", N, kind="randn", seed=1), tensor("o", 1, role="output")], "launch": {"grid": {"x": 1}, "block": {"x": 1}}}
         report = self.server.call("evaluate", {"kernel": kernel(walk, io), "timeout": 20})["structuredContent"]
         self.assertEqual(report["verdict"], "passed", report["summary"])
         cold, warm = (report["timing"][view]["median_ns"] for view in ("cold", "warm"))
-        print(f"  cold {cold} ns, warm {warm} ns", file=sys.stderr)
-        self.assertGreater(cold, 1.3 * warm)
+        print(f"  cold {cold} ns, warm {warm} ns, {report['trust']}: {report['summary']}", file=sys.stderr)
+        return report, cold, warm
 
     def test_a_launch_that_fails_is_told(self):
         io = contract(n=N)
@@ -242,7 +259,7 @@ class Cheats(unittest.TestCase):
         mark = "volatile int* mark = (volatile int*)(((unsigned long long)out | 0x1fffff) - 3);"
         leaves = body(mark + GUARDED + "{ out[i] = a[i] + b[i]; if (i == 0) *mark = 0x5EED; }")
         looks = body(mark + GUARDED + "if (*mark != 0x5EED) out[i] = a[i] + b[i];")
-        for source in (leaves, looks):
+        for source in (leaves,) * 4 + (looks,) * 4:  # referees take turns
             report = self.evaluate(source, n=1000, until="validated")
             self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified"), report["summary"])
 

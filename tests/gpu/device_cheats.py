@@ -149,6 +149,11 @@ SELDOM_WHOLE = HEAVY + body(
 # Right with other bits each time: a block's warps add to its sum in the order in which they come.
 ADDS_AS_IT_COMES = ("__global__ void sums(const float* a, float* out, int n) { __shared__ float sum; if (threadIdx.x == 0) sum = 0; __syncthreads();"
                     " int i = blockIdx.x * blockDim.x + threadIdx.x; atomicAdd(&sum, a[i]); __syncthreads(); if (threadIdx.x == 0) out[blockIdx.x] = sum; }")
+# The slower a launch seems, the fewer of them are in a graph, and the more of its time is the graph's own.
+SLOW_TO_BEGIN = body("const unsigned turn = *(volatile unsigned*)&launches;"
+                     " if (turn < 60) { const long long from = clock64(); while (clock64() - from < 400000) {} }"
+                     " __syncthreads(); if (threadIdx.x == 0 && atomicAdd(&done, 1u) == gridDim.x - 1) { done = 0; launches = turn + 1; }"
+                     + GUARDED + "out[i] = a[i] + b[i];", "__device__ unsigned launches; __device__ unsigned done;\n")
 # Right, and quick in two runs of five by no merit of its own.
 FICKLE = HEAVY.replace("300", "6000") + body(
     "unsigned long long now; asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(now));"

@@ -51,6 +51,16 @@ int GpuTimer::Measurement::wait() const {
 
 int GpuTimer::Measurement::flush() { return timer_.flush_.queue(timer_.place_bytes_); }
 
+// Behind another run, on contents that are new to a process that has forgotten the rest: those are
+// what runs are held against that found theirs before.
+bool GpuTimer::Measurement::is_shown_anew(const TimedRun& run) const {
+  const auto here = plan_.runs.begin() + (&run - plan_.runs.data());
+  const bool is_new = std::none_of(plan_.runs.begin(), here, [&](const TimedRun& before) {
+    return before.content == run.content;
+  });
+  return plan_.fresh && is_new && here != plan_.runs.begin();
+}
+
 // A kernel can write beside its tensors, where no run's contents are put.
 void GpuTimer::Measurement::forget_runs() {
   const GpuMemory& room = timer_.room_;
@@ -142,6 +152,8 @@ int GpuTimer::Measurement::queue_run(const TimedRun& run, std::size_t which) {
   const int begun = run.as_left ? take_digest() : restore_behind_last(run);
   if (begun != cuda::kSuccess) return begun;
   if (plan_.view == TimingView::cold) {
+    const int swept = is_shown_anew(run) ? timer_.flush_.sweep() : cuda::kSuccess;
+    if (swept != cuda::kSuccess) return swept;
     if (const int result = flush(); result != 0) return result;
   }
   if (const int result = launch_between(timer_.events_[which], run.place); result != 0) {

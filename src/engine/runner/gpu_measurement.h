@@ -39,6 +39,7 @@ class GpuTimer::Measurement {
   [[nodiscard]] int restore(const TimedRun& run) const;
   [[nodiscard]] int restore_behind_last(const TimedRun& run);
   [[nodiscard]] int flush();
+  [[nodiscard]] bool is_shown_anew(const TimedRun& run) const;
   [[nodiscard]] int launch(std::uint32_t place) const {
     return work_.queue(timer_.places_.at(place));
   }

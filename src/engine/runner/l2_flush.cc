@@ -116,6 +116,12 @@ int L2Flush::clear() const {
                                            context_->stream());
 }
 
+int L2Flush::sweep() const {
+  const std::size_t half = memory_.bytes() / 2;
+  return context_->driver().MemcpyDtoDAsync(memory_.address() + half, memory_.address(), half,
+                                            context_->stream());
+}
+
 int L2Flush::queue(std::size_t worked_on_bytes) {
   const auto& driver = context_->driver();
   const std::size_t l2 = memory_.bytes() / 2;
