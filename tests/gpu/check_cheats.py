@@ -219,7 +219,7 @@ class Cheats(unittest.TestCase):
         self.assertGreater(cold, 1.3 * warm)
 
     def test_a_cache_that_was_not_read_over_is_seen(self):
-        """Device code can write to code, ours among it. Before contents that are shown anew the copy engines, which run none, empty the cache."""
+        """Device code can write to code, to what reads the cache over as well. The driver's copies are other code: they sweep it before what is shown anew."""
         report, cold, warm = self.walked()
         if cold <= 1.3 * warm:
             self.assertIn("remembers", [item["check"] for item in report["evidence"]])

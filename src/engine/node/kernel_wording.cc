@@ -31,7 +31,8 @@ std::string timing_text(const json& finding) {
            std::to_string(std::lround(finding.at("shown_anew_ns").get<double>())) +
            " ns instead of " +
            std::to_string(std::lround(finding.at("repeated_ns").get<double>())) +
-           " ns. It keeps results between launches, and its times are those of looking them up.";
+           " ns. It keeps results between launches, or its tensors in the cache, and its times are "
+           "not those of its work.";
   }
   if (check == "leans_on_outputs") {
     return "It is faster on outputs that an earlier launch has left than on fresh ones: " +

@@ -22,9 +22,10 @@ class L2Flush {
   // Queues one, for a kernel whose tensors have that many bytes; answers the driver's result.
   // REQUIRES prepare().
   [[nodiscard]] int queue(std::size_t worked_on_bytes);
-  // Queues reading and writing all of it by the device's copy engines, which run no code: a kernel
-  // that has found ours can write to it, and a cache that was never read over would make its times
-  // less. Lines that were written are on their way out: queue() behind it. REQUIRES prepare().
+  // Queues reading and writing all of it by a copy of the driver's, which is other code than ours:
+  // a kernel that finds code can write to it (docs/trust.md), and in a cache that was never read
+  // over its times would be less. What was written is on its way out still: queue() behind it.
+  // REQUIRES prepare().
   [[nodiscard]] int sweep() const;
   // Queues clearing it: a kernel that has found it can leave there what its next run is to find.
   // Answers the driver's result.
