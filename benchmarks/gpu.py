@@ -4,11 +4,13 @@ found, and how soon the device works again after a fault. Prints figures; benchm
     ASSAY=build/release/bin/assay python3 benchmarks/gpu.py [PART…]      parts: the functions that main names
 """
 
+import collections
 import concurrent.futures
 import contextlib
 import functools
 import json
 import os
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -68,10 +70,34 @@ def compare(server, reference, candidate, n):
                                    "custom_kernel": kernel(candidate, contract(n=n))})["structuredContent"]
 
 
+def apart(server, runs):
+    """Medians of what lies around a job's stages and between them, in ms, by the journal's clock."""
+    found = collections.defaultdict(list)
+    with contextlib.closing(sqlite3.connect(f"file:{server.state}/journal.db?mode=ro", uri=True)) as journal:
+        for report, begin_ns, end_ns in runs:
+            job = (report["job_id"],)
+            created_ns, ended_ns = journal.execute("SELECT created_ns, updated_ns FROM job WHERE id = ?", job).fetchone()
+            found["request"].append(created_ns - begin_ns)
+            last_ns = created_ns
+            for name, started_ns, ms in journal.execute("SELECT name, started_ns, elapsed_ms FROM stage WHERE job = ? ORDER BY seq", job):
+                found[f"before {name}"].append(started_ns - last_ns)
+                last_ns = started_ns + ms * 1e6
+            found["answer"].append(end_ns - ended_ns)
+    return {name: round(statistics.median(values) * 1e-6, 2) for name, values in found.items()}
+
+
 def warm_evaluations(server):
     evaluate(server, ADD, MILLION)
-    fresh = [evaluate(server, f"{ADD}\n// {time.time()} {i}", MILLION) for i in range(12)]
-    cached = [evaluate(server, ADD, MILLION) for _ in range(40)]
+    begun_ns = {}
+
+    def timed(source):
+        begin_ns = time.time_ns()
+        report, ms = evaluate(server, source, MILLION)
+        begun_ns[report["job_id"]] = begin_ns, time.time_ns()
+        return report, ms
+
+    fresh = [timed(f"{ADD}\n// {time.time()} {i}") for i in range(12)]
+    cached = [timed(ADD) for _ in range(40)]
     for what, runs, goal_ms in (("new source", fresh, 60), ("cached compile", cached, 20)):
         assert all(report["verdict"] == "passed" for report, _ in runs)
         stages = {stage["name"]: round(stage["ms"]) for stage in runs[-1][0]["stages"]}
@@ -79,6 +105,7 @@ def warm_evaluations(server):
         bodies = [{stage["name"]: stage["body"] for stage in full_stages(server, report) if "body" in stage} for report, _ in runs]
         compiled = {"stage": [stage["ms"] for report, _ in runs for stage in report["stages"] if stage["name"] == "compiled"],
                     "NVRTC": [body["compiled"].get("compile_ms", 0.0) for body in bodies]}
+        print(f"  around the stages: {apart(server, [(report, *begun_ns[report['job_id']]) for report, _ in runs])}")
         print(f"  beside the stages: {rest:.1f} ms; compiled, p50: " +
               ", ".join(f"{name} {statistics.median(values):.0f} ms" for name, values in compiled.items()) +
               f"; each: {[round(ms) for _, ms in runs]}")
