@@ -1,6 +1,9 @@
 #include "engine/node/node.h"
 
+#include <algorithm>
 #include <atomic>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <thread>
 
@@ -222,6 +225,33 @@ TEST_CASE("capabilities are answered beside running jobs") {
   served.server().send(node::link::run(order("a"), 1));
   served.server().send(node::link::plain("capabilities"));
   CHECK(served.next().body.at("body").at("devices") == 0);
+}
+
+TEST_CASE("who asks for capabilities again and again costs no thread each time") {
+  Served served(one_kind([](const Order&, Reporter&, const std::stop_token&) { return passed(); }));
+  const auto ask = [&](int times) {
+    for (int i = 0; i < times; ++i) served.server().send(node::link::plain("capabilities"));
+    for (int i = 0; i < times; ++i) CHECK(served.next().body.at("body").at("devices") == 0);
+  };
+  const auto maps = [] {
+    std::ifstream file("/proc/self/maps");
+    return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+  };
+  ask(20);
+  const auto before = maps();
+  for (int i = 0; i < 20; ++i) ask(5);
+  CHECK(maps() < before + 50);  // a thread that nobody joins keeps two
+}
+
+TEST_CASE("capabilities that cannot be found out are a failure that is told") {
+  auto config =
+      one_kind([](const Order&, Reporter&, const std::stop_token&) { return passed(); });
+  config.capabilities = []() -> nlohmann::json { throw std::runtime_error("no process left"); };
+  Served served(std::move(config));
+  served.server().send(node::link::plain("capabilities"));
+  CHECK(served.next().body.at("failed") == "no process left");
+  served.server().send(node::link::run(order("a"), 1));
+  CHECK(node::link::decode_conclusion(served.next()).verdict == job::Verdict::passed);
 }
 
 TEST_CASE("the end of the stream stops every job") {

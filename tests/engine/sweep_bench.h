@@ -38,6 +38,7 @@ struct FakeJudge {
   std::map<std::string, double> graphs_ns{};  // slopes of those that have one
   std::map<std::string, std::string> trusts{};
   std::set<std::string> doubtful{};              // in longer rounds than the first
+  std::map<std::string, std::vector<std::string>> later{};  // verdicts there, as long as it has any
   std::map<std::string, std::string> beside{};   // trust or verdict of those that are compared
   std::map<std::string, std::string> outputs{};  // of those that compute something of their own
   std::map<std::string, double> takes_s{};       // of execution; more than its timeout is cut there
@@ -68,6 +69,12 @@ struct FakeJudge {
     }
     if (until == "validated" && outputs[name] != outputs[request.at("ref_kernel").at("name")]) {
       return {.verdict = job::Verdict::wrong_output, .body = {{"summary", "it differs: " + name}}};
+    }
+    const bool is_later = until == "timed" && request.at("options").at("num_trials") > 10;
+    if (is_later && !later[name].empty()) {
+      const auto verdict = job::verdict_from(later[name].back()).value();
+      later[name].pop_back();
+      return {.verdict = verdict, .body = {{"summary", "not this time: " + name}}};
     }
     Conclusion conclusion{.verdict = job::Verdict::passed,
                           .body = {{"summary", "passed"}, {"trust", "verified"}}};

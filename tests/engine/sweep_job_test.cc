@@ -89,15 +89,41 @@ TEST_CASE("all variants run on the GPU that the first one was given") {
   CHECK(timed > 3);
 }
 
-TEST_CASE("the reference judges each variant once, in the first round") {
-  FakeJudge judge{.times_ns = {{"a", 50'000}}};
-  json request = request_of({"a"}, 100);
+TEST_CASE("the reference judges each variant in each round") {
+  FakeJudge judge{.times_ns = {{"a", 50'000}, {"b", 60'000}}, .later = {{"a", {"wrong_output"}}}};
+  json request = request_of({"a", "b"}, 100);
   request["ref_kernel"] = {{"name", "reference"}};
   Told told;
-  (void)swept(judge, request, told);
-  int with_reference = 0;
-  for (const auto& one : judge.asked) with_reference += one.contains("ref_kernel") ? 1 : 0;
-  CHECK(with_reference == 1);
+  const json body = swept(judge, request, told);
+  for (const auto& one : judge.asked) {
+    const bool is_timed = one.at("options").at("until") == "timed";
+    CHECK(one.contains("ref_kernel") == is_timed);
+  }
+  // Right in the first round only.
+  CHECK(body.at("best").at("name") == "b");
+  CHECK(body.at("table")[1].at("verdict") == "wrong_output");
+}
+
+TEST_CASE("a failure of ours in a later round is tried once more, and takes nothing away") {
+  FakeJudge judge{.times_ns = {{"a", 20'000}, {"b", 50'000}}};
+  const std::string ours = GENERATE("engine_fault", "unsupported", "out_of_memory");
+  CAPTURE(ours);
+  judge.later["a"] = {ours};
+  Told told;
+  const json once = swept(judge, request_of({"a", "b"}), told);
+  CHECK(once.at("best").at("name") == "a");
+  CHECK(once.at("best").at("runs") == 100);
+  CHECK_FALSE(once.at("best").contains("note"));
+
+  judge.later["a"] = {ours, ours, ours, ours};
+  const json always = swept(judge, request_of({"a", "b"}), told);
+  CHECK(always.at("best").at("name") == "a");
+  CHECK(always.at("best").at("runs") == 10);
+  CHECK(always.at("best").at("note").get<std::string>().find("not this time") !=
+        std::string::npos);
+  CHECK(always.at("summary").get<std::string>().find(
+            "2 passed, 0 did not. For no fault of its own 1 was timed in fewer runs.") !=
+        std::string::npos);
 }
 
 TEST_CASE("a budget that is spent leaves the rest unrun, and says so") {

@@ -283,6 +283,8 @@ json EngineProcess::capabilities() {
   child->outbox.post(link::plain("capabilities"));
   auto frame = child->capability_box->take(std::stop_token());
   if (!frame) throw std::runtime_error("the engine ended before it could describe itself");
+  const auto failed = frame->body.find("failed");
+  if (failed != frame->body.end()) throw std::runtime_error(failed->get<std::string>());
   return frame->body.at("body");
 }
 

@@ -8,7 +8,7 @@
 //   engine → server  stage {job_id, attempt, seq, record, artifacts, is_last}
 //                      + bytes of all artifacts in order
 //                    conclusion {job_id, attempt, verdict, interrupted, body}
-//                    capabilities {body}
+//                    capabilities {body} or {failed}, a text
 //                    heartbeat {}, every kHeartbeat
 //
 // What decides is a well-formed conclusion; an end of the stream or an exit status decides nothing.

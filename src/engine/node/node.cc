@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "engine/node/link.h"
 #include "engine/posix/awake.h"
@@ -81,6 +82,7 @@ Node::~Node() = default;
 
 void Node::serve(frames::Channel& channel) {
   outbox_.emplace(channel);
+  std::jthread asker([this](const std::stop_token& stop) { answer_capabilities(stop); });
   auto next_heartbeat = std::chrono::steady_clock::now();
   posix::Awake awake(kLooksForFrames);
   while (channel.state() == frames::Channel::State::open) {
@@ -103,14 +105,19 @@ void Node::serve(frames::Channel& channel) {
   }
   for (auto& [job_id, job] : jobs_) job->cancel();
   jobs_.clear();
-  askers_.clear();
+  asker = {};  // stopped, and joined
   outbox_.reset();
 }
 
 void Node::handle(const Frame& frame) {
   const std::string type = frame.type();
   if (type == "run") return start(frame);
-  if (type == "capabilities") return answer_capabilities();
+  if (type == "capabilities") {
+    const std::lock_guard lock(questions_mutex_);
+    ++questions_;
+    is_asked_.notify_one();
+    return;
+  }
   const auto found = jobs_.find(frame.body.value("job_id", std::string()));
   if (found == jobs_.end()) return;  // it has concluded meanwhile
   if (type == "ack") found->second->acknowledge(frame.body.at("seq").get<std::uint64_t>());
@@ -140,12 +147,24 @@ void Node::forget_finished() {
   std::erase_if(jobs_, [](const auto& entry) { return entry.second->finished(); });
 }
 
-void Node::answer_capabilities() {
-  askers_.emplace_back([this] {
-    Frame reply = link::plain("capabilities");
-    reply.body["body"] = config_.capabilities();
-    post(std::move(reply));
-  });
+void Node::answer_capabilities(const std::stop_token& stop) {
+  std::unique_lock lock(questions_mutex_);
+  while (is_asked_.wait(lock, stop, [this] { return questions_ > 0; })) {
+    const unsigned questions = std::exchange(questions_, 0);
+    lock.unlock();
+    json body;
+    try {
+      body = {{"body", config_.capabilities()}};
+    } catch (const std::exception& error) {
+      body = {{"failed", error.what()}};
+    }
+    for (unsigned i = 0; i < questions; ++i) {
+      Frame reply = link::plain("capabilities");
+      reply.body.update(body);
+      post(std::move(reply));
+    }
+    lock.lock();
+  }
 }
 
 Conclusion Node::conclude(const Order& order, JobQueue::Ticket ticket, Reporter& reporter,

@@ -12,9 +12,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "engine/frames/outbox.h"
 #include "engine/node/engine.h"
@@ -32,7 +32,7 @@ struct NodeConfig {
   unsigned slots = 1;
   std::size_t most_waiting = 256;            // of one client; those beyond are refused
   std::map<std::string, JobRunner> kinds{};  // by kind name
-  // May block (self-test): called on its own thread.
+  // May block (self-test), and throw: called on a thread for it.
   std::function<nlohmann::json()> capabilities{};
 };
 
@@ -53,7 +53,8 @@ class Node {
   void start(const frames::Frame& frame);
   void post(frames::Frame frame) { outbox_->post(std::move(frame)); }
   void forget_finished();
-  void answer_capabilities();
+  // Until stopped: all who asked meanwhile get one answer.
+  void answer_capabilities(const std::stop_token& stop);
   [[nodiscard]] Conclusion conclude(const Order& order, JobQueue::Ticket ticket, Reporter& reporter,
                                     const std::stop_token& stop);
 
@@ -61,7 +62,9 @@ class Node {
   std::optional<frames::Outbox> outbox_{};  // while it serves
   JobQueue queue_;
   std::map<std::string, std::unique_ptr<JobThread>> jobs_;
-  std::vector<std::jthread> askers_{};
+  std::mutex questions_mutex_{};
+  std::condition_variable_any is_asked_{};
+  unsigned questions_ = 0;  // after the capabilities
 };
 
 }  // namespace assay::node

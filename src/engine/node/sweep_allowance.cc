@@ -38,7 +38,7 @@ void SweepJob::try_cut_again() {
     const std::size_t waiting = cut.size() - i + (any_measured ? 1 : 0);
     const double left_s = std::chrono::duration<double>(until_ - Clock::now()).count();
     if (!budget_left() || allowance_s(left_s, waiting) <= cut[i]->cut_after_s) continue;
-    evaluate(*cut[i], std::min(kFirstTrials, wanted), With::reference, waiting);
+    evaluate(*cut[i], std::min(kFirstTrials, wanted), waiting);
     any_measured |= cut[i]->measured;
   }
 }

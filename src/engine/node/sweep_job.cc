@@ -53,6 +53,12 @@ bool has_doubtful_times(const Conclusion& conclusion) {
          });
 }
 
+// Of one that ran before: what else there is says that something was lacking, here and now.
+bool is_word_on_kernel(job::Verdict verdict) {
+  return verdict != job::Verdict::engine_fault && verdict != job::Verdict::unsupported &&
+         verdict != job::Verdict::out_of_memory && verdict != job::Verdict::cancelled;
+}
+
 }  // namespace
 
 const json* stage_of(const Conclusion& conclusion, const char* name) {
@@ -162,8 +168,7 @@ void SweepJob::measure_in_rounds() {
     const bool is_first = racing.empty() || !racing.front()->measured;
     for (std::size_t i = 0; i < racing.size(); ++i) {
       if (!budget_left()) return;
-      const auto with = is_first ? With::reference : With::nothing;
-      evaluate(*racing[i], trials, with, racing.size() - i);
+      evaluate(*racing[i], trials, racing.size() - i);
     }
     std::erase_if(racing, [](const SweepRow* row) { return row->verdict != "passed"; });
     if (is_first) hold_against_each_other();
@@ -176,20 +181,30 @@ void SweepJob::measure_in_rounds() {
   }
 }
 
-void SweepJob::evaluate(SweepRow& row, std::uint32_t trials, With with, std::size_t waiting) {
+// In each round beside the reference: who is right while few runs are asked of it may do something
+// else in those that it is ranked by.
+void SweepJob::evaluate(SweepRow& row, std::uint32_t trials, std::size_t waiting) {
   StageClock clock(reporter_, "ran");
-  const auto [conclusion, limit_s, is_cut] =
-      judge_within_budget(request_for(row, trials, with), waiting);
+  const json request = request_for(row, trials, With::reference);
+  Judged judged = judge_within_budget(request, waiting);
+  const bool is_failed = judged.conclusion.verdict == job::Verdict::engine_fault;
+  if (is_failed && budget_left()) judged = judge_within_budget(request, waiting);
+  const Conclusion& conclusion = judged.conclusion;
   stay_on_device(conclusion);
-  if (is_cut) {
+  if (judged.is_cut) {
     // What an earlier round has found stands.
-    if (!row.measured) row.cut_after_s = limit_s;
+    if (!row.measured) row.cut_after_s = judged.limit_s;
     return tell(row, "cut by the budget", clock);
   }
+  if (row.measured && !is_word_on_kernel(conclusion.verdict)) {
+    row.why_not_again = conclusion.body.value("summary", "");
+    return tell(row, "not timed again", clock);
+  }
   row.cut_after_s = 0;
+  row.why_not_again.clear();
   row.verdict = job::name(conclusion.verdict);
   row.summary = conclusion.body.value("summary", "");
-  // The first time speaks of the output; later ones of the time, and of what speaks against it.
+  // The first time speaks of the task; later ones of the time, and of what speaks against it.
   const json trust = conclusion.body.value("trust", json(nullptr));
   if (row.trust.is_null() || trust == kSuspect) row.trust = trust;
   if (row.trust == "verified" && has_doubtful_times(conclusion)) row.trust = trust;

@@ -59,7 +59,7 @@ class SweepJob {
   // which `waiting` (at least 1, itself among them) are to have: sweep_allowance.cc.
   [[nodiscard]] Judged judge_within_budget(nlohmann::json request, std::size_t waiting);
   // One round's for one row; `waiting` as above.
-  void evaluate(SweepRow& row, std::uint32_t trials, With with, std::size_t waiting);
+  void evaluate(SweepRow& row, std::uint32_t trials, std::size_t waiting);
   // Those that passed and were not yet, where no reference says what is right.
   void hold_against_each_other();
   void find_outputs_group(SweepRow& row);

@@ -28,6 +28,7 @@ struct SweepRow {
   bool tied = false;                      // cannot be told from the best
   bool measured = false;
   double cut_after_s = 0;        // the budget gave it no more, and it has no verdict; 0: it did
+  std::string why_not_again{};   // in a later round, for no fault of its own
   std::optional<int> outputs{};  // which group's, from 1 on (sweep_agreement.h)
   std::string why_not_held{};    // against the others' outputs, though it should have been
 
