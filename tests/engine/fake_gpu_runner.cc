@@ -1,7 +1,10 @@
 // A runner for tests of the pool: it has no device, and says that it is emptied whenever it is
-// asked, unless it was told to "spoil" before. What makes it ready to count has no answer. As a
-// referee it hands on "compiled" where it was given nothing, and its arena is as long as what it
-// was given.
+// asked, unless it was told to "spoil" before; told to "tarry", it takes its time. What makes it
+// ready to count has no answer. As a referee it hands on "compiled" where it was given nothing, and
+// its arena is as long as what it was given.
+#include <chrono>
+#include <thread>
+
 #include "engine/confinement/child.h"
 #include "engine/confinement/enter.h"
 #include "engine/frames/channel.h"
@@ -11,6 +14,7 @@ int main(int argc, char** argv) {
   if (const auto code = confinement::enter_confinement(argc, argv)) return *code;
   frames::Channel channel(posix::Descriptor(confinement::kChannelDescriptor), frames::Caps{}, true);
   bool spoilt = false;
+  bool tarries = false;
   bool counts = false;
   std::string given;
   while (const auto request = channel.receive()) {
@@ -19,6 +23,10 @@ int main(int argc, char** argv) {
       continue;
     }
     spoilt = spoilt || request->type() == "spoil";
+    tarries = tarries || request->type() == "tarry";
+    if (tarries && request->type() == "reset") {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    }
     frames::Frame reply;
     if (request->type() == "prepare") {
       given = request->blob;

@@ -48,6 +48,16 @@ TEST_CASE("what no kernel can bring about is ours, and thrown") {
   }
 }
 
+TEST_CASE(
+    "behind a kernel a fault, and work of ours that never ends, are its own; no memory is not") {
+  CHECK(left_by_kernel(cuda::DriverError(715, "why")).fault.kind == FaultKind::trap);
+  CHECK(left_by_kernel(cuda::DriverError(600, "why")).ending == Ending::budget_wall);
+  for (const int result : {1, 2, 3, 400, 999}) {
+    CAPTURE(result);
+    CHECK_THROWS_AS(left_by_kernel(cuda::DriverError(result, "why")), cuda::DriverError);
+  }
+}
+
 TEST_CASE("clusters of more than eight blocks are asked for, smaller ones every device has") {
   CHECK_FALSE(is_large_cluster(0, 0, 0));
   CHECK_FALSE(is_large_cluster(8, 1, 1));

@@ -129,6 +129,20 @@ TEST_CASE("what was kept on a device in doubt is given up") {
   CHECK_FALSE(bench.pool.take("anna", Side::judged).reused);
 }
 
+TEST_CASE("what is being emptied while its device comes in doubt is given up, too") {
+  Bench bench;
+  GpuPool::Runner runner = bench.pool.take("anna", Side::judged);
+  frames::Frame request;
+  request.body = {{"type", "tarry"}};
+  auto reply = runner.process->ask(std::move(request), std::chrono::steady_clock::now() + 10s, {});
+  REQUIRE(std::holds_alternative<frames::Frame>(reply));
+  bench.give_back(std::move(runner.process), "anna", Side::judged);
+  std::this_thread::sleep_for(100ms);
+  bench.pool.discard();
+  std::this_thread::sleep_for(500ms);
+  CHECK_FALSE(bench.pool.take("anna", Side::judged).reused);
+}
+
 TEST_CASE("a referee that nobody has prepared is handed on as one that is to be") {
   Bench bench;
   auto referee = bench.pool.take_referee();

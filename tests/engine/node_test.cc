@@ -244,8 +244,7 @@ TEST_CASE("who asks for capabilities again and again costs no thread each time")
 }
 
 TEST_CASE("capabilities that cannot be found out are a failure that is told") {
-  auto config =
-      one_kind([](const Order&, Reporter&, const std::stop_token&) { return passed(); });
+  auto config = one_kind([](const Order&, Reporter&, const std::stop_token&) { return passed(); });
   config.capabilities = []() -> nlohmann::json { throw std::runtime_error("no process left"); };
   Served served(std::move(config));
   served.server().send(node::link::plain("capabilities"));

@@ -37,7 +37,7 @@ struct FakeJudge {
   std::set<std::string> faster{};  // than whatever they are compared with
   std::map<std::string, double> graphs_ns{};  // slopes of those that have one
   std::map<std::string, std::string> trusts{};
-  std::set<std::string> doubtful{};              // in longer rounds than the first
+  std::set<std::string> doubtful{};                         // in longer rounds than the first
   std::map<std::string, std::vector<std::string>> later{};  // verdicts there, as long as it has any
   std::map<std::string, std::string> beside{};   // trust or verdict of those that are compared
   std::map<std::string, std::string> outputs{};  // of those that compute something of their own

@@ -119,8 +119,7 @@ TEST_CASE("a failure of ours in a later round is tried once more, and takes noth
   const json always = swept(judge, request_of({"a", "b"}), told);
   CHECK(always.at("best").at("name") == "a");
   CHECK(always.at("best").at("runs") == 10);
-  CHECK(always.at("best").at("note").get<std::string>().find("not this time") !=
-        std::string::npos);
+  CHECK(always.at("best").at("note").get<std::string>().find("not this time") != std::string::npos);
   CHECK(always.at("summary").get<std::string>().find(
             "2 passed, 0 did not. For no fault of its own 1 was timed in fewer runs.") !=
         std::string::npos);

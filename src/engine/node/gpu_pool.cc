@@ -148,6 +148,7 @@ void GpuPool::discard() {
     spares_.retire(std::move(used.ended));
   }
   returned_.clear();
+  ++discards_;
   let_go(0);
   changed_.notify_all();
 }
@@ -168,6 +169,7 @@ void GpuPool::clean_one(std::unique_lock<std::mutex>& lock) {
   returned_.erase(returned_.begin());
   cleaning_ = true;
   cleaning_for_ = used.clean.empty() ? std::string() : used.client;
+  const unsigned discards = discards_;
   lock.unlock();
   const bool none_ended = used.ended.empty();
   // A kernel that never ends slows down all that is to come.
@@ -191,6 +193,7 @@ void GpuPool::clean_one(std::unique_lock<std::mutex>& lock) {
   cleaning_ = false;
   cleaning_for_.clear();
   keep(std::move(used), referee_emptied);
+  if (discards_ != discards) let_go(0);
   changed_.notify_all();
 }
 

@@ -79,9 +79,9 @@ json SweepTable::line_of(const SweepRow& row, std::size_t rank) const {
                    row.why_not_held.substr(0, kToldSummaryBytes);
   }
   if (!row.why_not_again.empty()) {
-    line["note"] = line.value("note", "") + (line.contains("note") ? "; " : "") +
-                   "no more runs of it than these: " +
-                   row.why_not_again.substr(0, kToldSummaryBytes);
+    line["note"] =
+        line.value("note", "") + (line.contains("note") ? "; " : "") +
+        "no more runs of it than these: " + row.why_not_again.substr(0, kToldSummaryBytes);
   }
   if (by_time_) {
     line["cost_basis"] = row.cost_basis;
@@ -130,9 +130,8 @@ std::string SweepTable::summary_of_passed() const {
   const auto raw = count([](const SweepRow& row) { return row.verdict.empty() && !row.compiled; });
   if (raw > 0) text += " (" + std::to_string(raw) + " of them not compiled in its half)";
   text += ".";
-  const auto fewer = count([](const SweepRow& row) {
-    return row.measured && !row.why_not_again.empty();
-  });
+  const auto fewer =
+      count([](const SweepRow& row) { return row.measured && !row.why_not_again.empty(); });
   if (fewer > 0) text += " For no fault of its own " + told_number(fewer, "timed in fewer runs.");
   if (ties_are_open_)
     text += " The budget ended before all near the best were compared with it: ranks may be ties.";

@@ -1,14 +1,11 @@
 // A GPU through the driver. What a program's kernels take is read from its PTX, as for the
 // emulator; what runs is the cubin.
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <array>
-#include <cstdio>
 #include <memory>
+#include <optional>
+#include <utility>
 
-#include "engine/posix/descriptor.h"
+#include "engine/runner/captured_output.h"
 #include "engine/runner/device.h"
 #include "engine/runner/gpu_counting.h"
 #include "engine/runner/gpu_launch.h"
@@ -29,36 +26,6 @@ using emulator::Outcome;
 
 // Of a reading that takes milliseconds.
 constexpr std::chrono::seconds kStateLimit{1};
-
-// The driver writes device printf to standard output: while this lives, that is a file of ours.
-class CapturedOutput {
- public:
-  CapturedOutput()
-      : file_(::memfd_create("printf", MFD_CLOEXEC)), before_(::fcntl(1, F_DUPFD_CLOEXEC, 3)) {
-    std::fflush(stdout);
-    ::dup2(file_.get(), STDOUT_FILENO);
-  }
-  ~CapturedOutput() {
-    std::fflush(stdout);
-    ::dup2(before_.get(), STDOUT_FILENO);
-  }
-  CapturedOutput(const CapturedOutput&) = delete;
-  CapturedOutput& operator=(const CapturedOutput&) = delete;
-
-  void take(std::size_t limit, Outcome& outcome) const {
-    std::fflush(stdout);
-    std::string text(limit + 1, '\0');
-    const auto got = ::pread(file_.get(), text.data(), text.size(), 0);
-    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    outcome.printf_truncated = text.size() > limit;
-    if (outcome.printf_truncated) text.resize(limit);
-    outcome.printf_output = std::move(text);
-  }
-
- private:
-  posix::Descriptor file_;
-  posix::Descriptor before_;
-};
 
 // Host memory with a place on the device: copied there before a run and back after it.
 class CopiedArena final : public Arena {
@@ -134,6 +101,116 @@ class GpuDevice final : public Device {
 
   Outcome launch(const emulator::Launch& launch, std::span<const emulator::Buffer>, Arena& arena,
                  const emulator::Budget& budget) override {
+    return run([&] { return launched(launch, arena, budget); });
+  }
+
+  void reload() override {
+    ask([&] { reload_program(); });
+  }
+
+  bool reset() override {
+    const auto& driver = context_.driver();
+    timer_.scrub();
+    sequence_.reset();
+    if (module_ != nullptr) driver.check(driver.ModuleUnload(module_), "cuModuleUnload");
+    module_ = nullptr;
+    cubin_.clear();
+    return !left_ && driver.CtxSynchronize() == cuda::kSuccess;
+  }
+
+  bool has_clock() const override { return true; }
+
+  Profiled profile(const emulator::Launch& launch, Arena& arena,
+                   const CounterRequest& request) override {
+    cuda::Handle function = nullptr;
+    if (auto refused = prepare(launch, function)) return {.outcome = *refused};
+    const CapturedOutput unwanted;
+    return counting_.profile(function, launch, arena, request);
+  }
+  void ready_counters(const CounterRequest& request) override { counting_.ready(request); }
+
+  std::uint32_t stage(std::vector<std::unique_ptr<Arena>>&& arenas, std::uint32_t places,
+                      std::uint64_t scratch_bytes) override {
+    const std::uint64_t own = sequence_ ? sequence_room(*sequence_, arenas) : 0;
+    std::uint32_t made = 1;
+    ask([&] { made = timer_.stage(std::move(arenas), places, std::max(own, scratch_bytes)); });
+    return made;
+  }
+  Timed time(const TimedLaunch& launch, const TimingPlan& plan) override {
+    return time_unless_left([&]() -> Timed {
+      cuda::Handle function = nullptr;
+      if (auto refused = prepare(launch.launch, function)) return {.outcome = *refused};
+      return timed(OneLaunch(context_, function, launch), plan);
+    });
+  }
+
+  std::string capture(const TimedLaunch& launch, const TimingPlan& plan) override {
+    std::string failure;
+    ask([&] {
+      cuda::Handle function = nullptr;
+      if (prepare(launch.launch, function)) return;  // time() says it
+      failure = timer_.capture(OneLaunch(context_, function, launch), plan);
+    });
+    return failure;
+  }
+
+  std::string load_sequence(Sequence&& sequence) override {
+    timer_.forget_graphs();
+    sequence_.emplace(context_, std::move(sequence));
+    std::string failure = sequence_->load();
+    if (!failure.empty()) sequence_.reset();
+    return failure;
+  }
+
+  Outcome run_sequence(Arena& arena, const emulator::Budget& budget) override {
+    return run([&] { return sequence_run(arena, budget); });
+  }
+  Timed time_sequence(const TimingPlan& plan) override {
+    return time_unless_left([&] { return timed(*sequence_, plan); });
+  }
+  std::string capture_sequence(const TimingPlan& plan) override {
+    std::string failure;
+    ask([&] { failure = timer_.capture(*sequence_, plan); });
+    return failure;
+  }
+
+  Profiled profile_sequence(Arena& arena, const CounterRequest& request) override {
+    const CapturedOutput unwanted;
+    return counting_.profile(*sequence_, arena, request);
+  }
+
+ private:
+  // What a kernel did to the context, or to code of ours in it (docs/trust.md), may come out where
+  // none of its runs ends: whatever has an outcome next tells it.
+  template <typename Ask>
+  void ask(Ask&& what) {
+    try {
+      what();
+    } catch (const cuda::DriverError& error) {
+      if (!has_run_) throw;
+      left_ = left_by_kernel(error);
+    }
+  }
+  template <typename Run>
+  Outcome run(Run&& what) {
+    Outcome outcome;
+    ask([&] {
+      if (!left_) outcome = what();
+    });
+    has_run_ = true;
+    return left_ ? *left_ : outcome;
+  }
+  template <typename Time>
+  Timed time_unless_left(Time&& what) {
+    Timed told;
+    ask([&] {
+      if (!left_) told = what();
+    });
+    has_run_ = true;
+    return left_ ? Timed{.outcome = *left_} : std::move(told);
+  }
+
+  Outcome launched(const emulator::Launch& launch, Arena& arena, const emulator::Budget& budget) {
     const auto& driver = context_.driver();
     cuda::Handle function = nullptr;
     if (auto refused = prepare(launch, function)) return *refused;
@@ -159,7 +236,7 @@ class GpuDevice final : public Device {
     return outcome;
   }
 
-  void reload() override {
+  void reload_program() {
     timer_.forget_graphs();
     if (sequence_) {
       const std::string failure = sequence_->reload();
@@ -171,53 +248,7 @@ class GpuDevice final : public Device {
     if (result != cuda::kSuccess) throw cuda::DriverError(result, "the module was loaded before");
   }
 
-  bool reset() override {
-    const auto& driver = context_.driver();
-    timer_.scrub();
-    sequence_.reset();
-    if (module_ != nullptr) driver.check(driver.ModuleUnload(module_), "cuModuleUnload");
-    module_ = nullptr;
-    cubin_.clear();
-    return driver.CtxSynchronize() == cuda::kSuccess;
-  }
-
-  bool has_clock() const override { return true; }
-
-  Profiled profile(const emulator::Launch& launch, Arena& arena,
-                   const CounterRequest& request) override {
-    cuda::Handle function = nullptr;
-    if (auto refused = prepare(launch, function)) return {.outcome = *refused};
-    const CapturedOutput unwanted;
-    return counting_.profile(function, launch, arena, request);
-  }
-  void ready_counters(const CounterRequest& request) override { counting_.ready(request); }
-
-  std::uint32_t stage(std::vector<std::unique_ptr<Arena>>&& arenas, std::uint32_t places,
-                      std::uint64_t scratch_bytes) override {
-    const std::uint64_t own = sequence_ ? sequence_room(*sequence_, arenas) : 0;
-    return timer_.stage(std::move(arenas), places, std::max(own, scratch_bytes));
-  }
-  Timed time(const TimedLaunch& launch, const TimingPlan& plan) override {
-    cuda::Handle function = nullptr;
-    if (auto refused = prepare(launch.launch, function)) return {.outcome = *refused};
-    return timed(OneLaunch(context_, function, launch), plan);
-  }
-
-  std::string capture(const TimedLaunch& launch, const TimingPlan& plan) override {
-    cuda::Handle function = nullptr;
-    if (prepare(launch.launch, function)) return {};  // time() says it
-    return timer_.capture(OneLaunch(context_, function, launch), plan);
-  }
-
-  std::string load_sequence(Sequence&& sequence) override {
-    timer_.forget_graphs();
-    sequence_.emplace(context_, std::move(sequence));
-    std::string failure = sequence_->load();
-    if (!failure.empty()) sequence_.reset();
-    return failure;
-  }
-
-  Outcome run_sequence(Arena& arena, const emulator::Budget& budget) override {
+  Outcome sequence_run(Arena& arena, const emulator::Budget& budget) {
     const auto& driver = context_.driver();
     const cuda::Handle stream = context_.stream();
     const auto until =
@@ -248,17 +279,6 @@ class GpuDevice final : public Device {
     return outcome;
   }
 
-  Timed time_sequence(const TimingPlan& plan) override { return timed(*sequence_, plan); }
-  std::string capture_sequence(const TimingPlan& plan) override {
-    return timer_.capture(*sequence_, plan);
-  }
-
-  Profiled profile_sequence(Arena& arena, const CounterRequest& request) override {
-    const CapturedOutput unwanted;
-    return counting_.profile(*sequence_, arena, request);
-  }
-
- private:
   // Waits for what was queued, if it was: how it ended, what it printed, how long it took.
   [[nodiscard]] Outcome concluded(int result, Clock::time_point until, const CapturedOutput& output,
                                   const emulator::Budget& budget) {
@@ -337,6 +357,8 @@ class GpuDevice final : public Device {
   GpuCounting counting_{context_};
   std::string cubin_{};
   bool has_variables_ = false;
+  bool has_run_ = false;           // a kernel, in this process
+  std::optional<Outcome> left_{};  // what it left, if that has come out
   std::optional<GpuSequence> sequence_{};
   cuda::Handle module_ = nullptr;
   cuda::Handle start_ = nullptr;

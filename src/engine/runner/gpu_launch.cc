@@ -143,6 +143,14 @@ Outcome outcome_of(const GpuContext& context, int result) {
   return outcome_of(result, context.driver().text(result));
 }
 
+Outcome left_by_kernel(const cuda::DriverError& error) {
+  Outcome outcome = outcome_of(error.result(), error.what());
+  const bool is_its_own =
+      outcome.ending == Ending::faulted || outcome.ending == Ending::budget_wall;
+  if (!is_its_own) throw error;
+  return outcome;
+}
+
 std::vector<std::byte> placed(const std::vector<std::byte>& parameters,
                               const std::vector<std::size_t>& pointer_offsets,
                               cuda::Address arena) {

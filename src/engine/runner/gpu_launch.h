@@ -29,6 +29,11 @@ namespace assay::runner {
 [[nodiscard]] emulator::Outcome outcome_of(int result, const std::string& text);
 [[nodiscard]] emulator::Outcome outcome_of(const GpuContext& context, int result);
 
+// Of what failed in a process in which a kernel has run: what that did to the context, and to code
+// of ours in it, comes out in whatever is asked of the driver next. Throws it again if no kernel
+// can bring it about.
+[[nodiscard]] emulator::Outcome left_by_kernel(const cuda::DriverError& error);
+
 // The parameter block for tensors that begin at `arena`: the block as for an arena at address 0,
 // with the arena's address added where pointers stand.
 [[nodiscard]] std::vector<std::byte> placed(const std::vector<std::byte>& parameters,
