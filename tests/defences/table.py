@@ -307,6 +307,9 @@ OF_DEVICE_CODE = (
 
     Defence("graphs_of_enough_launches", "to make the shorter graph longer", (gpu("test_who_is_slow_at_first_has_no_shorter_graph"),),
             (Change(RUNNER + "gpu_graphs.cc", "2 * kept->launches >= wanted_launches()", "true"),)),
+    Defence("right_in_each_round", "to be right while few runs are asked of it", (engine("the reference judges each variant in each round"),),
+            (Change(NODE + "sweep_job.cc", "request_for(row, trials, With::reference)",
+                    "request_for(row, trials, row.measured ? With::nothing : With::reference)"),)),
     Defence("flushed_cache", "to keep data in the L2 cache", (gpu("test_cold_runs_find_nothing_in_the_cache"),),
             (Change(RUNNER + "gpu_measurement.cc", "timer_.flush_.queue(timer_.place_bytes_)", "int{cuda::kSuccess}"),),
             "that a carve-out is set to 0 shows nowhere: a new context has none, and device code cannot ask for one"),

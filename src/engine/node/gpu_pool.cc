@@ -147,8 +147,8 @@ void GpuPool::discard() {
     used.ended.push_back(std::move(used.referee.process));
     spares_.retire(std::move(used.ended));
   }
-  returned_.clear();
   ++discards_;
+  returned_.clear();
   let_go(0);
   changed_.notify_all();
 }
