@@ -22,7 +22,7 @@ tool = importlib.util.module_from_spec(importlib.util.spec_from_loader("defences
 loader.exec_module(tool)
 
 TRUST = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
-CHEATS = "".join((ROOT / "tests" / "gpu" / name).read_text(encoding="utf-8") for name in ("check_cheats.py", "device_cheats.py"))
+CHEATS = "".join((ROOT / "tests" / "gpu" / name).read_text(encoding="utf-8") for name in ("check_cheats.py", "cache_cheats.py", "device_cheats.py"))
 
 
 class Table(unittest.TestCase):

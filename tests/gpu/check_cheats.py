@@ -14,6 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "end_to_end")]
 os.environ.setdefault("ASSAY", os.path.join(HERE, "..", "..", "build", "release", "bin", "assay"))
 from assay_client import ADD, Server, contract, kernel, tensor  # noqa: E402
+from cache_cheats import OfTheCache  # noqa: E402
 from device_cheats import (ADDS_AS_IT_COMES, BESIDE, BESIDE_N, CAUGHT_OTHERWISE, COUNTING, FICKLE, GUARDED, HEAVY, HONEST, KEPT_BELOW, KEPT_THERE,  # noqa: E402
                            NOT_KEPT, PARTS_OF_BLOCKS, PATIENT, REFUSED, SELDOM_IDLE, SELDOM_WHOLE, SLOW_TO_BEGIN, WRONG, body, knows_graphs)
 
@@ -28,7 +29,7 @@ def chosen(cases):
     return [case for case in cases if not wanted or case[0] in wanted.split("|")]
 
 
-class Cheats(unittest.TestCase):
+class Cheats(OfTheCache, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.server = Server().__enter__()
@@ -196,43 +197,6 @@ class Cheats(unittest.TestCase):
                     "source_code": ADD, "kernel_type": "cuda"}})["structuredContent"]
                 print(f"  {name}: {report['summary'][:200]}", json.dumps(report.get("stages"))[:400], file=sys.stderr)
                 self.assertEqual((report["verdict"], report["trust"]), ("passed", "verified" if holds else "suspect"))
-
-    def test_hints_to_the_cache_gain_nothing(self):
-        hinted = body("unsigned long long policy; asm volatile(\"createpolicy.fractional.L2::evict_last.b64 %0, 1.0;\" : \"=l\"(policy));"
-                      + GUARDED + "{ float x, y;" + "".join(
-                          f" asm volatile(\"ld.global.L2::cache_hint.f32 %0, [%1], %2;\" : \"=f\"({to}) : \"l\"({of} + i), \"l\"(policy));"
-                          for to, of in (("x", "a"), ("y", "b"))) + " out[i] = x + y; }")
-        # Its cold time, of tensors that fit the L2 several times over: what stayed there would show. One evaluation's median of 4 us differs
-        # from the next one's by up to 8 %, the least of five by less.
-        for n in (1 << 16, N):
-            cold = {}
-            for name, source in (("plain", ADD), ("hinted", hinted)) * 5:
-                report = self.evaluate(source, n=n)
-                self.assertEqual(report["verdict"], "passed", report["summary"])
-                cold.setdefault(name, []).append(report["timing"]["cold"]["median_ns"])
-            print(n, cold, file=sys.stderr)
-            self.assertGreater(min(cold["hinted"]), 0.96 * min(cold["plain"]), cold)
-
-    def test_cold_runs_find_nothing_in_the_cache(self):
-        """Each step waits for the one before: from memory it takes twice as long as from the cache, where a warm run has it."""
-        _, cold, warm = self.walked()
-        self.assertGreater(cold, 1.3 * warm)
-
-    def test_a_cache_that_was_not_read_over_is_seen(self):
-        """Device code can write to code, to what reads the cache over as well. The driver's copies are other code: they sweep it before what is shown anew."""
-        report, cold, warm = self.walked()
-        if cold <= 1.3 * warm:
-            self.assertIn("remembers", [item["check"] for item in report["evidence"]])
-
-    def walked(self):
-        walk = ("__global__ void walk(const float* x, float* o) { unsigned at = 0;"
-                " for (int k = 0; k < 64; ++k) at = (at + 7919 + (x[at] > 1e9f)) & ((1 << 20) - 1); o[0] = at; }")
-        io = {"args": [tensor("x", N, kind="randn", seed=1), tensor("o", 1, role="output")], "launch": {"grid": {"x": 1}, "block": {"x": 1}}}
-        report = self.server.call("evaluate", {"kernel": kernel(walk, io), "timeout": 20})["structuredContent"]
-        self.assertEqual(report["verdict"], "passed", report["summary"])
-        cold, warm = (report["timing"][view]["median_ns"] for view in ("cold", "warm"))
-        print(f"  cold {cold} ns, warm {warm} ns, {report['trust']}: {report['summary']}", file=sys.stderr)
-        return report, cold, warm
 
     def test_a_launch_that_fails_is_told(self):
         io = contract(n=N)

@@ -132,7 +132,7 @@ class GpuPool {
   std::vector<Referee> referees_{};
   std::vector<Kept> kept_{};  // the latest last
   std::vector<Used> returned_{};
-  unsigned discards_ = 0;
+  unsigned discards_ = 0;  // so far: what was being emptied meanwhile is given up, too
   bool cleaning_ = false;
   std::string cleaning_for_{};  // whose runner is being emptied; "" for nobody's
   std::chrono::steady_clock::time_point last_use_{};

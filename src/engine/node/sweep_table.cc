@@ -132,7 +132,8 @@ std::string SweepTable::summary_of_passed() const {
   text += ".";
   const auto fewer =
       count([](const SweepRow& row) { return row.measured && !row.why_not_again.empty(); });
-  if (fewer > 0) text += " For no fault of its own " + told_number(fewer, "timed in fewer runs.");
+  if (fewer > 0)
+    text += " " + told_number(fewer, "timed in fewer runs, by no fault of the kernel.");
   if (ties_are_open_)
     text += " The budget ended before all near the best were compared with it: ranks may be ties.";
   if (disagree_) return text + " Give a ref_kernel.";

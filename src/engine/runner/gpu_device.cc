@@ -101,11 +101,12 @@ class GpuDevice final : public Device {
 
   Outcome launch(const emulator::Launch& launch, std::span<const emulator::Buffer>, Arena& arena,
                  const emulator::Budget& budget) override {
-    return run([&] { return launched(launch, arena, budget); });
+    Outcome outcome;
+    return ran([&] { outcome = launched(launch, arena, budget); }) ? outcome : *left_;
   }
 
   void reload() override {
-    ask([&] { reload_program(); });
+    guard([&] { reload_program(); });
   }
 
   bool reset() override {
@@ -132,21 +133,26 @@ class GpuDevice final : public Device {
   std::uint32_t stage(std::vector<std::unique_ptr<Arena>>&& arenas, std::uint32_t places,
                       std::uint64_t scratch_bytes) override {
     const std::uint64_t own = sequence_ ? sequence_room(*sequence_, arenas) : 0;
-    std::uint32_t made = 1;
-    ask([&] { made = timer_.stage(std::move(arenas), places, std::max(own, scratch_bytes)); });
+    std::uint32_t made = 1;  // if it fails by what a kernel left, which time() then tells
+    guard([&] { made = timer_.stage(std::move(arenas), places, std::max(own, scratch_bytes)); });
     return made;
   }
   Timed time(const TimedLaunch& launch, const TimingPlan& plan) override {
-    return time_unless_left([&]() -> Timed {
+    Timed told;
+    const bool has_run = ran([&] {
       cuda::Handle function = nullptr;
-      if (auto refused = prepare(launch.launch, function)) return {.outcome = *refused};
-      return timed(OneLaunch(context_, function, launch), plan);
+      if (auto refused = prepare(launch.launch, function)) {
+        told.outcome = *refused;
+      } else {
+        told = timed(OneLaunch(context_, function, launch), plan);
+      }
     });
+    return has_run ? std::move(told) : Timed{.outcome = *left_};
   }
 
   std::string capture(const TimedLaunch& launch, const TimingPlan& plan) override {
     std::string failure;
-    ask([&] {
+    guard([&] {
       cuda::Handle function = nullptr;
       if (prepare(launch.launch, function)) return;  // time() says it
       failure = timer_.capture(OneLaunch(context_, function, launch), plan);
@@ -163,14 +169,17 @@ class GpuDevice final : public Device {
   }
 
   Outcome run_sequence(Arena& arena, const emulator::Budget& budget) override {
-    return run([&] { return sequence_run(arena, budget); });
+    Outcome outcome;
+    return ran([&] { outcome = sequence_run(arena, budget); }) ? outcome : *left_;
   }
   Timed time_sequence(const TimingPlan& plan) override {
-    return time_unless_left([&] { return timed(*sequence_, plan); });
+    Timed told;
+    return ran([&] { told = timed(*sequence_, plan); }) ? std::move(told)
+                                                        : Timed{.outcome = *left_};
   }
   std::string capture_sequence(const TimingPlan& plan) override {
     std::string failure;
-    ask([&] { failure = timer_.capture(*sequence_, plan); });
+    guard([&] { failure = timer_.capture(*sequence_, plan); });
     return failure;
   }
 
@@ -182,32 +191,23 @@ class GpuDevice final : public Device {
  private:
   // What a kernel did to the context, or to code of ours in it (docs/trust.md), may come out where
   // none of its runs ends: whatever has an outcome next tells it.
-  template <typename Ask>
-  void ask(Ask&& what) {
+  template <typename Work>
+  void guard(Work&& work) {
     try {
-      what();
+      work();
     } catch (const cuda::DriverError& error) {
       if (!has_run_) throw;
       left_ = left_by_kernel(error);
     }
   }
-  template <typename Run>
-  Outcome run(Run&& what) {
-    Outcome outcome;
-    ask([&] {
-      if (!left_) outcome = what();
+  // The same of what runs a kernel; whether it ran, and nothing that one had left came out.
+  template <typename Work>
+  bool ran(Work&& work) {
+    guard([&] {
+      if (!left_) work();
     });
     has_run_ = true;
-    return left_ ? *left_ : outcome;
-  }
-  template <typename Time>
-  Timed time_unless_left(Time&& what) {
-    Timed told;
-    ask([&] {
-      if (!left_) told = what();
-    });
-    has_run_ = true;
-    return left_ ? Timed{.outcome = *left_} : std::move(told);
+    return !left_;
   }
 
   Outcome launched(const emulator::Launch& launch, Arena& arena, const emulator::Budget& budget) {
