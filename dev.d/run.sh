@@ -62,7 +62,7 @@ help_gpu_bundle() {
 usage: ./dev gpu-bundle [FOLDER]
 
 Builds release, then makes FOLDER (build/gpu-bundle): under 60 MiB, it runs the GPU tests and benchmarks
-on a machine that has only a driver, CUDA and Python, and a glibc as new as this one's (tests/gpu/bundle):
+on a machine that has only a driver, CUDA and Python, and a glibc as new as this one's, or 2.35 (tests/gpu/bundle):
 FOLDER/run there, a table last.
 TEXT
 }

@@ -1,14 +1,15 @@
-# The executables run on any Linux with glibc 2.36 or newer: they need no shared library beyond glibc's own
+# The executables run on any Linux with glibc 2.35 (Ubuntu 22.04) or newer: they need no shared library beyond glibc's own
 # and no newer symbol of it. cmake -D EXECUTABLES="a;b" -P tests/travels.cmake
 cmake_minimum_required(VERSION 3.25)
 
-set(newest_glibc 2.36)
+set(newest_glibc 2.35)
+set(built_on 2.36)  # Debian 12
 set(allowed "^(libc|libm|libdl|libpthread|librt|ld-linux-x86-64|ld-linux-aarch64)\\.so\\.[0-9]+$")
 
 # On a newer system the executables are for that system or newer ones; the libraries still have to be ours.
 execute_process(COMMAND getconf GNU_LIBC_VERSION OUTPUT_VARIABLE here OUTPUT_STRIP_TRAILING_WHITESPACE)
 string(REGEX REPLACE "^glibc " "" here "${here}")
-if(here VERSION_GREATER newest_glibc)
+if(here VERSION_GREATER built_on)
   message(STATUS "built on glibc ${here}: made for ${here} and newer, not for ${newest_glibc}")
   set(newest_glibc ${here})
 endif()

@@ -16,6 +16,14 @@ SHARE = 512
 OTHER_THREADS = 150
 # Far less than what is waited for, far more than an answer takes.
 PATIENCE_S, JOB_S = 60, 600
+# On the emulator a second or more for each time that it is launched, counted or not.
+COUNTED_FOR_LONG = """__global__ void add(const float* a, const float* b, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  volatile float s = 0.0f;
+  for (int k = 0; k < 300000; ++k) s = s + 1.0f;
+  if (i < n) out[i] = a[i] + b[i];
+}
+"""
 SLOW = {"kernel": kernel(FOREVER), "timeout": JOB_S}
 TASKS = {**META, "io.modelcontextprotocol/clientCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}}}
 
@@ -134,6 +142,20 @@ class Waiting(unittest.TestCase):
             ended = server.call("evaluate", {"kernel": kernel(ADD), "num_trials": 1}, progressToken="q")["structuredContent"]
             self.assertEqual(ended["state"], "completed")
             server.call("cancel_job", {"job_id": report["job_id"]})
+
+    def test_who_is_cancelled_while_it_counts_has_not_passed(self):
+        with Server() as server:
+            job = server.call("evaluate", {"wait_s": 0, "kernel": kernel(COUNTED_FOR_LONG), "num_trials": 1,
+                                           "validation_trials": 1, "device_metrics": "on"})["structuredContent"]["job_id"]
+            end = time.monotonic() + PATIENCE_S
+            while "timed" not in [stage["name"] for stage in server.call("get_job", {"job_id": job})["structuredContent"]["stages"]]:
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.02)
+            server.call("cancel_job", {"job_id": job})
+            report = server.call("get_job", {"job_id": job, "wait_s": 60})["structuredContent"]
+            self.assertEqual((report["state"], report["verdict"]), ("cancelled", "cancelled"), report)
+            # What was measured before stays.
+            self.assertIn("timed", [stage["name"] for stage in report["stages"]])
 
 
 if __name__ == "__main__":

@@ -36,14 +36,15 @@ struct Bench {
     give_back(std::move(runner.process), client, side);
     return which;
   }
-  void give_back(GpuPool::Process process, const std::string& client, Side side) {
-    GpuPool::Used used{.client = client};
+  void give_back(GpuPool::Process process, const std::string& client, Side side,
+                 std::optional<unsigned> discards = {}) {
+    GpuPool::Used used{.discards = discards.value_or(pool.discards()), .client = client};
     used.clean.push_back({.process = std::move(process), .side = side});
     pool.give_back(std::move(used));
   }
   // Whether the runner that is taken to count was told to make ready for it beforehand.
-  bool takes_one_that_counts() {
-    GpuPool::Process runner = pool.take_counting();
+  bool takes_one_that_counts() { return is_ready_to_count(pool.take_counting()); }
+  static bool is_ready_to_count(GpuPool::Process runner) {
     frames::Frame request;
     request.body = {{"type", "load"}};
     auto reply = runner->ask(std::move(request), std::chrono::steady_clock::now() + 10s, {});
@@ -141,6 +142,27 @@ TEST_CASE("what is being emptied while its device comes in doubt is given up, to
   bench.pool.discard();
   std::this_thread::sleep_for(500ms);
   CHECK_FALSE(bench.pool.take("anna", Side::judged).reused);
+}
+
+TEST_CASE("what a job has while its device comes in doubt serves nobody behind it") {
+  Bench bench;
+  const unsigned before = bench.pool.discards();
+  GpuPool::Runner runner = bench.pool.take("anna", Side::judged);
+  GpuPool::Process unused = bench.pool.take("", Side::judged).process;
+  frames::Frame mark;
+  mark.body = {{"type", "ready_counters"}, {"groups", {{"any", {"metric"}}}}};
+  unused->post(std::move(mark));
+  GpuPool::Referee referee = bench.pool.take_referee();
+  referee.kernels = nullptr;  // it is prepared, which no fresh one is
+  bench.pool.discard();
+  GpuPool::Used used{.discards = before, .referee = std::move(referee), .client = "anna"};
+  used.clean.push_back({.process = std::move(runner.process), .side = Side::judged});
+  used.untouched.push_back(std::move(unused));
+  bench.pool.give_back(std::move(used));
+  CHECK_FALSE(bench.pool.take("anna", Side::judged).reused);
+  CHECK(bench.pool.take_referee().kernels != nullptr);
+  bench.pool.failed();  // who comes next may have the oldest
+  CHECK_FALSE(bench.is_ready_to_count(bench.pool.take("", Side::judged).process));
 }
 
 TEST_CASE("a referee that nobody has prepared is handed on as one that is to be") {

@@ -233,6 +233,28 @@ TEST_CASE("where none can be made nobody waits, and the next want tries again") 
   CHECK(comes_true([&] { return spares.take() != nullptr; }));
 }
 
+TEST_CASE("what was being made while all were let go serves nobody, though some are wanted again") {
+  Workshop workshop;
+  std::atomic<bool> goes_on = false;
+  std::atomic<std::size_t> begun = 0;
+  Spares spares(
+      [&, make = workshop.maker()](const std::stop_token& stop) {
+        const bool is_first = begun++ == 0;
+        while (is_first && !goes_on && !stop.stop_requested()) std::this_thread::sleep_for(1ms);
+        return make(stop);
+      },
+      1, kIdle);
+  spares.want();
+  REQUIRE(comes_true([&] { return begun == 1; }));
+  spares.let_go();
+  spares.want();
+  goes_on = true;
+  REQUIRE(workshop.has_made(2));
+  Spares::Process taken;
+  REQUIRE(comes_true([&] { return (taken = spares.take()) != nullptr; }));
+  CHECK(taken.get() == workshop.made.at(1));
+}
+
 TEST_CASE("what nobody takes is let go") {
   const std::size_t before = children();
   Workshop workshop;

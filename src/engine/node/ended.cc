@@ -81,6 +81,11 @@ Ended cancelled() {
   return {.verdict = Verdict::cancelled, .summary = "Cancelled before it finished."};
 }
 
+std::optional<Ended> cancelled_if(const std::stop_token& stop) {
+  if (!stop.stop_requested()) return std::nullopt;
+  return cancelled();
+}
+
 Ended our_fault(const std::string& what) {
   return {.verdict = Verdict::engine_fault,
           .summary = what + " This is not the kernel's fault: run it again."};

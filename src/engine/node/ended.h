@@ -4,6 +4,8 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <stop_token>
 #include <string>
 
 #include "engine/job/verdict.h"
@@ -39,6 +41,8 @@ template <typename Decode>
 
 // It was stopped before it came to its end.
 [[nodiscard]] Ended cancelled();
+// Behind a step that a cancel only cuts short, as one that counts: its job is no passed one.
+[[nodiscard]] std::optional<Ended> cancelled_if(const std::stop_token& stop);
 
 // Our own failure, told as one.
 [[nodiscard]] Ended our_fault(const std::string& what);

@@ -138,27 +138,40 @@ void GpuPool::failed() {
   spares_.want();
 }
 
+unsigned GpuPool::discards() const {
+  const std::lock_guard lock(mutex_);
+  return discards_;
+}
+
+void GpuPool::give_up(Used& used) {
+  for (Clean& one : used.clean) used.ended.push_back(std::move(one.process));
+  for (Process& one : used.untouched) used.ended.push_back(std::move(one));
+  used.ended.push_back(std::move(used.referee.process));
+  used.clean.clear();
+  used.untouched.clear();
+}
+
 void GpuPool::discard() {
+  const std::lock_guard lock(mutex_);
+  ++discards_;
   spares_.let_go();
   counting_.let_go();
-  const std::lock_guard lock(mutex_);
   for (Used& used : returned_) {
-    for (Clean& one : used.clean) used.ended.push_back(std::move(one.process));
-    used.ended.push_back(std::move(used.referee.process));
+    give_up(used);
     spares_.retire(std::move(used.ended));
   }
-  ++discards_;
   returned_.clear();
   let_go(0);
   changed_.notify_all();
 }
 
 void GpuPool::give_back(Used used) {
-  for (auto& process : used.untouched) spares_.put_back(std::move(process));
   if (used.counted) will_count();
   // Who used no runner here needs none ahead.
   if (!used.clean.empty() || !used.ended.empty()) spares_.want();
   const std::lock_guard lock(mutex_);
+  if (used.discards != discards_) give_up(used);
+  for (auto& process : std::exchange(used.untouched, {})) spares_.put_back(std::move(process));
   returned_.push_back(std::move(used));
   last_use_ = Clock::now();
   changed_.notify_all();

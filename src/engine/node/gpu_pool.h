@@ -80,8 +80,11 @@ class GpuPool {
   // A job has failed, and what it used is lost: replacements are begun while its end is still being
   // told, and who comes next may have the reserve.
   void failed();
-  // The device is in doubt: nothing that was made ready there is to be used.
+  // The device is in doubt: nothing that was made ready there is to be used, nor to be kept when
+  // who has it gives it back.
   void discard();
+  // How often that was. Who takes something asks before, and says it when he gives that back.
+  [[nodiscard]] unsigned discards() const;
   // One that belongs to no pool.
   [[nodiscard]] Process start_apart() const { return start(RunnerRole::gpu_kernel); }
 
@@ -91,6 +94,7 @@ class GpuPool {
   };
   // What a job has used.
   struct Used {
+    unsigned discards = 0;       // before the first of them was taken
     Referee referee{};           // also one that has ended
     std::vector<Clean> clean{};  // runners that may serve `client` again
     std::string client{};
@@ -114,6 +118,8 @@ class GpuPool {
   // What was just given back is better than a fresh one, if it comes soon. Called with the lock.
   void wait_for_returned(std::unique_lock<std::mutex>& lock);
   void keep(Used used, bool referee_emptied);
+  // Nothing of it serves again.
+  static void give_up(Used& used);
   // Until stopped: empties what came back, lets it go after idling.
   void keep_house(const std::stop_token& stop);
   // With the lock, which it releases while it works.
@@ -132,7 +138,7 @@ class GpuPool {
   std::vector<Referee> referees_{};
   std::vector<Kept> kept_{};  // the latest last
   std::vector<Used> returned_{};
-  unsigned discards_ = 0;  // so far: what was being emptied meanwhile is given up, too
+  unsigned discards_ = 0;  // so far: what was in use or being emptied meanwhile is given up, too
   bool cleaning_ = false;
   std::string cleaning_for_{};  // whose runner is being emptied; "" for nobody's
   std::chrono::steady_clock::time_point last_use_{};

@@ -41,6 +41,7 @@ KernelJob::KernelJob(const Runners& runners, const Compiler& compiler, Pythons& 
 // Processes start while the compiler works: what they need of the program comes later.
 void KernelJob::start_runners() {
   if (gpu_ != nullptr) {
+    discards_ = gpu_->discards();
     if (task_.counts()) gpu_->will_count();
     auto taken = gpu_->take_referee();
     referee_ = std::make_unique<RefereeSession>(std::move(taken.process), taken.kernels, stop_);
@@ -75,7 +76,7 @@ KernelJob::~KernelJob() {
   }
   // It was left by an exception: nobody knows what goes on there.
   if (lease_ && !end_at_work(false)) lease_->doubt();
-  GpuPool::Used used{.client = task_.client, .hung = hung_};
+  GpuPool::Used used{.discards = discards_, .client = task_.client, .hung = hung_};
   if (profile_) {
     used.ended = profile_->release();
     used.counted = profile_->has_counted();
@@ -162,7 +163,7 @@ Conclusion KernelJob::run() {
   if (!ended && task_.until > Until::compiled) ended = prepare_stage();
   if (!ended && task_.until > Until::compiled) ended = validate_stage();
   if (!ended && task_.until > Until::validated) ended = timed_stage();
-  if (!ended && task_.until > Until::timed) profile_stage();
+  if (!ended && task_.until > Until::timed) ended = profile_stage();
   // What the referee was asked ahead it does before the device is another's.
   if (ended && referee_ && fills_ahead_) referee_->take_ahead();
   end_failed(ended);

@@ -74,8 +74,8 @@ class KernelJob {
   // What the launch takes of a multiprocessor, where that is known.
   void tell_resources(const KernelSource& source, const Program& program, const std::string& entry,
                       nlohmann::json& body) const;
-  void profile_stage();
-  void gpu_profile_stage();
+  [[nodiscard]] Step profile_stage();
+  [[nodiscard]] Step gpu_profile_stage();
   void generalise_stage();
   struct Hidden {
     Conclusion conclusion{};
@@ -150,6 +150,7 @@ class KernelJob {
   std::vector<LentArena> filled_{};           // each trial's, until it runs
   bool staged_ahead_ = false;                 // what is timed begins with: their contents
   bool fills_ahead_ = false;                  // each trial has an arena of its own
+  unsigned discards_ = 0;                     // of the pool's, before anything was taken there
   bool hung_ = false;                         // it did not end within its time
   bool runner_reused_ = false;                // the process that it was asked of first
   bool reference_runner_reused_ = false;

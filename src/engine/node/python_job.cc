@@ -119,7 +119,7 @@ PythonJob::~PythonJob() {
     if (*session) used.push_back((*session)->release());
   }
   spares_->give_back(std::move(used));
-  GpuPool::Used of_pool;
+  GpuPool::Used of_pool{.discards = discards_};
   if (referee_) of_pool.referee = {referee_->release(), referee_->kernels()};
   if (profile_) {
     of_pool.ended = profile_->release();
@@ -130,6 +130,7 @@ PythonJob::~PythonJob() {
 
 PythonJob::Step PythonJob::start_runners() {
   if (task_.until > Until::compiled && gpu_ != nullptr) {
+    discards_ = pool_->discards();
     auto taken = pool_->take_referee();
     referee_ = std::make_unique<RefereeSession>(std::move(taken.process), taken.kernels, stop_);
   } else if (task_.until > Until::compiled) {
@@ -167,7 +168,7 @@ Conclusion PythonJob::run() {
   if (!ended && task_.until > Until::compiled) ended = prepare_stage();
   if (!ended && task_.until > Until::compiled) ended = validate_stage();
   if (!ended && task_.until > Until::validated) ended = timed_stage();
-  if (!ended && task_.until > Until::timed) profile_stage();
+  if (!ended && task_.until > Until::timed) ended = profile_stage();
   if (gpu_ != nullptr) end_on_device(ended);
   lease_.reset();
   return conclude(ended);

@@ -95,7 +95,7 @@ class PythonJob {
   void end_python();
   // Of what was lifted: counters of hardware, and `checks` by compute-sanitizer, whose findings are
   // told as the timed stage's.
-  void profile_stage();
+  [[nodiscard]] Step profile_stage();
   [[nodiscard]] nlohmann::json checks_made();
   [[nodiscard]] nlohmann::json checks_of_lifted();
   // Whether it may launch kernels on the emulator, where `checks` look at them.
@@ -139,6 +139,7 @@ class PythonJob {
   KernelTask task_;
   Reporter& reporter_;
   std::stop_token stop_;
+  unsigned discards_ = 0;  // of the pool's, before the referee was taken there
   std::unique_ptr<RefereeSession> referee_{};
   std::unique_ptr<PythonSession> kernel_{};
   std::unique_ptr<PythonSession> reference_{};

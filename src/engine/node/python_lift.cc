@@ -44,7 +44,7 @@ PythonLift::PythonLift(Setting setting, Side kernel, std::optional<Side> referen
 
 PythonLift::~PythonLift() {
   wait_for_loading();
-  GpuPool::Used used{.client = setting_.client};
+  GpuPool::Used used{.discards = discards_, .client = setting_.client};
   if (may_serve_again()) {
     used.clean.push_back({.process = std::exchange(kernel_.runner, nullptr)->release(),
                           .side = GpuPool::Side::judged});
@@ -190,6 +190,7 @@ PythonLift::Step PythonLift::examine(Lifted& lifted, std::uint32_t trial) {
 // Torch's modules are megabytes each: both sides load while the last answers come, each in its own
 // process and on a thread of ours. Nothing is launched before Python has ended.
 void PythonLift::begin_loading() {
+  discards_ = setting_.pool.discards();
   for (Lifted* lifted : {&kernel_, reference_ ? &*reference_ : nullptr}) {
     if (lifted == nullptr) continue;
     // Beside a reference nothing serves that has served before.

@@ -114,6 +114,7 @@ class PythonLift {
   Lifted kernel_;
   std::optional<Lifted> reference_{};
   std::function<void()> end_python_;
+  unsigned discards_ = 0;  // of the pool's, before a runner was taken there
   std::chrono::nanoseconds left_;
   std::string why_not_{};
   bool goes_on_ = false;  // what ended so may be at work on the device still

@@ -66,6 +66,7 @@ void Spares::keep_a_rest() {
 
 void Spares::let_go() {
   const std::lock_guard lock(mutex_);
+  ++let_goes_;
   retire_ready();
   changed_.notify_all();
 }
@@ -86,6 +87,7 @@ void Spares::retire(std::vector<Process> used) {
 }
 
 void Spares::make_one(std::unique_lock<std::mutex>& lock, const std::stop_token& stop) {
+  const unsigned let_goes = let_goes_;
   lock.unlock();
   Process fresh;
   try {
@@ -98,8 +100,9 @@ void Spares::make_one(std::unique_lock<std::mutex>& lock, const std::stop_token&
     wanted_ = 0;
     return;
   }
-  // Let go while it was made: nobody wants it any more.
-  (wanted_ == 0 ? retired_ : ready_).push_back(std::move(fresh));
+  // Let go while it was made: nobody wants it any more, though some may be wanted again.
+  const bool is_of_no_use = wanted_ == 0 || let_goes_ != let_goes;
+  (is_of_no_use ? retired_ : ready_).push_back(std::move(fresh));
 }
 
 void Spares::end_one(std::unique_lock<std::mutex>& lock) {

@@ -46,7 +46,7 @@ class Spares {
   void want();
   // Something failed: as many takes as the reserve has get the oldest of all.
   void open_reserve();
-  // Ends all that nobody took; none is made until some are wanted again.
+  // Ends all that nobody took, and what is being made; none is made until some are wanted again.
   void let_go();
   // What was taken and then not used after all.
   void put_back(Process untouched);
@@ -75,6 +75,7 @@ class Spares {
   std::vector<Process> retired_{};
   std::size_t wanted_ = 0;
   std::size_t open_takes_ = 0;
+  unsigned let_goes_ = 0;  // so far
   bool resting_ = false;  // what is ready is the rest: no reserve is held back of it
   std::chrono::steady_clock::time_point last_use_{};
   std::jthread housekeeper_{};  // last: joined before the rest is destroyed

@@ -154,7 +154,8 @@ class Device {
 
   // The kernels of a program, which takes the place of the last one.
   [[nodiscard]] virtual Loaded load(const ProgramText& program) = 0;
-  // Takes what was lent into this process. Throws std::runtime_error if it is no such memory.
+  // Takes what was lent into this process. Throws std::runtime_error if it is no such memory. Where
+  // a kernel has left a fault, an empty one: what would work in it tells of that.
   [[nodiscard]] virtual std::unique_ptr<Arena> adopt(LentMemory lent) = 0;
   // Runs one launch of the loaded program to its end, whatever that is. A kernel's own failure is
   // an Outcome; an exception is ours. `buffers` are parts of `arena`.

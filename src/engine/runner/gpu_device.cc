@@ -64,6 +64,13 @@ std::uint64_t sequence_room(const GpuSequence& work,
   return wanted > arena ? wanted - arena : 0;
 }
 
+// In place of one that a kernel has left no way to adopt: nothing is launched on it.
+class NoArena final : public Arena {
+ public:
+  [[nodiscard]] std::uint64_t address() const override { return 0; }
+  [[nodiscard]] std::size_t size() const override { return 0; }
+};
+
 class GpuDevice final : public Device {
  public:
   GpuDevice() : timer_(context_) {
@@ -72,6 +79,7 @@ class GpuDevice final : public Device {
   }
 
   Loaded load(const ProgramText& program) override {
+    has_run_ = false;
     timer_.forget_graphs();
     sequence_.reset();
     auto parsed = emulator::Module::parse(program.ptx);
@@ -94,9 +102,16 @@ class GpuDevice final : public Device {
   }
 
   std::unique_ptr<Arena> adopt(LentMemory lent) override {
-    // Each time elsewhere: what a kernel was given in one run is not where another's results go.
-    if (lent.on_device) return std::make_unique<MappedArena>(context_, lent);
-    return std::make_unique<CopiedArena>(context_, std::move(lent));
+    std::unique_ptr<Arena> arena = std::make_unique<NoArena>();
+    guard([&] {
+      // Each time elsewhere: what a kernel was given in one run is not where another's results go.
+      if (lent.on_device) {
+        arena = std::make_unique<MappedArena>(context_, lent);
+      } else {
+        arena = std::make_unique<CopiedArena>(context_, std::move(lent));
+      }
+    });
+    return arena;
   }
 
   Outcome launch(const emulator::Launch& launch, std::span<const emulator::Buffer>, Arena& arena,
@@ -161,6 +176,7 @@ class GpuDevice final : public Device {
   }
 
   std::string load_sequence(Sequence&& sequence) override {
+    has_run_ = false;
     timer_.forget_graphs();
     sequence_.emplace(context_, std::move(sequence));
     std::string failure = sequence_->load();
@@ -193,6 +209,7 @@ class GpuDevice final : public Device {
   // none of its runs ends: whatever has an outcome next tells it.
   template <typename Work>
   void guard(Work&& work) {
+    if (left_) return;
     try {
       work();
     } catch (const cuda::DriverError& error) {
@@ -203,9 +220,7 @@ class GpuDevice final : public Device {
   // The same of what runs a kernel; whether it ran, and nothing that one had left came out.
   template <typename Work>
   bool ran(Work&& work) {
-    guard([&] {
-      if (!left_) work();
-    });
+    guard(work);
     has_run_ = true;
     return !left_;
   }
@@ -238,11 +253,7 @@ class GpuDevice final : public Device {
 
   void reload_program() {
     timer_.forget_graphs();
-    if (sequence_) {
-      const std::string failure = sequence_->reload();
-      if (!failure.empty()) throw std::runtime_error("the sequence was loaded before: " + failure);
-      return;
-    }
+    if (sequence_) return sequence_->reload();
     if (!has_variables_) return;
     const int result = load_module();
     if (result != cuda::kSuccess) throw cuda::DriverError(result, "the module was loaded before");
@@ -357,7 +368,7 @@ class GpuDevice final : public Device {
   GpuCounting counting_{context_};
   std::string cubin_{};
   bool has_variables_ = false;
-  bool has_run_ = false;           // a kernel, in this process
+  bool has_run_ = false;           // what was loaded last: what others left is not its fault
   std::optional<Outcome> left_{};  // what it left, if that has come out
   std::optional<GpuSequence> sequence_{};
   cuda::Handle module_ = nullptr;

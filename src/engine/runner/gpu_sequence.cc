@@ -28,38 +28,59 @@ void GpuSequence::unload() noexcept {
 }
 
 std::string GpuSequence::load() {
+  std::string failure;
+  (void)load_programs(failure);
+  return failure;
+}
+
+void GpuSequence::reload() {
+  if (!sequence_.has_variables()) return;
+  std::string failure;
+  const int result = load_programs(failure);
+  if (result == cuda::kSuccess) return;
+  throw cuda::DriverError(result, "the sequence was loaded before: " + failure);
+}
+
+int GpuSequence::load_programs(std::string& failure) {
   unload();
   for (const auto& program : sequence_.programs) {
     cuda::Handle module = nullptr;
     const int result = context_.driver().ModuleLoadData(&module, program.data());
-    if (result != cuda::kSuccess) return context_.driver().text(result);
+    if (result != cuda::kSuccess) {
+      failure = context_.driver().text(result);
+      return result;
+    }
     modules_.push_back(module);
   }
-  return find_functions();
+  for (const auto& step : sequence_.steps) {
+    const int result = find_function(step, failure);
+    if (result != cuda::kSuccess) return result;
+  }
+  return cuda::kSuccess;
 }
 
-std::string GpuSequence::find_functions() {
+int GpuSequence::find_function(const SequenceStep& step, std::string& failure) {
   const auto& driver = context_.driver();
-  for (const auto& step : sequence_.steps) {
-    cuda::Handle function = nullptr;
-    functions_.push_back(nullptr);
-    if (step.kind != SequenceStep::Kind::launch) continue;
-    const std::string& name = step.launch.kernel;
-    int result = driver.ModuleGetFunction(&function, modules_.at(step.program), name.c_str());
-    if (result != cuda::kSuccess) return name + ": " + driver.text(result);
-    const auto shared = static_cast<int>(step.launch.dynamic_shared_bytes);
-    result = driver.FuncSetAttribute(function, cuda::kFunctionMaxDynamicShared, shared);
-    if (result != cuda::kSuccess) {
-      return name + ": " + std::to_string(shared) +
-             " bytes of shared memory: " + driver.text(result);
-    }
-    result = has_large_clusters(step)
-                 ? driver.FuncSetAttribute(function, cuda::kFunctionLargeClusters, 1)
-                 : allow_own_clusters(driver, function);
-    if (result != cuda::kSuccess) return name + ": its clusters: " + driver.text(result);
-    functions_.back() = function;
+  cuda::Handle function = nullptr;
+  functions_.push_back(nullptr);
+  if (step.kind != SequenceStep::Kind::launch) return cuda::kSuccess;
+  const std::string& name = step.launch.kernel;
+  const auto said = [&](int result, const std::string& of_what) {
+    if (result != cuda::kSuccess) failure = name + ": " + of_what + driver.text(result);
+    return result;
+  };
+  int result = driver.ModuleGetFunction(&function, modules_.at(step.program), name.c_str());
+  if (result != cuda::kSuccess) return said(result, "");
+  const auto shared = static_cast<int>(step.launch.dynamic_shared_bytes);
+  result = driver.FuncSetAttribute(function, cuda::kFunctionMaxDynamicShared, shared);
+  if (result != cuda::kSuccess) {
+    return said(result, std::to_string(shared) + " bytes of shared memory: ");
   }
-  return {};
+  result = has_large_clusters(step)
+               ? driver.FuncSetAttribute(function, cuda::kFunctionLargeClusters, 1)
+               : allow_own_clusters(driver, function);
+  if (result == cuda::kSuccess) functions_.back() = function;
+  return said(result, "its clusters: ");
 }
 
 int GpuSequence::queue_step(std::size_t index, cuda::Address memory) const {

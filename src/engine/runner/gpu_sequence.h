@@ -22,8 +22,9 @@ class GpuSequence final : public GpuWork {
 
   // Loads the programs. What the driver refuses it refuses with the reason; else "".
   [[nodiscard]] std::string load();
-  // Their variables, if they have any, are as they were when they were loaded.
-  [[nodiscard]] std::string reload() { return sequence_.has_variables() ? load() : std::string(); }
+  // Their variables, if they have any, are as they were when they were loaded. Throws
+  // cuda::DriverError: it was loaded before.
+  void reload();
 
   [[nodiscard]] const Sequence& sequence() const { return sequence_; }
   // One step of it alone, and the function that it launches: null if it launches none.
@@ -35,7 +36,9 @@ class GpuSequence final : public GpuWork {
 
  private:
   void unload() noexcept;
-  [[nodiscard]] std::string find_functions();
+  // Each of these answers the driver's result, and names in `failure` what it is of.
+  [[nodiscard]] int load_programs(std::string& failure);
+  [[nodiscard]] int find_function(const SequenceStep& step, std::string& failure);
   GpuContext& context_;
   Sequence sequence_;
   std::vector<cuda::Handle> modules_{};
