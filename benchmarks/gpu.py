@@ -313,7 +313,22 @@ def after_faults(server):
     tell("next job after an illegal address", f"p50 {statistics.median(times):.0f} ms, worst {max(times):.0f} ms", "1000 ms", max(times) <= 1000)
 
 
-WITH_A_SERVER = (warm_evaluations, after_faults, honest_kernels, alike, five_percent, two_percent, one_percent)
+def sweeps(server):
+    """Variants of one kernel beside a reference, of which most are far from the best: what a sweep of them takes."""
+    source = ADD.replace("  if (i < n)", "  float s = 0; for (int j = 0; j < LOOP; ++j) s = fmaf(s, 0.5f, a[i % n]);\n  if (i < n)")
+    source = source.replace("a[i] + b[i];", "a[i] + b[i] + (s == 1234.5f);")
+    for loops in ([1, 2, 3, 500, 600, 700, 800, 900], [1, 2, 3] + [500 + 10 * i for i in range(29)]):
+        begin = time.monotonic()
+        report = server.call("sweep", {"kernel": kernel(source, contract(n=MILLION)), "ref_kernel": kernel(ADD, contract(n=MILLION)),
+                                       "parameters": {"LOOP": loops}, "budget_s": 60, "wait_s": 120})["structuredContent"]
+        took_s = time.monotonic() - begin
+        assert report["verdict"] == "passed", report["summary"]
+        print(f"  {report['summary']}")
+        tell(f"a sweep of {len(loops)} variants of 5 to 20 us beside a reference, compiled anew",
+             f"{took_s:.1f} s, {sum(line['verdict'] == 'passed' for line in report['table'])} passed", "60 s", took_s <= 60)
+
+
+WITH_A_SERVER = (warm_evaluations, after_faults, honest_kernels, alike, five_percent, two_percent, one_percent, sweeps)
 ALONE = (after_release, after_rest, beside_a_plain_script, bare_contexts, several_clients)
 
 

@@ -76,7 +76,7 @@ class Spares {
   std::size_t wanted_ = 0;
   std::size_t open_takes_ = 0;
   unsigned let_goes_ = 0;  // so far
-  bool resting_ = false;  // what is ready is the rest: no reserve is held back of it
+  bool resting_ = false;   // what is ready is the rest: no reserve is held back of it
   std::chrono::steady_clock::time_point last_use_{};
   std::jthread housekeeper_{};  // last: joined before the rest is destroyed
 };

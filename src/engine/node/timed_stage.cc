@@ -53,7 +53,7 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
   clock.body["trials_requested"] = task_.num_trials;
   json judged = json::object();
   GpuTiming timing(
-      *referee_, *kernel_, reference_.get(),
+      *referee_, *kernel_, task_.times_reference ? reference_.get() : nullptr,
       {.trials = task_.num_trials,
        .may_add = task_.may_add_trials,
        .warmups = task_.num_warmup,
