@@ -41,7 +41,8 @@ template <typename Decode>
 
 // It was stopped before it came to its end.
 [[nodiscard]] Ended cancelled();
-// Behind a step that a cancel only cuts short, as one that counts: its job is no passed one.
+// Behind steps that a cancel only cuts short, as those that count, check or generalise: their job
+// is no passed one.
 [[nodiscard]] std::optional<Ended> cancelled_if(const std::stop_token& stop);
 
 // Our own failure, told as one.

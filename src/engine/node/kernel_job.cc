@@ -163,7 +163,7 @@ Conclusion KernelJob::run() {
   if (!ended && task_.until > Until::compiled) ended = prepare_stage();
   if (!ended && task_.until > Until::compiled) ended = validate_stage();
   if (!ended && task_.until > Until::validated) ended = timed_stage();
-  if (!ended && task_.until > Until::timed) ended = profile_stage();
+  if (!ended && task_.until > Until::timed) profile_stage();
   // What the referee was asked ahead it does before the device is another's.
   if (ended && referee_ && fills_ahead_) referee_->take_ahead();
   end_failed(ended);
@@ -171,6 +171,7 @@ Conclusion KernelJob::run() {
   hung_ = !repeats_ || lost_reference_ || (ended && ended->verdict == Verdict::timed_out);
   if (ended && gpu_ != nullptr && kernel_ && !kernel_->is_untouched()) gpu_->failed();
   if (!ended && ran_ && task_.generalise) generalise_stage();
+  if (!ended) ended = cancelled_if(stop_);
   return conclude(ended);
 }
 

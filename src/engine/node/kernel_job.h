@@ -74,8 +74,8 @@ class KernelJob {
   // What the launch takes of a multiprocessor, where that is known.
   void tell_resources(const KernelSource& source, const Program& program, const std::string& entry,
                       nlohmann::json& body) const;
-  [[nodiscard]] Step profile_stage();
-  [[nodiscard]] Step gpu_profile_stage();
+  void profile_stage();
+  void gpu_profile_stage();
   void generalise_stage();
   struct Hidden {
     Conclusion conclusion{};

@@ -91,7 +91,6 @@ KernelTask decode_kernel_task(const json& request) {
   task.num_trials = options.at("num_trials");
   task.may_add_trials = options.value("may_add_trials", false);
   task.num_warmup = options.at("num_warmup");
-  task.times_reference = options.value("times_reference", true);
   task.timing_method = timing_method_from(options.value("timing_method", std::string()));
   task.validation_trials = options.at("validation_trials");
   if (task.reference && may_draw_inputs(task.kernel)) {

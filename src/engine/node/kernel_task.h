@@ -61,9 +61,6 @@ struct KernelTask {
   KernelSource kernel{};
   std::optional<Listing> listing{};
   std::optional<KernelSource> reference{};
-  // Else a CUDA reference says what is right and no more: a sweep ranks by its variants' own times,
-  // and a ratio to it would cost ten times as much as they do.
-  bool times_reference = true;
   // What the outputs must be, base64 by argument, where no reference says it: of a plan's golden.
   nlohmann::json expected = nlohmann::json::object();
   std::uint32_t num_trials = 100;

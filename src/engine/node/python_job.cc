@@ -168,9 +168,10 @@ Conclusion PythonJob::run() {
   if (!ended && task_.until > Until::compiled) ended = prepare_stage();
   if (!ended && task_.until > Until::compiled) ended = validate_stage();
   if (!ended && task_.until > Until::validated) ended = timed_stage();
-  if (!ended && task_.until > Until::timed) ended = profile_stage();
+  if (!ended && task_.until > Until::timed) profile_stage();
   if (gpu_ != nullptr) end_on_device(ended);
   lease_.reset();
+  if (!ended) ended = cancelled_if(stop_);
   return conclude(ended);
 }
 

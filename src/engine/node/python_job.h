@@ -95,7 +95,7 @@ class PythonJob {
   void end_python();
   // Of what was lifted: counters of hardware, and `checks` by compute-sanitizer, whose findings are
   // told as the timed stage's.
-  [[nodiscard]] Step profile_stage();
+  void profile_stage();
   [[nodiscard]] nlohmann::json checks_made();
   [[nodiscard]] nlohmann::json checks_of_lifted();
   // Whether it may launch kernels on the emulator, where `checks` look at them.

@@ -22,12 +22,11 @@ constexpr const char* kOfTheHost = "There are no counters of CPU tensors.";
 
 }  // namespace
 
-PythonJob::Step PythonJob::profile_stage() {
-  const auto skip = [this](const std::string& reason) -> Step {
+void PythonJob::profile_stage() {
+  const auto skip = [this](const std::string& reason) {
     reporter_.tell(
         {.record = {
              .name = "profiled", .status = StageStatus::skipped, .body = {{"reason", reason}}}});
-    return std::nullopt;
   };
   if (gpu_ == nullptr) return skip(kOfTheHost);
   if (task_.metrics_sections.empty()) return skip(kNotAsked);
@@ -53,7 +52,6 @@ PythonJob::Step PythonJob::profile_stage() {
   tell_of_kernel(std::move(told), task_.reference.has_value(), metrics, warnings_);
   if (profile_->has_left_running() && lease_) lease_->doubt();
   (void)clock.tell(std::nullopt);
-  return cancelled_if(stop_);
 }
 
 json PythonJob::checks_made() {

@@ -108,7 +108,6 @@ json SweepJob::request_for(const SweepRow& row, std::uint32_t trials, With with)
   if (!device_.empty()) request["options"]["device"] = device_;
   if (with == With::reference && request_.contains("ref_kernel")) {
     request["ref_kernel"] = request_.at("ref_kernel");
-    request["options"]["times_reference"] = false;
   }
   return request;
 }

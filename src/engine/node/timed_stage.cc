@@ -53,7 +53,7 @@ KernelJob::Step KernelJob::gpu_timed_stage() {
   clock.body["trials_requested"] = task_.num_trials;
   json judged = json::object();
   GpuTiming timing(
-      *referee_, *kernel_, task_.times_reference ? reference_.get() : nullptr,
+      *referee_, *kernel_, reference_.get(),
       {.trials = task_.num_trials,
        .may_add = task_.may_add_trials,
        .warmups = task_.num_warmup,
@@ -167,7 +167,7 @@ KernelJob::Step KernelJob::emulated_timed_stage() {
   return clock.tell(std::move(ended));
 }
 
-KernelJob::Step KernelJob::gpu_profile_stage() {
+void KernelJob::gpu_profile_stage() {
   StageClock clock(reporter_, "profiled");
   profile_.emplace(*gpu_, *referee_, runners_.toolkit().cupti.string(), task_.timeout, stop_);
   const auto& contract = task_.kernel.contract;
@@ -181,7 +181,6 @@ KernelJob::Step KernelJob::gpu_profile_stage() {
   tell_of_kernel(std::move(told), task_.reference.has_value(), metrics, warnings_);
   if (profile_->has_left_running() && lease_) lease_->doubt();
   (void)clock.tell(std::nullopt);
-  return cancelled_if(stop_);
 }
 
 InspectionRun KernelJob::inspection() {
@@ -239,7 +238,7 @@ json KernelJob::checks_made(const Step& ended) {
   return out;
 }
 
-KernelJob::Step KernelJob::profile_stage() {
+void KernelJob::profile_stage() {
   if (gpu_ != nullptr && !task_.metrics_sections.empty()) return gpu_profile_stage();
   json body = {
       {"reason",
@@ -252,7 +251,6 @@ KernelJob::Step KernelJob::profile_stage() {
   reporter_.tell({.record = {.name = "profiled",
                              .status = skipped ? StageStatus::skipped : StageStatus::passed,
                              .body = std::move(body)}});
-  return task_.metrics_sections.empty() ? std::nullopt : cancelled_if(stop_);
 }
 
 }  // namespace assay::node

@@ -3,6 +3,7 @@
 // would be linked only if something before the C++ library had asked for it.
 #include <sys/random.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -11,6 +12,7 @@ extern "C" void arc4random_buf(void* to, std::size_t bytes) noexcept {
   auto* at = static_cast<std::byte*>(to);
   while (bytes > 0) {
     const auto got = ::getrandom(at, bytes, 0);
+    if (got < 0 && errno == EINTR) continue;
     if (got < 0) std::abort();  // no seed is as bad as a known one
     at += got;
     bytes -= static_cast<std::size_t>(got);

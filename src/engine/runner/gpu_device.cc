@@ -138,6 +138,7 @@ class GpuDevice final : public Device {
 
   Profiled profile(const emulator::Launch& launch, Arena& arena,
                    const CounterRequest& request) override {
+    if (left_) return {.outcome = *left_};
     cuda::Handle function = nullptr;
     if (auto refused = prepare(launch, function)) return {.outcome = *refused};
     const CapturedOutput unwanted;
@@ -200,6 +201,7 @@ class GpuDevice final : public Device {
   }
 
   Profiled profile_sequence(Arena& arena, const CounterRequest& request) override {
+    if (left_) return {.outcome = *left_};
     const CapturedOutput unwanted;
     return counting_.profile(*sequence_, arena, request);
   }
