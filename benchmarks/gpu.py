@@ -325,7 +325,7 @@ def sweeps(server):
         assert report["verdict"] == "passed", report["summary"]
         print(f"  {report['summary']}")
         tell(f"a sweep of {len(loops)} variants of 5 to 20 us beside a reference, compiled anew",
-             f"{took_s:.1f} s, {sum(line['verdict'] == 'passed' for line in report['table'])} passed", "60 s", took_s <= 60)
+             f"{took_s:.1f} s", "60 s", took_s <= 60)
 
 
 WITH_A_SERVER = (warm_evaluations, after_faults, honest_kernels, alike, five_percent, two_percent, one_percent, sweeps)
