@@ -252,6 +252,7 @@ TEST_CASE("what was being made while all were let go serves nobody, though some 
   REQUIRE(workshop.has_made(2));
   Spares::Process taken;
   REQUIRE(comes_true([&] { return (taken = spares.take()) != nullptr; }));
+  const std::lock_guard lock(workshop.mutex);  // the next is being made
   CHECK(taken.get() == workshop.made.at(1));
 }
 
