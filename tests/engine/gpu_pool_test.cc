@@ -36,9 +36,8 @@ struct Bench {
     give_back(std::move(runner.process), client, side);
     return which;
   }
-  void give_back(GpuPool::Process process, const std::string& client, Side side,
-                 std::optional<unsigned> discards = {}) {
-    GpuPool::Used used{.discards = discards.value_or(pool.discards()), .client = client};
+  void give_back(GpuPool::Process process, const std::string& client, Side side) {
+    GpuPool::Used used{.discards = pool.discards(), .client = client};
     used.clean.push_back({.process = std::move(process), .side = side});
     pool.give_back(std::move(used));
   }
